@@ -24,6 +24,8 @@ from typing import Any
 import nbformat
 import yaml
 
+from gpuplan.app.places import Found, place_of
+
 CHANGES = 200
 BOUND_MS = 100
 """What 95 of 100 changes of the enterprise example may take, on two cores that do nothing else."""
@@ -97,7 +99,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
     back = [("click", "undo", ""), ("click", "redo", "")]
     return [
         (
-            "Use cases",
+            "usecases",
             [
                 *(("fill", people, f"{n + turn}") for n in (33, 34, 36)),
                 *(("fill", share, f"{n + turn} %") for n in (60, 55, 50)),
@@ -106,9 +108,8 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             ],
         ),
         (
-            "Demand",
+            "demand",
             [
-                *(("fill", people, f"{n + turn}") for n in (40, 44, 32)),
                 ("fill", sites, "Austin"),
                 ("fill", hours, "08:00-18:00"),
                 ("click", "rule-wait", ""),
@@ -119,11 +120,11 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             ],
         ),
         (
-            "Hosts and availability",
+            "hosts",
             [
                 *(("click", f"n{n}", "") for n in (2, 1)),
                 *(("click", "availability.maintenance_failure_accepted", "") for _ in range(2)),
-                *(("fill", "hardware.existing.1.hosts", n) for n in ("2", "")),
+                *(("fill", "hardware.existing.1.hosts", n) for n in ("2", "3")),
                 *(("click", f".gp-host >> nth={n}", "") for n in (2, 4)),
                 ("click", "restore", ""),
                 *(("fill", "availability.mtbf_h", f"{n + turn}") for n in (40_000, 60_000)),
@@ -131,7 +132,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             ],
         ),
         (
-            "Network",
+            "network",
             [
                 *(("select", "network.link_gbit_s", n) for n in ("25", "100")),
                 *(("select", "network.mtu_bytes", n) for n in ("1500", "9000")),
@@ -140,7 +141,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             ],
         ),
         (
-            "Cost",
+            "cost",
             [
                 *(("fill", "cost.years", n) for n in ("3", "5")),
                 *(("fill", "cost.hardware_discount", n) for n in ("10 %", "0 %")),
@@ -148,9 +149,9 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
                 *(("fill", price, f"{n + turn}") for n in (30_000, 32_000)),
             ],
         ),
-        ("Compare", back * 2),
-        ("Design", back),
-        ("Deliver", back),
+        ("compare", back * 2),
+        ("design", back),
+        ("deliver", back),
     ]
 
 
@@ -254,30 +255,50 @@ def design_ms(browser: Any, folder: Path, design: str, changes: int) -> dict[str
             page.get_by_text(f"{design.capitalize()} example").first.click()
         page.locator(".gp-grid").first.wait_for()
         group = page.locator('[data-at$=".people"]').nth(1).get_attribute("data-at").split(".")[1]
-        enter(page, "Compare")  # the work in the background is done before the clock starts
+        enter(page, "compare")  # the work in the background is done before the clock starts
         page.locator('[data-at="keep"]').click()
+        reveal(page, "explore-go", Found("compare", "explore"))
         page.locator('[data-at="explore-go"]').click()
         page.get_by_role("button", name="Explore again").wait_for()
-        enter(page, "Cost")
+        reveal(page, "prices.servers/", place_of("prices.servers/"))
         price = page.locator('[data-at^="prices.servers/"]').first.get_attribute("data-at")
         rounds = (step for turn in itertools.count() for step in session(group, price, turn))
         while (left := changes - sum(map(len, found.values()))) > 0:
             step, script = next(rounds)
             enter(page, step)
-            found[step] += [took_ms(page, change) for change in script[:left]]
+            for change in script[:left]:
+                reveal(page, change[1], place_of(change[1]) if "." in change[1].strip(".") else None)
+                found[step].append(took_ms(page, change))
     return found
 
 
 def enter(page: Any, step: str) -> None:
     """Go to a step, wait until it is there, and open what is folded."""
     page.evaluate("startClock()")
-    page.locator("nav").get_by_text(step, exact=True).click()
-    page.locator(f'nav [aria-current="step"]:has-text("{step}")').wait_for()
+    page.locator(f'nav [data-at="{step}"]').click()
+    page.locator(f'.gp-head[data-step="{step}"]').wait_for()
+    unfold(page)
+
+
+def unfold(page: Any) -> None:
+    """Open what is folded."""
     page.evaluate("readClock()")
     while (folds := page.locator(FOLDS).locator("visible=true")).count():
         page.evaluate("startClock()")
         folds.first.click()
         page.evaluate("readClock()")
+
+
+def reveal(page: Any, key: str, place: Found | None) -> None:
+    """Open the tab that something is on, the first if nobody says which; what is on the screen needs no tab."""
+    if page.locator(key if key.startswith(".") else f'[data-at^="{key}"]').locator("visible=true").count():
+        return
+    if place and not page.locator(f'.gp-head[data-step="{place.step}"]').count():
+        enter(page, place.step)
+    tab = page.locator(f'[data-at="tab-{place.tab}"]' if place else ".gp-tabs [role=tab]").first
+    page.evaluate("startClock()")
+    tab.click()
+    unfold(page)
 
 
 def p95(times: list[float]) -> float:

@@ -11,48 +11,63 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuplan import plan, scenario
+    from gpuplan.analysis.compare import compare
     from gpuplan.analysis.power_on import power_on
     from gpuplan.app import Design, workbook
     from gpuplan.catalog import Catalog, CatalogError, load_catalog
     from gpuplan.plan import Plan, make_plan
     from gpuplan.plan.checks import check_plan
-    from gpuplan.report import plan_dict, plan_frames
+    from gpuplan.report import explain, plan_dict, plan_frames
+    from gpuplan.report.sweep import sweep
     from gpuplan.scenario import Scenario, ScenarioError, load_scenario
+    from gpuplan.widgets.chart import Chart
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Catalog",
     "CatalogError",
+    "Chart",
     "Design",
     "Plan",
     "Scenario",
     "ScenarioError",
     "__version__",
     "check_plan",
+    "compare",
+    "explain",
     "load_catalog",
     "load_scenario",
     "make_plan",
+    "plan",
     "plan_dict",
     "plan_frames",
     "power_on",
+    "scenario",
+    "sweep",
     "workbook",
 ]
 
 _ROOMS = {
+    "gpuplan.analysis.compare": ("compare",),
     "gpuplan.analysis.power_on": ("power_on",),
     "gpuplan.app": ("Design", "workbook"),
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
     "gpuplan.scenario": ("Scenario", "ScenarioError", "load_scenario"),
     "gpuplan.plan": ("Plan", "make_plan"),
     "gpuplan.plan.checks": ("check_plan",),
-    "gpuplan.report": ("plan_dict", "plan_frames"),
+    "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
+    "gpuplan.report.sweep": ("sweep",),
+    "gpuplan.widgets.chart": ("Chart",),
 }
 """What is loaded when one of its names is first used: `import gpuplan` alone takes no time."""
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("plan", "scenario"):
+        return import_module(f"gpuplan.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_ROOM_OF[name]), name)
@@ -70,6 +85,8 @@ _SHOWN = {
     "gpuplan.scenario.scenario": ("Scenario",),
     "gpuplan.catalog.catalog": ("Catalog",),
     "gpuplan.report.table": ("Table",),
+    "gpuplan.report.explain": ("Explanation",),
+    "gpuplan.analysis.compare": ("Comparison",),
 }
 """What is a card or a table in a cell of a notebook, by its module."""
 

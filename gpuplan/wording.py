@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from gpuplan.facts import own_rows
+from gpuplan.locales import SPOKEN, written
 from gpuplan.units import exact
 
 PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
@@ -42,7 +43,7 @@ def basis_word(basis: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A number as it is shown: whole numbers with thin spaces, fractions of a GPU as fractions, others to three places, or three digits below 0.1."""
+    """A number as it is shown: whole numbers with the locale's thousands, fractions of a GPU as fractions, others to three places, or three digits below 0.1."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -50,13 +51,13 @@ def number(value: Any) -> str:
     if isinstance(value, str):
         return value
     if float(value).is_integer():
-        return f"{int(value):,}".replace(",", "\u202f") if abs(value) >= 10_000 else str(int(value))
+        return written(int(value), ",") if abs(value) >= SPOKEN.get().grouped_from else str(int(value))
     share = exact(value)
     if 0 < share < 1 and share.denominator <= 16 and abs(float(share) - value) < 1e-6:
         return f"{share.numerator}/{share.denominator}"
     if abs(value) < 0.1:
-        return f"{value:.3g}"
-    return f"{value:,.3f}".rstrip("0").rstrip(".").replace(",", "\u202f")
+        return written(value, ".3g")
+    return written(value, ",.3f").rstrip("0").rstrip(SPOKEN.get().decimal)
 
 
 def whole(gpus: float) -> int:
@@ -88,6 +89,17 @@ def counted(count: int, word: str) -> str:
     return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
 
 
+COUNT_WORDS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+"""Small counts as words."""
+
+
+def in_words(count: int) -> str:
+    """A count in a sentence: small ones as words."""
+    return COUNT_WORDS[count] if count < len(COUNT_WORDS) else number(count)
+
+
 def verb(count: float, many: str) -> str:
     """The verb of a count of things, given as many of them have it: one ``is``, ``has``, ``needs``; two ``are``, ``have``, ``need``."""
     return VERBS.get(many, f"{many}s") if 0 < count <= 1 else many
@@ -112,14 +124,19 @@ def money(value: float, currency: str) -> str:
     """An amount of money: whole units from 100 on, two decimals below, three below 1."""
     size = abs(value)
     places = 0 if size >= 100 or size == int(size) else 2 if size >= 1 else 3
-    text = f"{size:,.{places}f}".replace(",", "\u202f")
-    return f"{currency} {'-' * (value < 0 and any(c in '123456789' for c in text))}{text}"
+    text = written(size, f",.{places}f")
+    return priced(f"{'-' * (value < 0 and any(c in '123456789' for c in text))}{text}", currency)
+
+
+def priced(text: str, currency: str) -> str:
+    """An amount beside its currency."""
+    return f"{text} {currency}" if SPOKEN.get().currency == "after" and currency else f"{currency} {text}"
 
 
 def headline_money(value: float, currency: str, ends: tuple[float, float] | None = None) -> str:
     """An amount of money as a headline has it, rounded, with its range: ``USD 2.4 M (2.0 to 3.1 M)``."""
     said, low, high = rounded_money(value, ends)
-    return f"{currency} {said}" + (f" ({low} to {high})" if low else "")
+    return priced(said, currency) + (f" ({low} to {high})" if low else "")
 
 
 def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tuple[str, str, str]:
@@ -133,11 +150,11 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
     places = max(0, digits - whole)
     low, high = ends or (value, value)
     while places < 3 and low < value < high:
-        said = [f"{amount / size:.{places}f}" for amount in (low, value, high)]
+        said = [written(amount / size, f".{places}f") for amount in (low, value, high)]
         if len(set(said)) == 3:
             break
         places += 1
-    low_said, value_said, high_said = (f"{amount / size:.{places}f}" for amount in (low, value, high))
+    low_said, value_said, high_said = (written(each / size, f".{places}f") for each in (low, value, high))
     if low_said == high_said:
         return value_said + letter, "", ""
     return value_said + letter, low_said, high_said + letter
@@ -158,15 +175,15 @@ def short_number(value: float) -> str:
     """A large amount as short as a figure must be: ``1.72 M``."""
     for size, letter in SIZES:
         if abs(value) >= 0.9995 * size:
-            return f"{float(f'{value / size:.3g}'):g}{letter}"
-    return f"{float(f'{value:.3g}'):g}"
+            return f"{written(float(f'{value / size:.3g}'), 'g')}{letter}"
+    return written(float(f"{value:.3g}"), "g")
 
 
 def short_watts(value: float) -> str:
     """A power as short as a figure must be: ``11.2 kW``, ``19.7 MW``."""
     if value >= 999_500:
-        return f"{float(f'{value / 1e6:.3g}'):g} MW"
-    return f"{float(f'{value / 1000:.3g}'):g} kW"
+        return f"{written(float(f'{value / 1e6:.3g}'), 'g')} MW"
+    return f"{written(float(f'{value / 1000:.3g}'), 'g')} kW"
 
 
 def hours(value: float) -> str:
@@ -177,7 +194,7 @@ def hours(value: float) -> str:
         return "less than 1 min"
     if value < 1:
         return f"{value * 60:.0f} min"
-    return f"{value:.1f} h" if value < 10 else f"{number(round(value))} h"
+    return f"{written(value, '.1f')} h" if value < 10 else f"{number(round(value))} h"
 
 
 def capital(text: str) -> str:
@@ -192,12 +209,12 @@ def wait_words(hours: float) -> str:
         return "none" if minutes < 0.05 else "under 1 min"
     if minutes < 120:
         return f"{minutes:.0f} min"
-    return f"{hours:.1f} h" if hours < 48 else f"{number(round(hours / 24))} days"
+    return f"{written(hours, '.1f')} h" if hours < 48 else f"{number(round(hours / 24))} days"
 
 
 def rough(value: float) -> str:
     """A figure that is not known closely: whole ones from 10 on, two digits below."""
-    return number(round(value)) if value >= 10 else f"{float(f'{value:.2g}'):g}"
+    return number(round(value)) if value >= 10 else written(float(f"{value:.2g}"), "g")
 
 
 def rough_range(low: float, high: float) -> str:
@@ -210,11 +227,11 @@ def percent(value: float) -> str:
     if value in (0, 1):
         return f"{100 * value:.0f} %"
     if value < 0.0001:
-        return "under 0.01 %"
+        return f"under {written(0.01)} %"
     if value > 0.9999:
-        return "over 99.99 %"
+        return f"over {written(99.99)} %"
     digits = 0 if 0.1 <= value <= 0.99 else 1 if 0.01 <= value < 0.1 else 2
-    return f"{100 * value:.{digits}f} %"
+    return f"{written(100 * value, f'.{digits}f')} %"
 
 
 def share_words(share: float) -> str:
@@ -227,9 +244,24 @@ def share_range(low: float, typical: float, high: float) -> str:
     return f"{share_words(typical)} ({share_words(low).removesuffix(' %')} to {share_words(high)})"
 
 
+def kept_share(value: float) -> str:
+    """What is kept of a speed in whole per cent; never 100 for what is not all of it."""
+    return "99 %" if 0.995 <= value < 1 else f"{value:.0%}".replace("%", " %")
+
+
+def kept_range(low: float, high: float) -> str:
+    """Between what it is."""
+    return f"{kept_share(low).removesuffix(' %')}\u2013{kept_share(high)}"
+
+
+def three_digits(value: float) -> str:
+    """A rate or a time that is worked out: three digits tell enough."""
+    return number(float(f"{value:.3g}") if value < 1000 else round(value))
+
+
 def stated_percent(value: float) -> str:
     """A share in per cent as somebody stated it, without rounding it to two digits: ``0.2 %``."""
-    return f"{100 * value:.6g} %"
+    return f"{written(100 * value, '.6g')} %"
 
 
 DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -311,6 +343,14 @@ def _days(days: list[int]) -> str:
     if len(days) > 2 and days == list(range(days[0], days[-1] + 1)):
         return f"{DAY_NAMES[days[0]]}-{DAY_NAMES[days[-1]]}"
     return ", ".join(DAY_NAMES[day] for day in days)
+
+
+def run_words(numbers: Iterable[int], *, dash: str = "\u2013", most: int | None = None) -> str:
+    """Numbers with ascending neighbours joined: ``1\u20133, 7``; what is beyond so many runs is counted."""
+    found = runs(numbers)
+    said = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found[:most]]
+    left = sum(map(len, found[len(said) :]))
+    return ", ".join(said) + (f" and {number(left)} more" if left else "")
 
 
 def runs(numbers: Iterable[int]) -> list[list[int]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from waiting import LIMIT_S, LONG_S
 
+from gpuplan.app.places import place_of
 from gpuplan.app.state import STEPS
 
 TITLES = dict(STEPS)
@@ -61,6 +62,7 @@ def focused(page: Any, key: str) -> None:
 
 def enter(page: Any, key: str, text: str) -> None:
     """Type into an input, leave it, and wait until it is carried out: what comes of it would disturb what is typed next."""
+    reveal(page, key)
     at(page, key).fill(text)
     at(page, key).press("Tab")
     caught_up(page)
@@ -111,14 +113,31 @@ def wait_other(page: Any, key: str, before: str) -> str:
 def take(page: Any, example: str) -> None:
     """Choose an example on the start page."""
     page.locator(f'.gp-pick[data-at="{example}"]').click()
-    page.get_by_role("heading", name=TITLES["usecases"], level=1).wait_for()
+    page.locator('.gp-head[data-step="usecases"]').wait_for()
 
 
 def go(page: Any, step: str) -> None:
     """Enter a step."""
     page.locator(f'nav [data-at="{step}"]').click()
     page.locator(f'nav [data-at="{step}"][aria-current=step]').wait_for()
-    page.get_by_role("heading", name=TITLES[step], level=1, exact=True).wait_for()
+    page.locator(f'.gp-head[data-step="{step}"]').wait_for()
+
+
+def open_tab(page: Any, name: str) -> None:
+    """Open a tab of the step on the screen."""
+    at(page, f"tab-{name}").click()
+    page.locator(f'[data-at="tab-{name}"][aria-selected=true]').wait_for()
+
+
+def reveal(page: Any, path: str) -> None:
+    """Enter the step and open the tab of an input, if it is not on the screen."""
+    if not at(page, path).count():
+        step, name = place_of(path)
+        if not page.locator(f'.gp-head[data-step="{step}"]').count():
+            go(page, step)
+        if not page.locator(f'[data-at="tab-{name}"][aria-selected=true]').count():
+            open_tab(page, name)
+        at(page, path).first.wait_for()
 
 
 def choose(page: Any, file: Path) -> None:

@@ -13,6 +13,7 @@ BEGIN, END = "<!-- house: make house -->\n", "<!-- end of house -->\n"
 FLOORS = (
     ("units",),
     ("facts",),
+    ("locales",),
     ("wording",),
     ("models",),
     ("catalog", "scenario"),

@@ -10,6 +10,7 @@ import pytest
 
 from gpuplan import load_catalog
 from gpuplan.app.state import STEPS
+from gpuplan.report.plot import MIME
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -36,6 +37,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
         "06_availability.ipynb",
         "07_python_for_analysts.ipynb",
         "08_language_models.ipynb",
+        "09_your_own_notebook.ipynb",
         "workbook.ipynb",
     ]
 
@@ -67,7 +69,7 @@ def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
     assert len(checked) >= 5
     for cell in checked:
         assert cell["execution_count"] is not None, "nbval does not compare a cell that was never run"
-        assert any("".join(o.get("text", "")).strip() for o in cell["outputs"])
+        assert any("".join(o.get("text", "")).strip() or o.get("data") for o in cell["outputs"])
     for cell in cells(path):
         if cell not in checked:
             assert cell["outputs"] == [], "an output that nobody compares may be wrong"
@@ -75,7 +77,19 @@ def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_chapters_have_live_widgets(path: Path) -> None:
-    assert any(source(c).startswith("workbook(") for c in cells(path))
+    assert any(re.search(r"^(design\.)?workbook\(", source(c), re.M) for c in cells(path))
+
+
+@pytest.mark.parametrize("path", CHAPTERS[1:], ids=lambda p: p.stem)
+def test_chapters_have_a_slider_with_a_chart_and_a_step_that_follow_and_a_picture_that_stays(
+    path: Path,
+) -> None:
+    assert any(
+        all(f"design.{what}(" in source(c) for what in ("slider", "chart", "widget")) for c in cells(path)
+    )
+    bundles = [o["data"] for c in cells(path) for o in c["outputs"] if "data" in o]
+    assert any({MIME, "image/svg+xml"} <= set(bundle) for bundle in bundles)
+    assert "http" not in "".join(json.dumps(bundle.get(MIME, "")) for bundle in bundles)
 
 
 def test_the_guide_leads_to_every_step_and_to_buttons_that_exist() -> None:

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from strategies import scenario_data
 
 from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
-from gpuplan.app.header import strip_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import verdict
+from gpuplan.app.strip import strip_data
 from gpuplan.report import cost_text, demand_text, plan_text
 from gpuplan.report.document import design_document
 from gpuplan.report.document.availability import availability_chapter

@@ -28,6 +28,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    run_words,
     runs,
     short_number,
     short_watts,
@@ -242,6 +243,8 @@ def test_short_powers(power_w: float, words: str) -> None:
 def test_numbers_without_gaps_are_a_run() -> None:
     assert runs([1, 2, 3, 7, 9, 10]) == [[1, 2, 3], [7], [9, 10]]
     assert runs([]) == []
+    assert run_words([10, 1, 2, 3, 5, 4]) == "10, 1\u20133, 5, 4"
+    assert run_words([1, 2, 3, 7, 9, 10], dash="-", most=1) == "1-3 and 3 more"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.plan import Plan
+from gpuplan.analysis.differences import Difference, caveats, differences
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, planned
 from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
-from gpuplan.wording import amount, hours, is_currency, percent
 
 FEWEST, MOST = 2, 4
 """Plans that are compared at once."""
@@ -35,8 +36,20 @@ class Comparison:
     names: tuple[str, ...]
     rows: tuple[CompareRow, ...]
     """Inputs that differ, then the results."""
-    sentences: tuple[str, ...]
-    """One for each result that differs, and for what makes the money of the plans incomparable."""
+    notes: tuple[str, ...]
+    """How GPUs of different models are counted, and what makes the money of the plans incomparable."""
+    differences: tuple[Difference, ...]
+    """Results that differ, each with its sentence."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said of them: the notes, then one for each result that differs."""
+        return (*self.notes, *(each.sentence for each in self.differences))
+
+
+def compare(*designs: Plan | Scenario | str, catalog: Catalog | None = None) -> Comparison:
+    """Two to four designs beside each other: plans, scenarios, or examples and files by their names."""
+    return compare_plans([planned(each, catalog) for each in designs])
 
 
 def compare_plans(plans: Sequence[Plan]) -> Comparison:
@@ -47,7 +60,8 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
         )
     names = _names(plans)
     results = _results(plans)
-    return Comparison(names, (*_inputs(plans), *results), (*_caveats(plans, names), *_said(names, results)))
+    notes = tuple(caveats(plans, names))
+    return Comparison(names, (*_inputs(plans), *results), notes, differences(plans, names))
 
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
@@ -136,68 +150,3 @@ def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
         shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
         found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
     return tuple(found)
-
-
-def _caveats(plans: Sequence[Plan], names: Sequence[str]) -> tuple[str, ...]:
-    """What makes the money of the plans incomparable."""
-    years = [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans]
-    excluded = [" and ".join(p.costs.excludes) or "nothing" if p.costs else "everything" for p in plans]
-    found = []
-    for what, values in (
-        ("Money is in different currencies", [plan.scenario.cost.currency for plan in plans]),
-        ("Money is counted over different times", years),
-        ("The cost leaves out different things, so that the money is not comparable", excluded),
-    ):
-        if len(set(values)) > 1:
-            each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))
-            found.append(f"{what}: {each}.")
-    return tuple(found)
-
-
-def _said(names: Sequence[str], results: Sequence[CompareRow]) -> tuple[str, ...]:
-    """A sentence for each result that differs; money only in one currency."""
-    found = []
-    for row in results:
-        if not row.differs or row.unit == "currency" or row.key == "cost.excludes":
-            continue
-        first, *others = row.values
-        said = [f"{_shown(first, row)} in {names[0]}"]
-        for name, value in zip(names[1:], others, strict=True):
-            said.append(f"{_shown(value, row)} in {name}{_beside(first, value, row)}")
-        found.append(f"{row.label}: {'; '.join(said)}.")
-    return tuple(found)
-
-
-def _shown(value: Any, row: CompareRow) -> str:
-    """A value as a sentence has it."""
-    if value is None:
-        return "none"
-    if row.unit == "%":
-        return percent(value / 100)
-    if row.key == "kept":
-        return percent(value)
-    if row.unit == "h":
-        return hours(value)
-    return amount(value if isinstance(value, int) else _three(float(value)), row.unit)
-
-
-def _three(value: float) -> float:
-    """To whole units from 100 on, below to three digits."""
-    return round(value) if abs(value) >= 100 else float(f"{value:.3g}")
-
-
-def _beside(first: Any, value: Any, row: CompareRow) -> str:
-    """How much more or less than in the first plan; of shares and hours both are said."""
-    if first is None or value is None or value == first or row.unit in ("%", "h") or row.key == "kept":
-        return ""
-    fewer = "fewer" if isinstance(value, int) else "less"
-    apart, word = abs(value - first), "more" if value > first else fewer
-    shown = _shown(apart, row)
-    if is_currency(row.unit) and max(value, first) < 100:  # of the amounts as they are shown
-        shown = f"{row.unit} {abs(round(value, 2) - round(first, 2)):.2f}"
-    share = (
-        f", {100 * apart / first:.0f} %"
-        if first and not isinstance(value, int) and apart >= 0.01 * first
-        else ""
-    )
-    return f" ({shown} {word}{share})"

@@ -151,7 +151,7 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     )
 
 
-def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
+def gpus_by_rule(scenario: Scenario, catalog: Catalog | None = None) -> dict[str, float]:
     """GPUs that the groups of a scenario demand by each rule, whatever total it states; a rule without an answer is left out."""
     found: dict[str, float] = {}
     for rule in GROUP_RULES:

@@ -51,7 +51,7 @@ CHUNK = 16
 
 def explore(
     scenario: Scenario,
-    catalog: Catalog,
+    catalog: Catalog | None = None,
     space: Space | None = None,
     *,
     workers: int = 0,
@@ -68,6 +68,7 @@ def explore(
     ``dask`` on the cluster at ``scheduler``; ``progress`` is told how many of how many are done; ``folders`` hold rows of the
     user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
     """
+    catalog = load_catalog() if catalog is None else catalog
     own = asked(scenario)
     usual = default_space(scenario, catalog)
     every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()

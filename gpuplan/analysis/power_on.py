@@ -14,6 +14,7 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried
+from gpuplan.plan.power_on_orders import least
 from gpuplan.plan.power_on_rules import Reading, alike, readings_of
 
 ORDERS = 10_000
@@ -117,20 +118,13 @@ def fewest_hosts(made: PowerOn, key: str) -> int | None:
             for found in [power_on_orders(asked, rooms=rooms, rules=reading.rules, orders=named or most)]
         )
 
-    few, least, step = min(made.orders, SEARCHED), len(there), 1
-    if enough(least, few):
-        while least > 1 and enough(least - 1, few):
-            least -= 1
+    few, hosts = min(made.orders, SEARCHED), len(there)
+    if not enough(hosts, few):
+        hosts = least(lambda hosts: enough(hosts, few), hosts, max(hosts, made.most_hosts))
     else:
-        below = least
-        while not enough(least := min(made.most_hosts, below + step), few):
-            if least >= made.most_hosts:
-                return None
-            below, step = least, 2 * step
-        while least - below > 1:  # more hosts start no fewer
-            middle = (least + below) // 2
-            below, least = (below, middle) if enough(middle, few) else (middle, least)
-    return next((hosts for hosts in range(least, made.most_hosts + 1) if enough(hosts, made.orders)), None)
+        while hosts > 1 and enough(hosts - 1, few):
+            hosts -= 1
+    return next((each for each in range(hosts, made.most_hosts + 1) if enough(each, made.orders)), None)
 
 
 class Watched(NamedTuple):

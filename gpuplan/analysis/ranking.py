@@ -10,6 +10,7 @@ from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
+from gpuplan.locales import written
 from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, counted, hours, money, verb
 
@@ -295,4 +296,4 @@ def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str
 
 def _share(value: float) -> str:
     """A share in per cent that may be more than all."""
-    return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"
+    return f"{written(100 * value, '.2g')} %" if value < 0.1 else f"{100 * value:.0f} %"

@@ -139,6 +139,15 @@ def _times(own: Item, other: Item, name: str) -> float | None:
 # What that makes of the demand
 
 
+CONVERTED = "the work of"
+"""How the note of a demand begins that was stated in GPUs of another board."""
+
+
+def is_converted(scenario: Scenario) -> bool:
+    """Whether the demand is that of another board, in GPUs that do the same work."""
+    return any(known.note.startswith(CONVERTED) for _, known in scenario.origins)
+
+
 @lru_cache(maxsize=64)  # candidates that differ in server, link or failures ask for the same
 def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
     """The scenario with its demand stated in GPUs of another board that do the same work, each VM with the memory that it has."""
@@ -150,7 +159,7 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
         memory = _memory(catalog, own, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
             path = f"groups.{group.id}.{name}"
-            note = f"the work of {getattr(group, name)} with {catalog.gpus[own].name}: {work.how}"
+            note = f"{CONVERTED} {getattr(group, name)} with {catalog.gpus[own].name}: {work.how}"
             scenario = scenario.with_value(path, value)
             scenario = scenario.with_origin(path, Origin("assumed", "gpuplan-method", note=note))
     stated = before.deciding_total_gpus

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
+from gpuplan.locales import written
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
@@ -203,7 +204,7 @@ def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Rang
     if row["field"] == "off_hours_share":
         most = exact(scenario.get(path.replace("off_hours_share", "active_share")))
     bounds = (max(low, exact(spec.low)), min(high, most))
-    cut = f"Ends at {float(most):g}, the most there can be." if high > most else ""
+    cut = f"Ends at {written(float(most), 'g')}, the most there can be." if high > most else ""
     ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
     if spec.kind == "int":
         ends = (math.floor(bounds[0]), math.ceil(bounds[1]))

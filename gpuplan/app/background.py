@@ -195,19 +195,30 @@ class Exploring:
         return found
 
     def later(self, key: str, work: Callable[[], T]) -> T | None:
-        """The same for what takes so long that the page must not wait: worked out beside it, and None until it is there."""
+        """The same for what takes so long that the page must not wait."""
+        return later(lambda: self._worked, key, work, self._on_change)
+
+
+def later(
+    of: Callable[[], dict[str, Any]], key: str, work: Callable[[], T], changed: Callable[[], None]
+) -> T | None:
+    """What takes so long that the page must not wait: worked out beside it, and None until it is there.
+
+    ``of`` gives what is kept now; what was meant for another one, because the design has changed meanwhile, is dropped.
+    """
+    worked = of()
+    if key not in worked:
         loop = running_loop()
         if loop is None:
-            return self.once(key, work)
-        if key not in self._worked:
-            worked = self._worked
+            worked[key] = work()
+        else:
             worked[key] = None
 
             def keep(done: asyncio.Future[T]) -> None:
-                if worked is self._worked:
-                    worked[key] = done.result()
-                    self._on_change()
+                worked[key] = done.result()
+                if worked is of():
+                    changed()
 
             loop.run_in_executor(None, work).add_done_callback(keep)
-        found: T | None = self._worked[key]
-        return found
+    found: T | None = worked[key]
+    return found

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from gpuplan.app.state import Workbook
 from gpuplan.report.charts.look import Look, Spec
+from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
 from gpuplan.wording import money
 
@@ -55,6 +56,29 @@ class Box:
 Place = Card | Picture | Box
 
 
+@dataclass(frozen=True)
+class Tab:
+    """A part of a step that stands on the screen alone; its name is that in ``places``."""
+
+    name: str
+    title: str
+    content: Box
+    badge: Callable[[Workbook], str] = lambda _workbook: ""
+    """What stands beside its title, such as how many points are open."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A step: its message in a sentence, and its tabs, of which the first has the picture and the inputs that change it."""
+
+    message: Callable[[Workbook], Headline]
+    tabs: tuple[Tab, ...]
+
+    def tab(self, name: str) -> Tab:
+        """One of its tabs; the first if it has no such."""
+        return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
+
+
 def box(style: str, *children: Place) -> Box:
     """A box of the given style."""
     return Box(style, children)
@@ -68,11 +92,6 @@ def wide_card(*children: Place) -> Box:
 def parted_card(*children: Place) -> Box:
     """A card as wide as the page, with a line between what stands in it."""
     return Box("gp-card gp-wide gp-parted", children)
-
-
-def title(text: str, about: str) -> Card:
-    """The title of a step, and one sentence about it."""
-    return Card("title", lambda _workbook: {"title": text, "text": about})
 
 
 Contents = dict[str, Any] | Table | str | None
@@ -229,7 +248,7 @@ def lettered(
 ) -> Table:
     """A table of groups with the letter of each in its colour before its name; their ids are in the column of groups or given."""
     if ids is None:
-        at = [each.key for each in table.columns].index("group")
+        at = [each.key for each in table.columns].index("group_id")
         ids = [row[at] for row in table.rows]
     return table.dressed(column, lambda n, _: chip(workbook, ids[n]) if ids[n] else {})
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import deliver, explore, hardware
+from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.app.uploading import Upload
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 
@@ -72,13 +72,17 @@ def _template(kind: str) -> dict[str, Handler]:
 EVENTS: Mapping[str, Handler] = {
     # what is typed, and where we are
     "set": _edit,
+    "confirm": lambda workbook, content: workbook.confirm(
+        str(content["path"]), bool(content["yes"]), str(content.get("by", ""))
+    ),
     "go": _calls(Workbook.go, step=str),
+    "tab": _calls(Workbook.open_tab, step=str, tab=str),
     "why": _calls(Workbook.explain, key=str),
     "close": lambda workbook, _: workbook.explain(""),
     "fold": _calls(Workbook.fold, key=str, open=bool),
     "look": _look,
     "view": _calls(Workbook.look_as, customer=bool),
-    "dismiss": lambda workbook, _: workbook.say("", ""),
+    "dismiss": _calls(Workbook.dismiss, text=str),
     # the design
     "add": _calls(Workbook.add_group, use_case=str),
     "duplicate": _calls(Workbook.duplicate_group, id=str),
@@ -99,6 +103,8 @@ EVENTS: Mapping[str, Handler] = {
     "keep": _calls(Workbook.keep),
     "open-kept": _calls(Workbook.open_kept, name=str),
     "forget-kept": _calls(Workbook.forget_kept, name=str),
+    "rename-kept": _calls(Workbook.rename_kept, name=str, to=str),
+    "try": _calls(compare.try_out, name=str),
     "use-option": _calls(explore.use_option, option=str),
     "use-audit": _calls(Workbook.use_audit),
     # hosts that are down

@@ -1,13 +1,16 @@
-"""What is around every step: the bar, the answer strip, the list of steps, the drawer with explanations."""
+"""What is around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gpuplan.app.cards import attributes, said, strong, visit
+from gpuplan.app.cards import Page, attributes, said, strong, visit
+from gpuplan.app.places import place_of
 from gpuplan.app.state import STEPS, Workbook
+from gpuplan.app.strip import COST, PLACEMENT
 from gpuplan.facts import Fact
+from gpuplan.locales import PLAIN, SPOKEN, written
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
@@ -15,28 +18,11 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, rounded_money, short_watts, stated_percent, whole
+from gpuplan.wording import NAMES, priced, rounded_money, short_watts, stated_percent
 
-ON_HOSTS = (
-    "platform.vsphere",
-    "platform.vgpu_sizes",
-    "platform.gpu_policy",
-    "platform.drs_consolidation",
-    "platform.nvlink_groups",
-)
-"""Inputs of the platform that decide how a GPU is shared and taken; they stand beside the hardware."""
-
-ON_DEMAND = ("sites", "hours", "days", "off_hours_share", "work_h", "jobs_per_day", "growth", "assignment")
-"""Inputs, of groups and of the platform, that decide when GPUs are wanted and how long."""
-
-ON_NETWORK = ("network.", "training.")
-"""Beginnings of the paths of the inputs of the network step; the work of a group is chosen there too."""
-
-NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
-POWER, COST = "power.typical", "cost.net_present"
-PLACEMENT = "totals.unplaced_vms_after_failure"
+POWER = "power.typical"
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
 """Kind of an input -> what it is entered with, where not as text."""
 
@@ -49,6 +35,8 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
         "name_problem": workbook.problem_of("name"),
         "can_undo": workbook.can_undo,
         "can_redo": workbook.can_redo,
+        "undo": workbook.undo_words,
+        "redo": workbook.redo_words,
         "started": workbook.started,
         "notice": {"level": level, "text": text},
         "fragment": workbook.fragment() if workbook.started else "",
@@ -56,72 +44,6 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
         "internal": workbook.scenario.internal != Internal(),
         "share": workbook.fragment(customer=True) if workbook.started and workbook.customer else "",
     }
-
-
-def strip_data(workbook: Workbook) -> dict[str, Any]:
-    """The answer so far, in figures that can be asked why."""
-    plan, totals = workbook.plan, workbook.plan.totals
-    failures = max(1, plan.scenario.availability.host_failures)
-    after = "after a failure" if failures == 1 else f"after {failures} failures"
-    asked = plan.scenario.demand
-    by_total = plan.scenario.deciding_total_gpus is not None
-    rule = "stated total" if by_total else NOTES.get(asked.rule, "at the target")
-    fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
-    placed = plan.placed
-    figures = [
-        _figure("demand.gpus", "GPUs demanded", number(whole(totals.gpus_demanded)), rule),
-        _figure("totals.hosts", "Hosts", *_hosts(plan)),
-        _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
-        _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure), fewer),
-        _figure(PLACEMENT, "Placement", placed.short, placed.note, placed.tone),
-        *_power_and_cost(plan),
-    ]
-    if not plan.pools and not plan.groups:
-        for figure in figures:
-            figure |= {"note": "none yet", "tone": ""}
-        figures[0]["note"] = "no workloads yet"
-    return {
-        "figures": [*figures, _messages(workbook.messages)],
-        "stale": workbook.stale,
-        "shown": workbook.started,
-        "open": workbook.drawer,
-    }
-
-
-def _hosts(plan: Plan) -> tuple[str, str]:
-    """Hosts and what they are for, or now and in the last year where the cost beside them holds growth."""
-    totals, costs = plan.totals, plan.costs
-    spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
-    if costs is None or costs.hosts[-1] == totals.hosts:
-        return number(totals.hosts), spare
-    return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
-
-
-def _messages(messages: Sequence[Message]) -> dict[str, str]:
-    """How many things there are to fix or to settle."""
-    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
-    value, tone, note = number(stops + warns) if stops + warns else "0", "good", amount(len(messages), "note")
-    if stops:
-        tone, note = "bad", f"{amount(stops, '')} to fix"
-    elif warns:
-        tone, note = "warn", "to settle"
-    return _figure("messages", "Messages", value, note, tone)
-
-
-def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
-    """What the design draws and costs; what has no price is counted, never taken as nothing."""
-    power, costs = plan.power, plan.costs
-    if power is None or costs is None:
-        return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
-    label, ends = f"Cost over {counted(costs.years, 'year')}, {costs.currency}", plan.cost_ranges
-    value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
-    left_out, span = len(costs.excludes), f"{low} to {high}" if low else "net present"
-    what = "item" if costs.not_counted else "price"
-    note = f"{span}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
-    return [
-        _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
-        _figure(COST, label, value, note, "warn") if left_out else _figure(COST, label, value, span),
-    ]
 
 
 def _chance(percentage: float) -> str:
@@ -136,35 +58,38 @@ SHORT: Mapping[str, Callable[[float], str]] = {
 """Key of a line -> how the strip shows it."""
 
 
-def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict[str, str]:
-    return {"key": key, "label": label, "value": value, "note": note, "tone": tone}
-
-
 def nav_data(workbook: Workbook) -> dict[str, Any]:
     """The steps and where we are."""
-    wrong = {step: "" for step, _ in STEPS}
-    for path in (*workbook.drafts, *(p.path for p in workbook.refused)):
-        if path:
-            wrong[step_of(path)] = "has an error"
+    wrong = dict.fromkeys((place_of(path).step for path in _wrong(workbook)), "has an error")
     return {
         "current": workbook.step,
         "started": workbook.started,
-        "steps": [{"id": step, "title": title, "error": wrong[step]} for step, title in STEPS],
+        "steps": [{"id": step, "title": title, "error": wrong.get(step, "")} for step, title in STEPS],
     }
 
 
-def step_of(path: str) -> str:
-    """The step in which an input is found."""
-    if path.startswith("ranges."):
-        return "compare"
-    if path.startswith(("cost.", "prices.", "internal.")):
-        return "cost"
-    if path in ON_HOSTS or path.startswith(("hardware.", "availability.")):
-        return "hosts"
-    if path.startswith(ON_NETWORK) or path.endswith(".workload"):
-        return "network"
-    demand = path.startswith("demand.") and path != "demand.stated_gpus"
-    return "demand" if demand or path.rpartition(".")[2] in ON_DEMAND else "usecases"
+def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
+    """The message of a step, and its tabs."""
+    if step == "start":
+        return {}
+    sentence, about = page.message(workbook)
+    wrong = {place_of(path).tab for path in _wrong(workbook) if place_of(path).step == step}
+    return {
+        "step": step,
+        "title": dict(STEPS)[step],
+        "sentence": sentence,
+        "about": about,
+        "tab": page.tab(workbook.tabs.get(step, "")).name,
+        "tabs": [
+            {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
+            for tab in page.tabs
+        ],
+    }
+
+
+def _wrong(workbook: Workbook) -> list[str]:
+    """Inputs that are refused."""
+    return [path for path in (*workbook.drafts, *(p.path for p in workbook.refused)) if path]
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
@@ -194,7 +119,8 @@ def _shown(plan: Plan, key: str, value: str) -> str:
     if key == PLACEMENT:
         return plan.placed.short.lower()
     if key == COST and plan.cost_ranges is not None:
-        return rounded_money(plan.lines[key].value, plan.cost_ranges.net_present)[0]
+        said = rounded_money(plan.lines[key].value, plan.cost_ranges.net_present)[0]
+        return priced(said, plan.lines[key].unit)
     return SHORT[key](plan.lines[key].value) if key in SHORT else value
 
 
@@ -205,6 +131,12 @@ def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
     if key == POWER and plan.power is not None:
         peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
         return said("At peak it is ", peak, ".")
+    if key == "totals.gpus":
+        left = {
+            "text": amount(plan.totals.gpus_after_failure, "GPU"),
+            "key": "totals.gpus_after_failure",
+        }
+        return said("After the host failures that the design tolerates, at least one: ", left, ".")
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
     return said(strong("The cost excludes: "), *excluded(plan.costs), ".")
@@ -272,7 +204,8 @@ def field_data(
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "assumed": assumed,
-        "known": known.note if assumed else "",
+        "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
+        "known": known.note if assumed or confirmed else "",
     }
 
 
@@ -293,7 +226,9 @@ def range_words(path: str, ends: tuple[float, float]) -> str:
     """A range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
-    return " to ".join(stated_percent(end).replace(" ", "") if share else f"{end:.10g}" for end in ends)
+    return " to ".join(
+        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
+    )
 
 
 def _gpus_words(path: str, value: Any) -> str:
@@ -302,7 +237,19 @@ def _gpus_words(path: str, value: Any) -> str:
     return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
 
 
+def _as_written(_: str, value: Any) -> str:
+    """A number as it is typed: all its digits, with the signs of the locale where one is chosen."""
+    text = repr(value)
+    if SPOKEN.get() is PLAIN or "e" in text:
+        return text
+    places = len(text.partition(".")[2])
+    grouped = "," if abs(value) >= SPOKEN.get().grouped_from else ""
+    return written(value, f"{grouped}.{places}f")
+
+
 WORDED: Mapping[str, Callable[[str, Any], str]] = {
+    "int": _as_written,
+    "number": _as_written,
     "share": lambda _, value: stated_percent(value),
     "range": range_words,
     "gpus": _gpus_words,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ipywidgets import FloatSlider, IntSlider
 from traitlets import Dict, HasTraits, Instance, observe, validate
 
 from gpuplan.app.screen import WorkbookApp
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan import Plan, fail_hosts, make_plan
-from gpuplan.scenario import Scenario, load_scenario, pick
+from gpuplan.scenario import Scenario, ScenarioError, load_scenario, pick
+from gpuplan.widgets.chart import Chart
+
+AS_WIDE_AS_ITS_PLACE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
 class Design(HasTraits):
@@ -18,6 +22,7 @@ class Design(HasTraits):
 
     ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with them. A change by code, by a
     slider or by a click in one of its widgets reaches all of them. What cannot be planned is refused, and the last good plan stays.
+    ``design["groups.research.people"]`` is an input, completed by Tab, to read and to set.
 
     Parameters
     ----------
@@ -50,6 +55,15 @@ class Design(HasTraits):
         """One input, such as ``design.set("groups.research.people", 12)``; a ScenarioError says what is allowed."""
         self.scenario = self.scenario.with_value(path, value)
 
+    def __getitem__(self, path: str) -> Any:
+        return self.scenario.get(path)
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        self.set(path, value)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.scenario.paths)
+
     def widget(self, step: str) -> WorkbookApp:
         """A step of the workbook, such as ``hosts`` or ``cost``, as a widget that moves with the others of this design."""
         pick(dict(STEPS), step, "step")
@@ -59,6 +73,37 @@ class Design(HasTraits):
         """The whole workbook of this design."""
         self.state.go("usecases")
         return WorkbookApp(self.state)
+
+    def slider(self, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
+        """A slider of an input; what it is moved to and cannot be planned springs back."""
+        whole = all(float(end).is_integer() for end in (low, high, step))
+        kind, now = IntSlider if whole else FloatSlider, self[path]
+        style = {"description_width": "initial"}
+        made = kind(
+            min=low, max=high, step=step, value=now, description=self.scenario.label(path), style=style
+        )
+
+        def moved(change: Any) -> None:
+            try:
+                self[path] = change["new"]
+            except ScenarioError:
+                made.value = change["old"]
+
+        made.observe(moved, "value")
+        self.observe(lambda change: setattr(made, "value", change["new"].get(path)), "scenario")
+        return made
+
+    def chart(self, name: str, *about: Any) -> Chart:
+        """A chart of `Plan.plot` that follows the design, such as ``design.chart("cost")``."""
+        pick({each: each for each in dir(self.plan.plot) if not each.startswith("_")}, name, "chart")
+
+        def drawn(plan: Plan) -> dict[str, Any]:
+            spec: dict[str, Any] = getattr(plan.plot, name)(*about).to_dict()
+            return spec | AS_WIDE_AS_ITS_PLACE if "layer" in spec else spec
+
+        made = Chart(drawn(self.plan))
+        self.observe(lambda change: setattr(made, "chart", drawn(change["new"])), "plan")
+        return made
 
     @validate("scenario")
     def _plannable(self, proposal: Any) -> Scenario:

@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 from gpuplan.app.fragments import Link, link_of
+from gpuplan.app.history import MOST
 from gpuplan.app.plan_view import Watched
-from gpuplan.app.state import HISTORY, Workbook
+from gpuplan.app.state import Workbook
 
-AS_IT_IS = ("started", "click", "typing", "customer", "step", "drawer")
+AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "drawer")
 """What is remembered as the workbook has it."""
 MOST_DRAFTS = 100
 """Fields whose text is taken back though it was refused."""
@@ -24,7 +25,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
     """What is to be remembered, in which designs are named by their ids, and the fragment of each of them."""
     now = workbook.link
     planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
-    past, future, aside = workbook.past, workbook.future, workbook.aside
+    past, future, aside = workbook.history.past, workbook.history.future, workbook.aside
     memory = {name: getattr(workbook, name) for name in AS_IT_IS} | {
         "design": now.id,
         "planned": planned.id if planned != now else "",
@@ -34,7 +35,8 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
         "watched": list(workbook.watched or ()),
-        "drafts": {path: text for path, (text, _) in workbook.drafts.items()},
+        "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
+        "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
     }
     return memory, dict([*past, *future, *(each.link for each in aside), planned, now])
 
@@ -53,15 +55,16 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.restore(link.fragment)
         if has["started"] and given.get("design"):
             damaged |= _restore(workbook, links(has["design"]), address)
-        workbook.past, workbook.future = links(*has["past"]), links(*has["future"])
+        workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, design in has["kept"]:
             for link in links(design):
                 damaged |= not workbook.keep_again(name, link)
         _put_down(workbook, has["failed"], has["maintenance"])
         if has["watched"]:
             workbook.watch(**dict(zip(Watched._fields, has["watched"], strict=True)))
-        _type(workbook, has["drafts"])
+        _type(workbook, has["drafts"], has["typed_in"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
+        workbook.tabs = has["tabs"]
         if workbook.started:
             workbook.go(has["step"])
         if damaged:
@@ -77,7 +80,7 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
 
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
     """Of these designs those that are there: a page without room drops the oldest."""
-    return [Link(each, fragments[each]) for each in ids[-HISTORY:] if _is_text(fragments.get(each))]
+    return [Link(each, fragments[each]) for each in ids[-MOST:] if _is_text(fragments.get(each))]
 
 
 def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
@@ -98,12 +101,14 @@ def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dic
             workbook.put_down(pool.id, tuple(lost), tuple(out))
 
 
-def _type(workbook: Workbook, drafts: dict[str, str]) -> None:
-    """Type again what was refused."""
+def _type(workbook: Workbook, drafts: dict[str, str], typed_in: dict[str, str]) -> None:
+    """Type again what was refused; ``typed_in`` says in which design each was typed."""
     for path, text in list(drafts.items())[:MOST_DRAFTS]:
         with contextlib.suppress(LookupError, ValueError):  # no such field
             if not workbook.locked(path):
                 workbook.edit(path, text)
+    for path, draft in workbook.drafts.items():
+        workbook.drafts[path] = draft._replace(at=typed_in.get(path, draft.at))
 
 
 def _is_text(given: Any) -> bool:
@@ -149,9 +154,11 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_is_watched, []),
     "drafts": (_by_name(_is_text), {}),
+    "typed_in": (_by_name(_is_text), {}),
     "typing": (_is_text, ""),
     "customer": (lambda given: isinstance(given, bool), False),
     "step": (_is_text, ""),
+    "tabs": (_by_name(_is_text), {}),
     "drawer": (_is_text, ""),
 }
 """What each part of a memory has to be, and what stands for one that is damaged."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
+from gpuplan.app.background import later
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, worst_failures
 from gpuplan.plan.playing import playable
@@ -52,6 +53,8 @@ class PlanView(HasTraits):
         """Details that are open, of those that are worked out only then."""
         self.looked: dict[str, str] = {}
         """What is chosen to look at, such as the clock of a chart; it changes no plan."""
+        self.tabs: dict[str, str] = {}
+        """Step -> its tab on the screen; of a step that is not named, the first."""
 
     def show(self, plan: Plan) -> None:
         """Put another plan on the screen."""
@@ -147,6 +150,10 @@ class PlanView(HasTraits):
         found: T = self._worked[key]
         return found
 
+    def later(self, key: str, work: Callable[[], T]) -> T | None:
+        """The same for what takes so long that the page must not wait: None until it is there."""
+        return later(lambda: self._worked, key, work, self._changed)
+
     def set_click(self, what: str) -> None:
         """Choose what a click on a host does: ``fail`` or ``maintain``."""
         if what in ("fail", "maintain"):
@@ -162,6 +169,12 @@ class PlanView(HasTraits):
         """Choose what to look at, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
         self._changed()
+
+    def open_tab(self, step: str, tab: str) -> None:
+        """Show another tab of a step."""
+        if self.tabs.get(step) != tab:
+            self.tabs = self.tabs | {step: tab}
+            self._changed()
 
     def chosen(self, what: str, options: Iterable[str]) -> str:
         """What is chosen to look at if it is one of these, else the first of them; empty if there is none."""

@@ -11,9 +11,10 @@ from typing import Any
 import ipywidgets
 
 from gpuplan.app import header
-from gpuplan.app.cards import Box, Card, Data, Picture, Place
+from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.memory import memory_of, resume
+from gpuplan.app.places import Found, place_of
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import (
     compare,
@@ -27,17 +28,20 @@ from gpuplan.app.steps import (
     start,
     usecases,
 )
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Plan
 from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
+from gpuplan.report.shown import html
 from gpuplan.scenario import Scenario, load_scenario, pick
-from gpuplan.widgets.chart import ChartPlace
+from gpuplan.widgets.chart import ChartPlace, with_more
 from gpuplan.widgets.part import Part, Sent, make_part, together
 
 log = logging.getLogger("gpuplan.app")
 
-PAGES: Mapping[str, Box] = {
+PAGES: Mapping[str, Page] = {
     "start": start.PAGE,
     "usecases": usecases.PAGE,
     "demand": demand.PAGE,
@@ -68,20 +72,25 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         """What the page was told last to remember, see ``memory.py``."""
         self._held: set[str] = set()
         """Ids of the designs that the page has."""
-        self._shown: dict[str, tuple[list[Show], ...]] = {}
-        """What draws the cards of each step: those that are sent at once, and those that take longer."""
-        self._pages: dict[str, ipywidgets.Box] = {}
+        self._shown: dict[Found, tuple[list[Show], ...]] = {}
+        """What draws the cards of each tab: those that are sent at once, and those that take longer."""
+        self._tabs: dict[Found, ipywidgets.Box] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         self._strip = strip = self._part("strip", styled=not whole)
-        drawer = self._part("drawer")
-        self._page = _box("gp-work")
-        self._columns = _box("gp-columns", self._page)
-        self._frame = [self._shows(strip, header.strip_data), self._shows(drawer, header.drawer_data)]
+        drawer, head = self._part("drawer"), self._part("head")
+        self._page = _box("gp-tab")
+        work = _box("gp-work", head, self._page)
+        self._columns = _box("gp-columns", work)
+        self._frame = [
+            self._shows(strip, strip_data),
+            self._shows(drawer, header.drawer_data),
+            self._shows(head, lambda book: header.head_data(book, *self._at())),
+        ]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav = self._part("nav")
             self._frame += [self._shows(self._bar, header.bar_data), self._shows(nav, header.nav_data)]
-            self._columns.children = (nav, self._page)
+            self._columns.children = (nav, work)
             around = (self._bar, *around)
         super().__init__(children=around)
         self.add_class("gp-app")
@@ -104,6 +113,10 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         """The plan that is on the screen."""
         return self.workbook.plan
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """With the answer as a card for pages that no widget lives on."""
+        return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": html(self.plan)})
+
     def _part(self, name: str, styled: bool = False) -> Part:
         return make_part(name, self._receive, styled)
 
@@ -115,27 +128,39 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             picture.rows(self.workbook), picture.draw, self.look, stale=self.workbook.stale
         )
 
+    def _at(self) -> tuple[str, Page]:
+        """The step that is shown."""
+        step = self._own_step or self.workbook.step
+        return step, PAGES[step]
+
     def _draw(self) -> None:
-        """Send what changed: the frame, and the cards of the step on the screen."""
+        """Send what changed, in the locale of the design."""
+        with speaking(locale_of(self.workbook.seen)):
+            self._send_changes()
+
+    def _send_changes(self) -> None:
+        """Send what changed: the frame, and the cards of the tab on the screen."""
         workbook = self.workbook
-        step = self._own_step or workbook.step
+        step, page = self._at()
+        tab = page.tab(workbook.tabs.get(step, ""))
+        at = Found(step, tab.name)
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
-        if step not in self._pages:
-            self._pages[step] = self._build(step)
-        there = self._page.children == (self._pages[step],)  # else each has its state before it is shown
-        at_once, late = self._shown[step]
+        if at not in self._tabs:
+            self._tabs[at] = self._build(at, tab.content)
+        there = self._page.children == (self._tabs[at],)  # else each has its state before it is shown
+        at_once, late = self._shown[at]
         for shown in ([*self._frame, *at_once], late):
             with together(self._strip) if there else contextlib.nullcontext():
                 for show in shown:
                     show()
         if not there:
-            self._page.children = (self._pages[step],)
+            self._page.children = (self._tabs[at],)
         while ready := workbook.delivering.take():
             self._tell({"type": "download", "name": ready[0]}, ready[1])
 
-    def _build(self, step: str) -> ipywidgets.Box:
-        """Make the widgets of a step, when it is entered for the first time.
+    def _build(self, at: Found, content: Box) -> ipywidgets.Box:
+        """Make the widgets of a tab, when it is entered for the first time.
 
         Charts are sent first and what is ``slow`` to work out last: the browser draws while the session works.
         """
@@ -152,11 +177,9 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             shown.append((place.slow, False, self._draws(chart, place)))
             return chart
 
-        page = made(PAGES[step])
+        page = made(content)
         ordered = sorted(shown, key=lambda each: each[:2])
-        self._shown[step] = tuple(
-            [show for slow, _, show in ordered if slow is late] for late in (False, True)
-        )
+        self._shown[at] = tuple([show for slow, _, show in ordered if slow is late] for late in (False, True))
         return page
 
     def _tell(self, message: dict[str, Any], *buffers: bytes) -> None:
@@ -168,7 +191,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         number = content.get("number")
         if number in (None, self._taken + 1):
             self._taken = number or self._taken
-            guarded(self.workbook, log.exception, self._act, (kind, content))
+            with speaking(locale_of(self.workbook.seen)):
+                guarded(self.workbook, log.exception, self._act, (kind, content))
         if number is not None:
             self._confirm()
 
@@ -194,8 +218,14 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.workbook.drawer = ""
         if path in power_on.SETTINGS:
             self.workbook.fold(power_on.KEY, True)
-        self.workbook.go(header.step_of(path))
+        self._show_input(path)
         self._tell({"type": "focus", "path": path})
+
+    def _show_input(self, path: str) -> None:
+        """Enter the step and the tab in which an input is found."""
+        step, tab = place_of(path)
+        self.workbook.open_tab(step, tab)
+        self.workbook.go(step)
 
     def _looked(self, content: Mapping[str, Any]) -> None:
         """What is asked in a row of a table may be answered in a card below."""

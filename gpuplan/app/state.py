@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from traitlets import Unicode
 
+from gpuplan.analysis.differences import design_name
 from gpuplan.app import groups
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.background import Exploring, Simulating
+from gpuplan.app.changes import input_name, path_is_there
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
+from gpuplan.app.history import History
 from gpuplan.app.plan_view import PlanView
-from gpuplan.app.rows import Cell, cell_at, with_cell
+from gpuplan.app.rows import cell_at, with_cell
+from gpuplan.app.typed import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.catalog import Catalog
+from gpuplan.locales import locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
@@ -33,19 +37,20 @@ from gpuplan.scenario import (
     field_of,
     from_dict,
     load_scenario,
+    one_line,
     parse_value,
+    show,
     shown_name,
 )
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, amount
 
 STEPS = tuple(NAMES["step"].items())
 HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version has not, or has otherwise."""
-HISTORY = 200
+MOST_NOTE = 80
+"""Characters of who confirmed an input, and when, and of what a design that is kept is called."""
 MOST_KEPT = 3
 """Designs that are kept beside the one that is worked on."""
-SPACED = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
-"""A space before thousands, as numbers are shown and so are typed."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,15 @@ class Kept:
     """Our own version of it."""
     link: Link
     """The same as text."""
+
+
+class Draft(NamedTuple):
+    """What was typed into a field that does not accept it."""
+
+    text: str
+    problem: Problem
+    at: str
+    """Id of the design in which it was typed."""
 
 
 class Workbook(PlanView):
@@ -81,8 +95,13 @@ class Workbook(PlanView):
         self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
-        self.drafts: dict[str, tuple[str, Problem]] = {}
-        """What was typed into a field that does not accept it: path -> (text, problem)."""
+        self.before: Plan | None = None
+        """The plan before the last change; None where a design was opened."""
+        self.messages_before: tuple[Message, ...] = ()
+        self.turn = 0
+        """How many plans there were."""
+        self.drafts: dict[str, Draft] = {}
+        """What was typed into fields that do not accept it, by their paths, the last one last."""
         self.refused: tuple[Problem, ...] = ()
         """What the catalog or the hardware does not allow in the current scenario."""
         self.notice: tuple[str, str] = ("", "")
@@ -102,10 +121,9 @@ class Workbook(PlanView):
         """What the start page says about the examples; worked out once."""
         self.typing = ""
         """Path of the field that is being typed into: all of it is undone at once."""
-        self.past: list[Link] = []
-        """Designs that undo returns to, the last one first."""
-        self.future: list[Link] = []
-        """Designs that redo returns to, the last one first."""
+        self.history = History(catalog)
+        self._settled: Plan | None = None
+        """The last good plan before that was typed."""
         self._linked: tuple[Scenario, Link] | None = None
 
     @property
@@ -124,21 +142,48 @@ class Workbook(PlanView):
     @property
     def can_undo(self) -> bool:
         """Whether there is a change to take back."""
-        return bool(self.past or self.drafts)
+        return bool(self.history.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
         """Whether there is a change to bring back."""
-        return bool(self.future)
+        return bool(self.history.future)
+
+    @property
+    def undo_words(self) -> str:
+        """What undo takes back: the last text that was refused, if nothing was changed since, or the last change."""
+        if path := self._last_draft():
+            return f"\u201c{one_line(self.drafts[path].text)[:MOST_NOTE]}\u201d in {self._name(path)}"
+        return self.history.undo_words(self.scenario, self._unsaid)
+
+    @property
+    def redo_words(self) -> str:
+        """What redo brings back."""
+        return self.history.redo_words(self.scenario, self._unsaid)
+
+    @property
+    def _unsaid(self) -> tuple[str, ...]:
+        """Sections of which nothing is said to who looks on."""
+        return HELD_BACK if self.customer else ()
+
+    def _last_draft(self) -> str:
+        """Path of the last text that was refused, if the design has not changed since, or nothing else can be undone."""
+        path = next(reversed(self.drafts), "")
+        return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
+
+    def _name(self, path: str) -> str:
+        """An input by its name, a cell by that of its table."""
+        cell = cell_at(path)
+        return input_name(self.scenario, cell.path if cell else path)
 
     def text_of(self, path: str) -> Any:
         """What the field at ``path`` shows: what was typed if it was refused, else the value."""
-        return self.drafts[path][0] if path in self.drafts else self.seen.get(path)
+        return self.drafts[path].text if path in self.drafts else self.seen.get(path)
 
     def problem_of(self, path: str) -> str:
         """What is wrong with the field at ``path``, in words, or nothing."""
         if path in self.drafts:
-            return _words(self.drafts[path][1])
+            return _words(self.drafts[path].problem)
         return next((_words(problem) for problem in self.refused if problem.path == path), "")
 
     def locked(self, path: str) -> str:
@@ -155,7 +200,7 @@ class Workbook(PlanView):
     def look_as(self, customer: bool) -> None:
         """Show the customer's version, or our own."""
         self.customer = customer
-        self.notice = ("", "")
+        self.notice, self._settled = ("", ""), None
         if customer:
             self.delivering.cancel_internal()
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
@@ -172,6 +217,7 @@ class Workbook(PlanView):
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
         self._plan(self.scenario)
+        self.before = None  # what the one sees is no news to the other
 
     def for_customer(self) -> Scenario:
         """What the customer may have of this design, as a file or a link."""
@@ -196,49 +242,62 @@ class Workbook(PlanView):
         if why := self.locked(path):
             self.say("warn", why)
             return
-        if cell := cell_at(path):
-            self._edit_cell(path, cell, given, live)
-            return
-        spec = field_of(path)
-        if spec.kind in ("int", "number", "range") and isinstance(given, str):
-            given = SPACED.sub("", given)
-        if not _is_there(path, self.scenario):
+        number = cell_at(path) is not None or field_of(path).kind in NUMERIC
+        if not path_is_there(path, self.scenario):
             return  # typed into a row that has been deleted since
+        if live and number and is_half_typed(str(given), locale_of(self.scenario)):
+            return
         try:
-            value = parse_value(spec, given, path)
+            scenario = self._edited(path, given)
         except ScenarioError as error:
-            self._refused(path, given, error, live)
+            self._refused(path, given, error, live, number)
             return
         drafted = self.drafts.pop(path, None)
-        scenario = self.scenario.with_value(path, value)
-        if scenario == self.scenario and drafted is None and not live:
-            self.typing = ""
-            return  # a field is left as it was typed
+        if scenario != self.scenario or drafted or live:
+            self._take(scenario, path, live)
+        else:
+            self._settle(path)  # a field is left as it was typed
+
+    def _edited(self, path: str, given: Any) -> Scenario:
+        """The scenario with an input, or one cell of an input that holds rows, as it was typed."""
+        here, cell = self.scenario, cell_at(path)
+        locale = locale_of(here)
+        if cell:
+            text = counted_as_typed(given, locale) if isinstance(given, str) else given
+            return here.with_value(
+                cell.path, parse_value(field_of(cell.path), with_cell(here, cell, text), cell.path)
+            )
+        typed = as_typed(path, given, locale, here.cost.currency) if isinstance(given, str) else given
+        scenario = here.with_value(path, value := parse_value(field_of(path), typed, path))
         if path.endswith(".use_case") and value in groups.presets(self.catalog):
             group = path.split(".")[1]
             scenario = groups.configured(scenario, self.catalog, group, value)
             for name in groups.PRESET:
                 self.drafts.pop(f"groups.{group}.{name}", None)
-        self._take(scenario, typing=path if live else "")
+        return scenario
 
-    def _edit_cell(self, path: str, cell: Cell, given: Any, live: bool) -> None:
-        """Set one cell of an input that holds rows; a run of what is typed into it is undone at once."""
-        if isinstance(given, str):
-            given = SPACED.sub("", given)
-        try:
-            value = parse_value(field_of(cell.path), with_cell(self.scenario, cell, given), cell.path)
-        except ScenarioError as error:
-            self._refused(path, given, error, live)
-            return
-        drafted = self.drafts.pop(path, None)
-        if value != self.scenario.get(cell.path) or drafted or live:
-            self._take(self.scenario.with_value(cell.path, value), typing=path if live else "")
+    def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
+        """Keep what was typed beside its field with what is wrong; while it is still typed, nothing is said.
 
-    def _refused(self, path: str, given: Any, error: ScenarioError, live: bool) -> None:
-        """Keep what was typed beside its field with what is wrong; while it is still typed, nothing is said."""
+        The design is again that before it was typed: a number that was only half of it does not stand for it.
+        """
+        if path == self.typing and self.history.past and (number or not live):
+            self.typing = ""
+            self._plan(self.history.scenario(self.history.past.pop()))
         if not live:
-            self.drafts[path] = (str(given), error.problems[0])
+            self.drafts.pop(path, None)
+            problem = replace(error.problems[0], value=show(given))
+            self.drafts[path] = Draft(str(given), problem, self.link.id)
             self._changed()
+
+    def confirm(self, path: str, yes: bool, by: str = "") -> None:
+        """Mark what is assumed at ``path`` as confirmed by the customer, or take that back; ``by`` says who, and when."""
+        if why := self.locked(path):
+            self.say("warn", why)
+        elif path_is_there(path, self.scenario):
+            by = "".join(sign for sign in " ".join(by.split()) if sign.isprintable())[:MOST_NOTE]
+            here = self.scenario
+            self._take(here.confirmed(path, by) if yes else here.doubted(path))
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a use case."""
@@ -283,6 +342,7 @@ class Workbook(PlanView):
         self.drawer = ""
         self.notice = ("", "")
         self._take(scenario)
+        self.before = None
         self.step = "usecases"
 
     def _begin(self) -> None:
@@ -293,17 +353,21 @@ class Workbook(PlanView):
         self.watched = None
 
     def undo(self) -> None:
-        """Take the last change back; first of all what was typed and refused."""
+        """Take the last change back, or the last text that was refused if it came after that, and say which."""
+        words, path = self.undo_words, self._last_draft()
         self.typing = ""
-        if self.drafts:
-            self.drafts = {}
+        if path:
+            del self.drafts[path]
             self._plan(self.scenario)
-        else:
-            self._return(self.past, self.future)
+        elif not self._return(self.history.past, self.history.future):
+            return
+        self.say("note", f"Undone: {words}.")
 
     def redo(self) -> None:
-        """Bring back the change that was taken back last."""
-        self._return(self.future, self.past)
+        """Bring back the change that was taken back last, and say which."""
+        words = self.redo_words
+        if self._return(self.history.future, self.history.past):
+            self.say("note", f"Redone: {words}.")
 
     def use_audit(self) -> None:
         """Put the groups and the burstiness that an audit found in place of those of the design; undo brings them back."""
@@ -327,14 +391,16 @@ class Workbook(PlanView):
         self.say("note", words)
 
     def keep(self) -> None:
-        """Put the design on the screen aside, under a name of its own, to compare others with it."""
+        """Put the design on the screen aside, named by what it is, to compare others with it."""
         if self.stale or len(self.aside) >= MOST_KEPT:
             if len(self.kept) < len(self.aside):
                 self.say("warn", f"{MOST_KEPT} designs are kept, of which this view does not show all.")
             return
-        name, taken = self.plan.scenario.name, {kept.name for kept in self.aside}
-        numbered = (f"{name} ({n})" for n in range(2, MOST_KEPT + 2))
-        name = next(each for each in (name, *numbered) if each not in taken)
+        taken = {kept.name for kept in self.aside}
+        name = design_name(self.plan.scenario, self.catalog)
+        longer = f"{name}, {amount(self.plan.totals.gpus, 'GPU')}"
+        numbered = (f"{longer} ({n})" for n in range(2, MOST_KEPT + 2))
+        name = next(each for each in (name, longer, *numbered) if each not in taken)
         self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
 
@@ -355,6 +421,13 @@ class Workbook(PlanView):
             if kept.name == name:
                 self._put(kept.scenario, f"{name} is open.")
 
+    def rename_kept(self, name: str, to: str) -> None:
+        """Call a design that was kept otherwise; a name that is empty or taken changes nothing."""
+        to = "".join(sign for sign in " ".join(to.split()) if sign.isprintable())[:MOST_NOTE]
+        if to and to not in {kept.name for kept in self.aside}:
+            self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
+        self._changed()
+
     def forget_kept(self, name: str) -> None:
         """Give up a design that was kept."""
         self.aside = tuple(kept for kept in self.aside if kept.name != name)
@@ -364,6 +437,11 @@ class Workbook(PlanView):
         """Show a message that belongs to no field."""
         self.notice = (level, text)
         self._changed()
+
+    def dismiss(self, text: str) -> None:
+        """Take a message away that was read; another one that came meanwhile stays."""
+        if text == self.notice[1]:
+            self.say("", "")
 
     @property
     def link(self) -> Link:
@@ -384,6 +462,7 @@ class Workbook(PlanView):
         self._begin()
         self.typing = ""
         self._plan(scenario)
+        self.before = None
         if self.step == "start":
             self.step = "usecases"
         return True
@@ -417,12 +496,25 @@ class Workbook(PlanView):
             self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
         return full
 
-    def _take(self, scenario: Scenario, typing: str = "") -> None:
-        if scenario != self.scenario and not (typing and typing == self.typing):
-            self.past = [*self.past[-HISTORY:], self.link]
-            self.future = []
-        self.typing = typing
+    def _take(self, scenario: Scenario, path: str = "", live: bool = False) -> None:
+        """Work on a changed design; what is typed into one field, ``live``, and what is entered there at last, is one change."""
+        goes_on = bool(path) and path == self.typing
+        changed = scenario != self.scenario
+        if changed and not goes_on:
+            self.history.took(self.link, self.scenario)
+            self._settled = self.plan if live else None
+        self.typing = path if live and (changed or goes_on) else ""
+        self.notice = ("", "")
         self._plan(scenario)
+        if goes_on and not live:
+            self._settle(path)
+
+    def _settle(self, path: str) -> None:
+        """What was typed is entered; what came to nothing is no change."""
+        past = self.history.past
+        if past and past[-1].id == self.link.id:
+            past.pop()
+        self.typing, self._settled = "", None
 
     def _made(self, scenario: Scenario) -> Plan:
         """The plan with all its chapters, so that a model that cannot answer says so here."""
@@ -432,11 +524,12 @@ class Workbook(PlanView):
 
     def _plan(self, scenario: Scenario) -> None:
         self.scenario, self.seen = scenario, self._seen(scenario)
-        self.drafts = {path: draft for path, draft in self.drafts.items() if _is_there(path, scenario)}
+        self.drafts = {path: draft for path, draft in self.drafts.items() if path_is_there(path, scenario)}
         try:
             plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
+            self._show_settled()
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", f"This cannot be planned, so the plan before it is shown: {error}")
@@ -448,23 +541,34 @@ class Workbook(PlanView):
         self.forget_lost_hosts()
         self._changed()
 
+    def _show_settled(self) -> None:
+        """Put the plan before that was typed back on the screen: a number that was only half of it does not stand for it."""
+        if self._settled is not None and self._settled is not self.plan:
+            self._show(self._settled, self.history.scenario(self.history.past[-1]))
+
     def _show(self, plan: Plan, own: Scenario) -> None:
         """Put a plan on the screen that was made from a scenario, as it is seen."""
+        self.before, self.messages_before = self.plan, self.messages
+        self.turn += 1
         self.planned, self.messages = own, check_plan(plan)
         self.show(plan)
 
-    def _return(self, there: list[Link], left: list[Link]) -> None:
-        """Return to the last design of one side of the history, and leave that on the screen on the other side."""
+    def _return(self, there: list[Link], left: list[Link]) -> bool:
+        """Return to the last design of one side of the history, and leave that on the screen on the other side; whether it was done."""
         if not there:
-            return
+            return False
         scenario = self._carried(there[-1].fragment, "the history")
         if scenario is None:
             there.pop()
             self._changed()
-        elif not self._held_back(scenario):
-            there.pop()
-            left.append(self.link)
-            self._plan(scenario)
+            return False
+        if self._held_back(scenario):
+            return False
+        there.pop()
+        left.append(self.link)
+        self.history.remember(self.link, self.scenario)
+        self._plan(scenario)
+        return True
 
     def _held_back(self, scenario: Scenario) -> bool:
         """Whether another design would show the customer prices with another margin, or none; and say so."""
@@ -489,12 +593,6 @@ class Workbook(PlanView):
         back = [known for known in self.scenario.origins if known[0].split(".")[0] in HELD_BACK]
         own = {name: getattr(self.scenario, name) for name in HELD_BACK}
         return replace(scenario, origins=(*kept, *back), **own)
-
-
-def _is_there(path: str, scenario: Scenario) -> bool:
-    """Whether an input is none of a group, or of one that a scenario has."""
-    head, _, rest = path.partition(".")
-    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
 def _words(problem: Problem) -> str:

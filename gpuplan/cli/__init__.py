@@ -18,6 +18,7 @@ from typing import NoReturn
 from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
 from gpuplan.facts import did_you_mean
+from gpuplan.locales import speaking
 
 BAD_INPUT = 2
 MOST_LINES = 20
@@ -84,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
     fit_to_terminal()
     try:
-        code = int(args.run(args))
+        with speaking(None):  # until a scenario is read
+            code = int(args.run(args))
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:

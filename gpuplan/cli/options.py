@@ -12,6 +12,7 @@ from typing import Any
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.cli.terminal import clear_bar, coloured, show_bar
+from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
@@ -149,10 +150,13 @@ def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
 
 
 def read_scenario(file: str) -> Scenario:
-    """The scenario in a file, of an example, or from the input."""
-    if file == "-":
-        return decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1))
-    return load_scenario(file)
+    """The scenario in a file, of an example, or from the input; from now on its locale is that of what is printed."""
+    from_input = file == "-"
+    scenario = (
+        decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if from_input else load_scenario(file)
+    )
+    SPOKEN.set(locale_of(scenario))
+    return scenario
 
 
 def plan_of(args: argparse.Namespace) -> Plan:

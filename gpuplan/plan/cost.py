@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.facts import Brief, Fact, derived, weakest
+from gpuplan.locales import written
 from gpuplan.models import cost
 from gpuplan.plan.bill_of_materials import Counts, Material, bill
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
@@ -197,7 +198,7 @@ def _group_costs(trail: Trail, shares: Mapping[str, Line]) -> tuple[GroupCost, .
     if not whole:
         return ()
     costs = cost.allocated_cost(float(total.value), shares=list(gpus.values()))
-    words = {"whole": f"{whole:g}"}
+    words = {"whole": written(whole, "g")}
     for (group, line), part in zip(shares.items(), costs, strict=True):
         here = trail.about(f"groups.{group}")
         here.record("cost", cost.allocated_cost, part, words=words, total=total, gpus=line)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, own_rows
+from gpuplan.locales import filled, written
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.bill_of_materials import Counts, in_advance
@@ -111,7 +112,7 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
     """A decision in words, with its own sources and then those of its lines."""
     row = WORDS[found.case]
     title, decision, why, so = (
-        row[name].format(**found.words) for name in ("title", "decision", "justification", "implication")
+        filled(row[name], **found.words) for name in ("title", "decision", "justification", "implication")
     )
     behind = [source for key in found.lines if key in lines for source in lines[key].sources]
     cited = dict.fromkeys([*row["sources"].split(), *found.sources, *behind])
@@ -162,10 +163,10 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
     there = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == per_host > 1:
-        why = f"A VM of {largest.name} needs {largest.gpus_each:g} GPUs at once, and for best performance all of them in one host."
+        why = f"A VM of {largest.name} needs {written(largest.gpus_each, 'g')} GPUs at once, and for best performance all of them in one host."
     elif largest and largest.gpus_each > 1:
         why = (
-            f"The largest VM ({largest.name}) needs {largest.gpus_each:g} GPUs in one host; "
+            f"The largest VM ({largest.name}) needs {written(largest.gpus_each, 'g')} GPUs in one host; "
             f"a host of {per_host} leaves room for others beside it."
         )
     else:
@@ -434,7 +435,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         return found("fabric without switches", *keys, each=each, reason=fabric.reason)
     keys += [f"network.fabric.{name}" for name in ("leaves", "spines", "oversubscription")]
     shape, chosen = fabric.switches.shape, fabric.switches
-    joined = f"{amount(chosen.peer_links, 'link')} of {chosen.up_gbit_s:g} Gbit/s"
+    joined = f"{amount(chosen.peer_links, 'link')} of {written(chosen.up_gbit_s, 'g')} Gbit/s"
     joined += " in each fabric" * (chosen.fabrics > 1)
     if shape.spines:
         joined = f"{amount(shape.spines, 'spine switch')} {chosen.spine_name}"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Brief, Fact, derived, own_rows
+from gpuplan.locales import filled
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
     LeafSpine,
@@ -523,4 +524,4 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         }
     for row in FAILURES:
         if row["when"] in holds:
-            yield Failure(*(row[name].format(**words) for name in ("part", "left", "affected")))
+            yield Failure(*(filled(row[name], **words) for name in ("part", "left", "affected")))

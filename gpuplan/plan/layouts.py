@@ -252,17 +252,10 @@ def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
     """The layout with so many hosts more for the demand that orders of power-on start every VM; hosts already there that nobody needs come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
     free = [room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host]
-    idle = max(0, sum(holds(room, laid.room) for room in free) - lost)
+    idle = max(0, sum(room.offers_as_much(laid.room) for room in free) - lost)
     most = len(used) + idle + max(0, enough.most + lost - len(laid.hosts))
     more, reached = more_hosts(laid.asked, used, laid.room, enough._replace(most=most))
     return replace(laid, more=more, reached=reached, hosts=laid.hosts + ((),) * max(0, more - idle))
-
-
-def holds(large: placement.Room, room: placement.Room) -> bool:
-    """Whether a host offers at least what another does; 0 vCPUs or memory is not limited."""
-    return large.gpus >= room.gpus and all(
-        not most or 0 < least <= most for most, least in zip(large[1:], room[1:], strict=True)
-    )
 
 
 def loss_level(lost: int, laid: Layout) -> LossLevel:

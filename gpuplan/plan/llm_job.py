@@ -67,7 +67,12 @@ def scenario_work(scenario: Scenario) -> LlmTraining:
 def job_of(scenario: Scenario, catalog: Catalog, hosts: int) -> LlmTrainingUse | None:
     """The job on so many hosts; None where they do not hold it."""
     per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
-    bare = Scenario(network=scenario.network, training=scenario.training, hardware=scenario.hardware)
+    bare = Scenario(
+        network=scenario.network,
+        training=scenario.training,
+        hardware=scenario.hardware,
+        format=scenario.format,
+    )
     return _kept(bare, catalog, hosts, per_host)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, derived, weakest
+from gpuplan.locales import written
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
 from gpuplan.plan.hosts import Pool
@@ -64,8 +65,8 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
         Verdict(
             "bitfusion-latency",
             None if latency is None else latency <= limit,
-            f"Round trip of at most {limit:g} us: "
-            + ("not measured yet" if latency is None else f"{latency:g} us is stated"),
+            f"Round trip of at most {written(limit, 'g')} us: "
+            + ("not measured yet" if latency is None else f"{written(latency, 'g')} us is stated"),
             "network.latency_us",
             rules["bitfusion-latency"]["source"],
         )

@@ -6,15 +6,17 @@ decisions. Each chapter is worked out when it is first read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib import import_module
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import Fact, did_you_mean
+from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
 from gpuplan.plan.bill_of_materials import Counts
@@ -46,7 +48,16 @@ from gpuplan.plan.validation import request_problems, scenario_problems
 from gpuplan.plan.waiting import waiting_lines
 from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
-from gpuplan.scenario import Problem, Scenario, ScenarioError, example_names, pick, scenario_path, show
+from gpuplan.scenario import (
+    Problem,
+    Scenario,
+    ScenarioError,
+    example_names,
+    load_scenario,
+    pick,
+    scenario_path,
+    show,
+)
 
 CHAPTERS = (
     "llm",
@@ -84,6 +95,14 @@ BEFORE_NETWORK = (
 """Chapters that do not depend on the network, in the order in which they are read; growth does not either, but is read with the cost."""
 
 
+T = TypeVar("T")
+
+
+def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
+    """A chapter whose words are in the locale of its scenario, whoever reads it first."""
+    return spoken(chapter)
+
+
 @dataclass(frozen=True, repr=False)
 class Plan:
     """The answer to a scenario: frozen, with the trail of every number. It is made by `make_plan`.
@@ -99,7 +118,13 @@ class Plan:
         totals = self.totals
         return f"Plan({self.scenario.name!r}: {totals.hosts} hosts, {totals.gpus} GPUs, {totals.gpus_after_failure} after a failure)"
 
+    @property
+    def plot(self) -> Any:
+        """Its charts for a notebook, such as ``plan.plot.cost()``; made in ``gpuplan/report/plot.py``, which a plan does not need."""
+        return import_module("gpuplan.report.plot").Plot(self)
+
     @cached_property
+    @_worded
     def llm(self) -> Llm:
         """Language models: what each group that uses one needs to serve, tune or search with it."""
         return llm_of(self._trail("llm"), self.scenario, self.catalog)
@@ -110,60 +135,71 @@ class Plan:
         return self.llm.scenario
 
     @cached_property
+    @_worded
     def weighed(self) -> Mapping[str, Weighed]:
         """The access of each group, and what it was weighed against."""
         return weigh(self.sized, self.catalog, lambda asked: _outcome(asked, self.catalog))
 
     @cached_property
+    @_worded
     def demand(self) -> Demand:
         """VMs and GPUs of each group."""
         return demand_of(self._trail("demand"), self.sized, self.catalog, self.weighed)
 
     @cached_property
+    @_worded
     def requests(self) -> Requests:
         """Access mode and sharing: how each group reaches its GPUs, and what its VMs ask of the hosts."""
         trail, wanted = self._trail("requests"), self.demand.groups
         return requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
 
     @cached_property
+    @_worded
     def groups(self) -> tuple[GroupPlan, ...]:
         """The groups with their access modes."""
         return self.requests.groups
 
     @cached_property
+    @_worded
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: what stands on which host of each pool, as if it were one cluster."""
         return layouts(self.sized, self.catalog, self.requests)
 
     @cached_property
+    @_worded
     def divisions(self) -> Mapping[str, Division]:
         """The clusters of each pool: one, or several where one may not have so many hosts."""
         return divisions(self.sized, self.catalog, self.requests, self.layouts)
 
     @cached_property
+    @_worded
     def pools(self) -> tuple[Pool, ...]:
         """Each cluster with its hosts, and what failures do to it."""
         trail = self._trail("pools")
         return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
 
     @cached_property
+    @_worded
     def power_on(self) -> Mapping[str, PowerOn]:
         """What becomes of the VMs of each cluster, by its id, as vSphere starts one after another."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
 
     @cached_property
+    @_worded
     def rehearsed(self) -> Mapping[str, Rehearsed]:
         """Upgrades host by host, restarts and a week of coming and going in each cluster, as vSphere places VMs."""
         return rehearsed_of(self.sized, self.catalog, self.groups, self.pools, lambda: self.weeks)
 
     @cached_property
+    @_worded
     def inventory(self) -> Inventory | None:
         """What of the demand fits on the hosts already there, and what must be bought; None without any."""
         trail = self._trail("inventory")
         return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
 
     @cached_property
+    @_worded
     def waiting(self) -> Mapping[str, Line]:
         """The probability that requests beyond the plan wait in the busiest hours."""
         return waiting_lines(
@@ -171,6 +207,7 @@ class Plan:
         )
 
     @cached_property
+    @_worded
     def totals(self) -> Totals:
         """The answer in a few numbers."""
         return totals(self._trail("totals"), self.sized, self.demand.planned, self.pools, self.groups)
@@ -183,11 +220,13 @@ class Plan:
         return Lines((key, line) for key, line in self.lines.items() if not key.startswith("network.job."))
 
     @cached_property
+    @_worded
     def placed(self) -> Placed:
         """Whether all planned VMs are placed, now and after failures."""
         return placed_of(self.groups, self.pools)
 
     @cached_property
+    @_worded
     def postures(self) -> tuple[Posture, ...]:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
@@ -195,21 +234,25 @@ class Plan:
         return postures_of(trail, self.sized, self.catalog, self.requests, self.divisions)
 
     @cached_property
+    @_worded
     def network(self) -> NetworkUse:
         """What the network does to remote GPUs and to training on several hosts."""
         return network_use(self._trail("network"), self.sized, self.catalog, self.groups, self.pools)
 
     @cached_property
+    @_worded
     def cabling(self) -> Cabling | None:
         """Ports, switches and cables; None without GPU hosts."""
         return cabling(self._trail("cabling"), self.sized, self.catalog, self.pools, self.network)
 
     @cached_property
+    @_worded
     def held_gpus(self) -> Mapping[str, Line]:
         """GPUs that each group holds on average over the year, and all together under the empty key."""
         return held_gpus_lines(self._trail("held_gpus"), self.sized, self.requests, self.weeks)
 
     @cached_property
+    @_worded
     def power(self) -> PowerUse | None:
         """Power, heat and space; None without GPU hosts."""
         if self.cabling is None:
@@ -220,12 +263,14 @@ class Plan:
         return power_use(trail, self.sized, self.catalog, self.pools, self.cabling, load)
 
     @cached_property
+    @_worded
     def management(self) -> ManagementDomain | None:
         """The management domain, its appliances and hosts; None without GPU hosts."""
         trail = self._trail("management")
         return management_domain(trail, self.sized, self.catalog, self.pools, self.groups)
 
     @cached_property
+    @_worded
     def host_line(self) -> HostLine | None:
         """A new GPU host that one could order; None where none is bought."""
         if self.power is None or self.cabling is None or self.management is None:
@@ -234,6 +279,7 @@ class Plan:
         return host_line(trail, self.sized, self.catalog, self.pools, beside, self.cabling, self.power)
 
     @cached_property
+    @_worded
     def growth(self) -> Growth:
         """Hosts of each pool and GPUs held in each year of the analysis period."""
         modes = {group.id: group.mode for group in self.groups}
@@ -252,6 +298,7 @@ class Plan:
         return processor_cores(self.scenario, self.catalog, self.host_line)
 
     @cached_property
+    @_worded
     def counts(self) -> Counts | None:
         """How many of everything the hosts take; None without GPU hosts."""
         if self.cabling is None:
@@ -259,6 +306,7 @@ class Plan:
         return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores)
 
     @cached_property
+    @_worded
     def costs(self) -> Costs | None:
         """What it costs over the years; None without GPU hosts."""
         if self.power is None or self.counts is None or self.management is None:
@@ -266,6 +314,7 @@ class Plan:
         return costs(self._trail("costs"), self.counts, self.power, self.growth, self.management)
 
     @cached_property
+    @_worded
     def token_costs(self) -> Mapping[str, TokenCost]:
         """What the tokens of each group cost that a language model serves."""
         trail = self._trail("token_costs")
@@ -273,6 +322,7 @@ class Plan:
         return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks, users)
 
     @cached_property
+    @_worded
     def cost_ranges(self) -> CostRanges | None:
         """Low and high of each total of the cost, which follow from the ranges of prices and factors; None without GPU hosts."""
         if self.costs is None or self.power is None or self.counts is None:
@@ -280,11 +330,13 @@ class Plan:
         return cost_ranges(self.counts, self.power, self.growth, self.costs)
 
     @cached_property
+    @_worded
     def decisions(self) -> tuple[Decision, ...]:
         """Design decisions, numbered, each with its justification and implication."""
         return decide(self.counts, self.groups, self.postures, self.lines, self.costs, self.power_on)
 
     @cached_property
+    @_worded
     def lines(self) -> Mapping[str, Line]:
         """Every number of the plan by its key."""
         self.read()
@@ -297,11 +349,13 @@ class Plan:
             getattr(self, chapter)
 
     @cached_property
+    @_worded
     def hours(self) -> tuple[PoolDemand, ...]:
         """The mixes of each pool, where the groups are not simply added up at their peaks."""
         return self.demand.hours
 
     @cached_property
+    @_worded
     def weeks(self) -> Mapping[str, Mapping[str, Week]]:
         """When each group is active, by season."""
         return weeks(self.sized, self.catalog, self.groups)
@@ -407,6 +461,13 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     if problems := request_problems(scenario, plan.requests.by_group):
         raise ScenarioError(problems)
     return plan
+
+
+def planned(asked: Plan | Scenario | str | Path, catalog: Catalog | None = None) -> Plan:
+    """The plan of a scenario, or of an example or a file by its name; a plan is its own."""
+    if isinstance(asked, Plan):
+        return asked
+    return make_plan(load_scenario(asked) if isinstance(asked, str | Path) else asked, catalog)
 
 
 def _check_kinds(scenario: object, catalog: object) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Brief, Fact, derived
+from gpuplan.locales import written
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling, at_sites
 from gpuplan.plan.hardware import boards, server_of
@@ -111,7 +112,11 @@ def power_use(
         "power.rack_units",
         power.rack_units_u,
         power.rack_units_u(*(p.rack_units_u or 0 for p in shown.values())),
-        words={"parts": " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items())},
+        words={
+            "parts": " + ".join(
+                f"{p.count} {n}: {written(p.rack_units_u or 0, 'g')}" for n, p in shown.items()
+            )
+        },
         hosts=trail["totals.hosts"],
     )
     per_rack, racks = _racks(trail, scenario, catalog, fabric, peak)

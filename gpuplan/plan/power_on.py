@@ -14,13 +14,13 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power_on
 from gpuplan.models.placement import Request, Room
-from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import for_share, holds, placed
+from gpuplan.plan.layouts import for_share, placed
 from gpuplan.plan.power_on_orders import (
     FEWEST,
     Enough,
+    largest_first,
     more_hosts,
     orders_within,
     tried,
@@ -144,7 +144,7 @@ class PowerOn:
         pool = self.pool
         order = sorted(
             range(pool.hosts),
-            key=lambda at: (not pool.placement[at], not holds(pool.rooms[at], pool.new_room)),
+            key=lambda at: (not pool.placement[at], not pool.rooms[at].offers_as_much(pool.new_room)),
         )
         return tuple(pool.rooms[at] for at in sorted(order[: pool.hosts_for_demand]))
 
@@ -153,23 +153,34 @@ class PowerOn:
         """Other ways to set vSphere up that this cluster can have, the simplest first: the scenario, and what its VMs then ask for."""
         platform, asked = self.scenario.platform, self.pool.requests
         found: dict[str, tuple[Scenario, tuple[Request, ...]]] = {}
-        shared = [r for r in asked if r.family and len(r.family.profiles) == 1]
-        backings = {group.id: group.backing for group in self.groups}
-        if any(backings.get(r.group) == "timesliced" for r in shared) and platform.vgpu_sizes == "equal":
+        shared = self._time_sliced()
+        if shared and platform.vgpu_sizes == "equal":
             other = "group" if platform.gpu_policy == "spread" else "spread"
             found[other] = self._with(gpu_policy=other), asked
-        if self.pool.kind == "vgpu" and any(request.gpus for request in asked):
-            if platform.drs_consolidation:
-                found["drs-spread"] = self._with(drs_consolidation=False), asked
-            elif not lacks(platform.vsphere, self.catalog, "host-consolidate"):
-                found["consolidation"] = self._with(drs_consolidation=True), asked
-        mixed = self._with(vgpu_sizes="mixed")
-        sizes = {r.profile for r in shared if backings.get(r.group) == "timesliced"}
-        fixed = any(group.scheduler == "fixed-share" for group in self.groups)  # excludes mixed sizes
-        equal = platform.vgpu_sizes == "equal" and len(sizes) > 1 and not fixed
-        if equal and not mixed_sizes_refused(mixed, self.catalog):
+        if self._consolidates():
+            other = "drs-spread" if platform.drs_consolidation else "consolidation"
+            found[other] = self._with(drs_consolidation=not platform.drs_consolidation), asked
+        if len({request.profile for request in shared}) > 1 and self._may_mix():
+            mixed = self._with(vgpu_sizes="mixed")
             found["mixed"] = mixed, self._asked_in(mixed)
         return found
+
+    def _time_sliced(self) -> list[Request]:
+        """VMs with time slices, of profiles of which each has GPUs of its own."""
+        backings = {group.id: group.backing for group in self.groups}
+        alone = (r for r in self.pool.requests if r.family and len(r.family.profiles) == 1)
+        return [request for request in alone if backings.get(request.group) == "timesliced"]
+
+    def _consolidates(self) -> bool:
+        """Whether DRS consolidates VMs of this cluster, or could."""
+        whole = self.pool.kind == "vgpu" and any(request.gpus for request in self.pool.requests)
+        return whole and not lacks(self.scenario.platform.vsphere, self.catalog, "host-consolidate")
+
+    def _may_mix(self) -> bool:
+        """Whether time slices of several sizes may be on one GPU; a guaranteed share excludes it."""
+        equal = self.scenario.platform.vgpu_sizes == "equal"
+        fixed = any(group.scheduler == "fixed-share" for group in self.groups)
+        return equal and not fixed and not mixed_sizes_refused(self._with(vgpu_sizes="mixed"), self.catalog)
 
     def _with(self, **changes: object) -> Scenario:
         return replace(self.scenario, platform=replace(self.scenario.platform, **changes))  # type: ignore[arg-type]
@@ -223,9 +234,9 @@ class PowerOn:
     @cached_property
     def named(self) -> Mapping[str, tuple[int, ...]]:
         """Orders with a name: the kind of each VM."""
-        asked, worth = self.pool.requests, Fits(self.pool.requests).worth
+        asked = self.pool.requests
         priority = {group.id: group.priority for group in self.scenario.groups}
-        largest = sorted(range(len(asked)), key=lambda kind: (-worth[kind], -asked[kind].vcpus))
+        largest = largest_first(asked)
         found = {LARGEST: largest, SMALLEST: largest[::-1]}
         if len({priority.get(request.group) for request in asked}) > 1:
             found[PRIORITY] = sorted(largest, key=lambda kind: priority.get(asked[kind].group, len(priority)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gpuplan.models import power_on
 from gpuplan.models.placement import Request, Room
+from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.plan.power_on_rules import Reading, alike
 from gpuplan.plan.requests import remembered
 
@@ -30,6 +31,12 @@ class Enough(NamedTuple):
     """Of the orders, at least so many start every VM."""
     most: int
     """Hosts that a cluster may have for the demand."""
+
+
+def largest_first(asked: Sequence[Request]) -> list[int]:
+    """Kinds of VMs, those with most GPUs' worth first, then by vCPUs and memory."""
+    worth = Fits(asked).worth
+    return sorted(range(len(asked)), key=lambda k: (-worth[k], -asked[k].vcpus, -asked[k].memory_gib))
 
 
 def orders_of(readings: int) -> int:
@@ -74,6 +81,17 @@ def reached(asked: tuple[Request, ...], rooms: tuple[Room, ...], enough: Enough,
     return all(each.started >= enough.share * each.orders for each in found)
 
 
+def least(do: Callable[[int], bool], below: int, most: int) -> int:
+    """The least number above ``below`` with which something is done, by doubling and halving; ``most`` where it may be with none."""
+    low, high = below, min(most, below + 1)
+    while high < most and not do(high):
+        low, high = high, min(most, 2 * high - below)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if do(middle) else (middle, high)
+    return high
+
+
 @remembered
 def more_hosts(
     asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, enough: Enough
@@ -91,10 +109,5 @@ def more_hosts(
 
     alone = vms - sum(there == room for there in rooms)  # each VM on a host of its own
     most = max(0, min(alone, enough.most - len(rooms)))
-    low, high = -1, 0
-    while high < most and not do(high):
-        low, high = high, min(most, 2 * high + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if do(middle) else (middle, high)
+    high = least(do, -1, most)
     return high, high < most or do(high)

@@ -46,15 +46,19 @@ def readings_of(
         hosts, ways = hosts[:1], [each[:1] for each in ways]
     domain, partitions, linked = _links(scenario, catalog, kind, asked)
     found = dict[power_on.Rules, Reading]()
-    for host in hosts:
-        for chosen in product(*ways):
-            rows = {row.id: row for row in (host, *(row for row, _ in chosen), *linked)}
-            given = tuple((family.name, way) for family, (_, way) in zip(families, chosen, strict=True))
-            rules = power_on.Rules(host["take"], host["policy"] == "consolidate", given, domain, partitions)
-            words = "; ".join(row["words"] for row in rows.values())
-            sources = tuple(dict.fromkeys(source for row in rows.values() for source in row.sources))
-            found[rules] = Reading(" ".join(rows), words, rules, sources)
+    for host, chosen in product(hosts, list(product(*ways))):
+        given = tuple((family.name, way) for family, (_, way) in zip(families, chosen, strict=True))
+        rules = power_on.Rules(host["take"], host["policy"] == "consolidate", given, domain, partitions)
+        found[rules] = _reading(rules, [host, *(row for row, _ in chosen), *linked])
     return tuple(found.values())
+
+
+def _reading(rules: power_on.Rules, said: Sequence[Row]) -> Reading:
+    """A reading of the rules, by the rows that say so."""
+    rows = {row.id: row for row in said}
+    words = "; ".join(row["words"] for row in rows.values())
+    sources = tuple(dict.fromkeys(source for row in rows.values() for source in row.sources))
+    return Reading(" ".join(rows), words, rules, sources)
 
 
 def _rows(catalog: Catalog, mode: str) -> list[Row]:

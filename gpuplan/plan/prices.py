@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
+from gpuplan.locales import written
 from gpuplan.models.cost import selling_price
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.scenario import Scenario
@@ -163,7 +164,7 @@ class PriceList:
             None if price is None else selling_price(float(price), margin=self.margin)
             for price in (fact.value, fact.low, fact.high)
         )
-        made = f"{fact.value:,.10g} / (1 - margin of {self.margin:g})"
+        made = f"{written(fact.value, ',.10g')} / (1 - margin of {written(self.margin, 'g')})"
         return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
 
     def _as_stated(self, key: str) -> tuple[Fact, str]:
@@ -175,7 +176,7 @@ class PriceList:
         """The list price of a subscription, as far off as the price that is stated for another term of it."""
         stated, as_of = self._as_stated(term)
         off = float(stated.value) / float(self._converted(self._rows[term]).value)
-        note = f"{fact.value:,.10g} x {off:.4g}, as far off the list price as what is stated for another term. {fact.note}"
+        note = f"{written(fact.value, ',.10g')} x {written(off, '.4g')}, as far off the list price as what is stated for another term. {fact.note}"
         value = float(fact.value) * off
         return replace(fact, value=value, low=None, high=None, basis=stated.basis, note=note.strip()), as_of
 
@@ -188,7 +189,7 @@ class PriceList:
     def _converted(self, row: Row) -> Fact:
         note = row.note
         if self.currency != "USD":
-            note = f"USD {row['price_usd']:,g} x {self.rate:g}. {note}".strip()
+            note = f"USD {written(row['price_usd'], ',g')} x {written(self.rate, 'g')}. {note}".strip()
         return Fact(
             f"prices/{row.id}/price_usd",
             row["price_usd"] * self.rate,

@@ -17,7 +17,7 @@ from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.power_on.rehearsal import LARGEST, MOVES, RESTARTS, SMALLEST, STAYS
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import holds
+from gpuplan.plan.power_on_orders import largest_first
 from gpuplan.plan.power_on_rules import readings_of
 from gpuplan.plan.requests import LAST, remembered
 from gpuplan.plan.working_week import Week
@@ -229,7 +229,7 @@ class Rehearsed:
 
     def _covers(self, empty: Sequence[int]) -> bool:
         """Whether one of some hosts offers at least what each other one does."""
-        return any(all(holds(self.rooms[at], room) for room in self.rooms) for at in empty)
+        return any(all(self.rooms[at].offers_as_much(room) for room in self.rooms) for at in empty)
 
     def emptied(self, host: int) -> Turn:
         """One host, from 1, emptied as the cluster was powered on."""
@@ -345,18 +345,12 @@ def _ends(values: Sequence[Number]) -> tuple[Number, Number]:
     return min(values), max(values)
 
 
-def largest_first(asked: Sequence[Request], cluster: power_on.Cluster) -> list[int]:
-    """Kinds of VMs, those with most GPUs' worth first, then by vCPUs and memory."""
-    worth = cluster.gpus.fits.worth
-    return sorted(range(len(asked)), key=lambda k: (-worth[k], -asked[k].vcpus, -asked[k].memory_gib, k))
-
-
 def started(
     asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules, kept_out: Sequence[int]
 ) -> power_on.Cluster:
     """The VMs of a cluster powered on, largest first, on all hosts but some."""
     cluster = power_on.Cluster(asked, rooms, rules)
-    for kind in largest_first(asked, cluster):
+    for kind in largest_first(asked):
         for vm in range(1, asked[kind].vms + 1):
             cluster.start(kind, vm, without=kept_out)
     return cluster

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.catalog import Catalog, Item, Row, load_catalog
 from gpuplan.facts import Fact
 from gpuplan.models import sharing
 from gpuplan.scenario import Group, Scenario
@@ -198,8 +198,9 @@ class SharingMode:
     sources: tuple[str, ...]
 
 
-def sharing_modes(scenario: Scenario, catalog: Catalog) -> tuple[SharingMode, ...]:
+def sharing_modes(scenario: Scenario, catalog: Catalog | None = None) -> tuple[SharingMode, ...]:
     """Every way to share GPUs, and whether this GPU on this vSphere version has it, with the rule."""
+    catalog = load_catalog() if catalog is None else catalog
     version = catalog.vsphere[scenario.platform.vsphere]
     profiles = {
         backing: profiles_of(catalog, scenario.hardware.gpu, backing, version)

@@ -68,7 +68,7 @@ class Line:
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         """What it was made from, with where that comes from."""
-        return tuple(_input(name, given) for name, given in self.given.items())
+        return tuple(input_of(name, given) for name, given in self.given.items())
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
@@ -244,15 +244,16 @@ def _filled(row: str, when: str, words: tuple[tuple[str, str], ...]) -> Words:
     return Words(*(GAP.sub(lambda gap: meant.get(gap[0], gap[0]), text) for text in said))
 
 
-def _input(name: str, given: Fact | Line) -> Input:
+def input_of(name: str, given: Fact | Line) -> Input:
+    """What a line was made from, with where that comes from."""
     if isinstance(given, Line):
         return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
-    label = _label(given.key)
+    label = label_of(given.key)
     known = (given.value, given.unit, given.basis, given.sources, given.locator, given.note)
     return Input(name, given.key, label, *known)
 
 
-def _label(key: str) -> str:
+def label_of(key: str) -> str:
     """How an input is called on the screen, from its scenario path or catalog key."""
     if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
         return field_of(key).label

@@ -126,7 +126,7 @@ def training_use(
     count = int(hosts.value)
     if not training.own and scenario.training.links is not None:
         scenario = replace(scenario, training=replace(scenario.training, links=None))
-    bare = Scenario(network=scenario.network, training=scenario.training)
+    bare = Scenario(network=scenario.network, training=scenario.training, format=scenario.format)
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
     given = scenario.training

@@ -11,14 +11,16 @@ from typing import Any
 
 from gpuplan.catalog import Catalog, Item, zone_of
 from gpuplan.facts import Value
+from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.llm import KINDS, llm_of, model_problems, uses_model
 from gpuplan.plan.llm_job import fewest_hosts
+from gpuplan.plan.power_on_rules import lacks
 from gpuplan.plan.prices import PriceList, price_keys
-from gpuplan.plan.sharing import mixed_sizes_refused, version_order
+from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
@@ -187,10 +189,9 @@ def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 def _refused_placement(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Settings of power-on that this version does not have, that this board cannot follow, or that take more than the spare hosts."""
     platform, gpu = scenario.platform, catalog.gpus[scenario.hardware.gpu]
-    version = catalog.vsphere[platform.vsphere]
-    since = catalog.vsphere[catalog.row("power_on_rules", "host-consolidate")["vsphere_from"]]
-    if platform.drs_consolidation and version_order(catalog)[version.id] < version_order(catalog)[since.id]:
-        yield Problem("platform.drs_consolidation", f"yes on {version.name}", f"{since.name} or later has it")
+    if platform.drs_consolidation and (since := lacks(platform.vsphere, catalog, "host-consolidate")):
+        on, allowed = catalog.vsphere[platform.vsphere].name, f"{catalog.vsphere[since].name} or later has it"
+        yield Problem("platform.drs_consolidation", f"yes on {on}", allowed)
     linked = gpu.value("nvlink_gb_s") or gpu.value("nvlink_bridge_gpus")
     if platform.nvlink_groups == "yes" and not linked:
         allowed = f"no source of the catalog says that {gpu.name} has NVLink: auto or no"
@@ -222,11 +223,18 @@ def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     if sum(vms.values()) > MAX_VMS:
         largest = max(scenario.groups, key=lambda group: vms[group.id])
         name = "people" if largest.jobs_per_day is None else "jobs_per_day"
-        given, allowed = f"{sum(vms.values()):,} VMs in all", f"at most {MAX_VMS:,} VMs in one design"
+        given, allowed = (
+            f"{written(sum(vms.values()), ',')} VMs in all",
+            f"at most {written(MAX_VMS, ',')} VMs in one design",
+        )
         yield Problem(f"groups.{largest.id}.{name}", given, allowed)
     gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
     if gpus > MAX_GPUS:
-        yield Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
+        yield Problem(
+            "groups",
+            f"{written(float(gpus), ',.0f')} GPUs in all",
+            f"at most {written(MAX_GPUS, ',')} GPUs in one design",
+        )
 
 
 def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -288,8 +296,8 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     dearest = max(prices.sold().values(), key=lambda price: price.value)
     if dearest.value <= PRICE.high:
         return []
-    made = f"the customer would pay {dearest.value:,.0f} for {dearest.key}, and a price is at most {PRICE.high:,.0f}"
-    return [Problem("internal.margin", f"{prices.margin:g}", made)]
+    made = f"the customer would pay {written(dearest.value, ',.0f')} for {dearest.key}, and a price is at most {written(PRICE.high, ',.0f')}"
+    return [Problem("internal.margin", written(prices.margin, "g"), made)]
 
 
 def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
@@ -410,7 +418,7 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
         yield Problem(f"{at}.gpus_each", show(group.gpus_each), allowed)
     if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
         allowed = (
-            f"a vGPU is at most one GPU, so {group.gpus_each:g} GPUs are at least {group.gpus_each:g} vGPUs; 1 gives a "
+            f"a vGPU is at most one GPU, so {written(group.gpus_each, 'g')} GPUs are at least {written(group.gpus_each, 'g')} vGPUs; 1 gives a "
             "vGPU for each whole GPU"
         )
         yield Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed)

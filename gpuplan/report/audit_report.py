@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion
+from gpuplan.locales import written
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
@@ -148,8 +149,8 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
         f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
         f"{one_place(held.mean_gpus)}, 95 % of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
         + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),
-        f"Bursts: peakedness {use.wanted.peakedness:.1f}; independent arrivals of the same sizes would give "
-        f"{use.poisson_peakedness:.1f}, so demand is {use.burst_factor:.1f} times as peaked.",
+        f"Bursts: peakedness {written(use.wanted.peakedness, '.1f')}; independent arrivals of the same sizes would give "
+        f"{written(use.poisson_peakedness, '.1f')}, so demand is {written(use.burst_factor, '.1f')} times as peaked.",
     ]
     if use.utilisation is not None:
         said.append(
@@ -177,7 +178,7 @@ def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
     lead = wrapped(
         f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}): "
         f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
-        f"{use.mean_activity_pct:.1f} %. This is not how many GPUs were allocated."
+        f"{written(use.mean_activity_pct, '.1f')} %. This is not how many GPUs were allocated."
     )
     return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
 
@@ -204,7 +205,7 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
         "requests give 1.",
         *(
             f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, 95 % at most "
-            f"{number(lengths['p95'])}, 99 % at most {number(lengths['p99'])}; spread {lengths['spread']:.2f}."
+            f"{number(lengths['p95'])}, 99 % at most {number(lengths['p99'])}; spread {written(lengths['spread'], '.2f')}."
             for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
         ),
     ]
@@ -237,7 +238,7 @@ def again(found: Mapping[str, Any]) -> list[str]:
     speed = 1 / value["token_s"] if value["token_s"] else 0.0
     return [
         f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, 95 % within {seconds(value['p95_s'])} s, and "
-        f"{percent(value['kept_share'])} within the {found['first_token_s']:g} s promised; then {rough(speed)} tokens/s. The replicas work "
+        f"{percent(value['kept_share'])} within the {written(found['first_token_s'], 'g')} s promised; then {rough(speed)} tokens/s. The replicas work "
         f"{percent(value['busy_share'])} of the time.",
         f"In the worst hour of the day, {hour:02}:00 UTC, 95 % start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
         f"for {tables.few_digits(found['planned_per_second'])} requests a second, which {planned}.",

@@ -32,6 +32,7 @@ from gpuplan.analysis.llm_training_calibration import (
     training_points,
 )
 from gpuplan.catalog import Catalog
+from gpuplan.locales import written
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
 from gpuplan.plan.llm_training import ITEM
 from gpuplan.plan.scaling import WIDTH
@@ -166,10 +167,10 @@ def _stuns(catalog: Catalog) -> list[Point]:
                 fixed_s=float(line.fact("fixed_s").value),
                 copy_rate_gb_s=float(line.fact("copy_rate_gb_s").value),
             )
-            area, what = STUN, f"{size:g} GB of frame buffer in use"
+            area, what = STUN, f"{written(size, 'g')} GB of frame buffer in use"
         else:
             seen = worst_stun_time_s(size, vm_memory_gb=memory, **rates)
-            area, what = WORST_STUN, f"{size:g} GB of vGPUs, VM with {memory:g} GB"
+            area, what = WORST_STUN, f"{written(size, 'g')} GB of vGPUs, VM with {written(memory, 'g')} GB"
         series = f"vSphere {row['vsphere']}"
         found.append(Point(row.id, series, area, what, True, float(row["stun_s"]), seen))
     return found

@@ -10,6 +10,7 @@ from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy, rent_terms
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.facts import BASES
+from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.customer import earnings
@@ -47,6 +48,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     } | ({"internal": earned} if earned else {})
 
 
+@spoken
 def cost_text(plan: Plan) -> str:
     """The cost of a plan as text."""
     costs, use = plan.costs, plan.power
@@ -98,7 +100,7 @@ def _known(costs: Costs) -> str:
     kinds = ", ".join(f"{known[basis]} {basis_word(basis)}" for basis in BASES if known[basis])
     old = sum(price.old for price in costs.prices)
     return (
-        f"{counted(len(costs.prices), 'price')}: {kinds}; {old} older than a year on {costs.as_of}; "
+        f"{counted(len(costs.prices), 'price')}: {kinds}; {old} older than a year on {written_day(costs.as_of)}; "
         f"{len(costs.unknown)} unknown. 'prices: {{KEY: ...}}' in the scenario states one."
     )
 

@@ -9,6 +9,7 @@ from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
@@ -113,6 +114,7 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
     }
 
 
+@spoken
 def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
     """The demand of a plan as text for a terminal."""
     if not plan.groups:
@@ -174,6 +176,7 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
 ENDED = NAMES["end of simulation"]
 
 
+@spoken
 def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
     """A simulation as text."""
     found, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"

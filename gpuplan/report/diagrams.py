@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gpuplan.locales import written
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
@@ -404,7 +405,7 @@ class _Fabric:
             ports = counted(self.apart, "InfiniBand port")
             said.append(f"{ports} of each GPU host on a fabric of its own, not drawn")
         ratio, most = self.shape.oversubscription, self.found.max_oversubscription
-        said.append(f"Oversubscription {ratio:.2f}:1, at most {most:g}:1")
+        said.append(f"Oversubscription {written(ratio, '.2f')}:1, at most {written(most, 'g')}:1")
         for at, line in enumerate(said, 1):
             drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
         return y + LINE * (len(said) + 1) + 4

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
+from gpuplan.locales import speaking, written_day
 from gpuplan.report.document import (
     Block,
     Bullets,
@@ -59,7 +60,8 @@ def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
 
 
 def _written(document: Document, word: Any, *, own: bool) -> bytes:
-    _Writer(word, own=own).write(document)
+    with speaking(document.locale):
+        _Writer(word, own=own, paper=document.paper).write(document)
     stream = BytesIO()
     word.save(stream)
     return same_bytes(stream.getvalue(), day=document.as_of)
@@ -163,14 +165,18 @@ def _element(tag: str, text: str = "", **attributes: str) -> Any:
     return element
 
 
+PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
+"""Paper -> its width and height in mm; A4 where none is chosen."""
+
+
 class _Writer:
     """Writes the blocks of a document to a Word file."""
 
-    def __init__(self, word: Any, *, own: bool) -> None:
+    def __init__(self, word: Any, *, own: bool, paper: str) -> None:
         from docx.enum.style import WD_STYLE_TYPE
         from docx.shared import Mm
 
-        self.word, self.own = word, own
+        self.word, self.own, self.paper = word, own, paper
         self.bookmarks = 0
         self.counts = {"Table": 0, "Figure": 0}
         if own:
@@ -208,7 +214,7 @@ class _Writer:
         from docx.shared import Mm
 
         section = self.word.sections[0]
-        section.page_width, section.page_height = Mm(210), Mm(297)
+        section.page_width, section.page_height = map(Mm, PAPERS[self.paper])
         section.left_margin = section.right_margin = Mm(24)
         section.top_margin, section.bottom_margin = Mm(24), Mm(22)
         section.different_first_page_header_footer = True
@@ -324,7 +330,7 @@ class _Writer:
         if document.customer:
             self._paragraph(one_line(document.customer), "Subtitle")
         if document.as_of:
-            self._paragraph(f"As of {document.as_of}")
+            self._paragraph(f"As of {written_day(document.as_of)}")
         self._paragraph(one_line(document.made_with), OWN_STYLES["note"])
 
     def _contents(self, document: Document) -> None:

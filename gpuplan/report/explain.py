@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.trail import Input, Line
 from gpuplan.wording import NAMES, amount, bare_amount, basis_word
@@ -50,6 +51,7 @@ class Explanation:
 BASIS_TEXT = NAMES["weakest basis"]
 
 
+@spoken
 def explain(plan: Plan, key: str) -> Explanation:
     """The explanation of the line with this key."""
     line = plan.line(key)

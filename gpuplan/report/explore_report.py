@@ -10,6 +10,7 @@ from gpuplan.analysis.option import Option
 from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.analysis.what_wins import Condition
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import csv_text, indented, text
@@ -165,6 +166,7 @@ def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     }
 
 
+@spoken
 def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> str:
     """What moves the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.locales import spoken
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -46,6 +47,7 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     )
 
 
+@spoken
 def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> str:
     """The failure of some hosts of a cluster as text for a terminal."""
     lost = f"{'Host' if len(hosts) == 1 else 'Hosts'} {', '.join(map(str, hosts))} of the {pool.name} lost"

@@ -12,6 +12,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from gpuplan.locales import speaking, written_day
 from gpuplan.report.document import Document, clean
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def html_text(document: Document) -> str:
     """A design document as one self-contained HTML file: style and figures are inside, nothing runs or is requested."""
     shown = {field.name: getattr(document, field.name) for field in fields(document)}
     named = document.title + (f" for {document.customer}" if document.customer else "")
+    with speaking(document.locale):
+        shown["day"] = written_day(document.as_of)
     return _templates().get_template("document.html.j2").render(shown, named=named, short_cell=SHORT)
 
 

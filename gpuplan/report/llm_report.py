@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.analysis.llm_calibration import Errors, errors
 from gpuplan.analysis.llm_memory_runs import Kept
 from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
+from gpuplan.locales import written
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Column, listed
 from gpuplan.report.text import chapter
@@ -85,7 +86,11 @@ def llm_runs_text(
         ),
         shown,
     )
-    said = f"The {LISTED} furthest off of {len(known):,} figures; --json prints all." if short else ""
+    said = (
+        f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
+        if short
+        else ""
+    )
     missing = [p for p in found if p.predicted is None]
     why = listed(
         "llm-not-predicted",
@@ -102,7 +107,7 @@ def llm_runs_text(
 
 
 def _digits(value: float) -> str:
-    return f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
+    return written(value, ",.4g") if value < 1e4 else written(value, ",.0f")
 
 
 def _memory_text(memory: Sequence[Kept]) -> str:
@@ -123,7 +128,7 @@ def _memory_text(memory: Sequence[Kept]) -> str:
 
 
 def _per_cent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{written(100 * value, '.1f')} %"
 
 
 def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
@@ -142,7 +147,11 @@ def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
             ),
             Column("held", "In range", "number", of=lambda row: row[1].held, words=_per_cent),
             Column(
-                "width", "High over low", "number", of=lambda row: row[1].width, words=lambda w: f"{w:.2f}"
+                "width",
+                "High over low",
+                "number",
+                of=lambda row: row[1].width,
+                words=lambda w: written(w, ".2f"),
             ),
         ),
         _errors(found),

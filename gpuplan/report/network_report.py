@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gpuplan.facts import Fact
+from gpuplan.locales import spoken, written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
@@ -65,6 +66,7 @@ def network_dict(plan: Plan) -> dict[str, Any]:
     }
 
 
+@spoken
 def network_text(plan: Plan) -> str:
     """The network of a plan as text for a terminal."""
     scenario, catalog = plan.scenario, plan.catalog
@@ -104,7 +106,11 @@ def _link(plan: Plan) -> str:
 
 def _fact(fact: Fact) -> str:
     """A value with its range and how it is known."""
-    spread = f", {fact.low:g} to {fact.high:g}" if fact.low is not None and fact.high is not None else ""
+    spread = (
+        f", {written(fact.low, 'g')} to {written(fact.high, 'g')}"
+        if fact.low is not None and fact.high is not None
+        else ""
+    )
     return f"{amount(fact.value, fact.unit)} ({basis_word(fact.basis)}{spread})"
 
 
@@ -136,7 +142,7 @@ def _job(use: TrainingUse) -> str:
         )
     return (
         f"{use.name}: {use.workload_name}, {speed}; a step of "
-        f"{use.compute_s:.3f} s takes {use.step_s:.3f} s; a host moves {use.needs_gbit_s:.1f} Gbit/s on average; "
+        f"{written(use.compute_s, '.3f')} s takes {written(use.step_s, '.3f')} s; a host moves {written(use.needs_gbit_s, '.1f')} Gbit/s on average; "
         f"{basis_word(use.basis)}{_would_help(use.changes)}"
     )
 

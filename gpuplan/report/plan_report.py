@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
-from gpuplan.report.tables import TABLES, idle_text
+from gpuplan.report.tables import idle_text, plan_table
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.models import retrieval, serving, tuning
@@ -21,6 +22,7 @@ MOST_HOSTS = 24
 """Hosts of a cluster that are listed one by one."""
 
 
+@spoken
 def plan_text(plan: Plan) -> str:
     """The design as text: the answer, the groups, the hosts, the decisions and the messages."""
     return page(
@@ -44,9 +46,10 @@ def plan_text(plan: Plan) -> str:
     )
 
 
+@spoken
 def table_text(plan: Plan, name: str) -> str:
     """One of the plan's tables as aligned text, numbers on the right."""
-    return text(TABLES[name](plan))
+    return text(plan_table(plan, name))
 
 
 def _access(plan: Plan) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.power_on import PowerOnStudy, Watched
+from gpuplan.locales import spoken
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.plan.playing import Play
@@ -22,6 +23,7 @@ NONE = (
 )
 
 
+@spoken
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     """Power-on as text for a terminal."""
     made = [study.made for study in studies]
@@ -71,6 +73,7 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
     }
 
 
+@spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
     chapters = [_watched(plan, each) for each in orders] or [wrapped(NONE)]

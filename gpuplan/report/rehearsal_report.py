@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import Failed, Rehearsed, Turn
 from gpuplan.report.plan_data import plain
 from gpuplan.report.tables import rehearsal as tables
 from gpuplan.report.text import chapter, page, wrapped
+from gpuplan.wording import run_words
 
 NOT_REHEARSED = "GPUs are shared by Bitfusion: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
 
 
+@spoken
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
     """Upgrades, restarts and a week of coming and going in some clusters."""
     starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
@@ -38,6 +41,7 @@ def _cluster(plan: Plan, pool: Pool) -> list[str]:
     ]
 
 
+@spoken
 def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
     """One host emptied, VM by VM."""
     title = f"Host {turn.host} of the {rehearsed.pool.name} emptied"
@@ -46,9 +50,10 @@ def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
     )
 
 
+@spoken
 def restart_text(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> str:
     """The restarts after a failure of some hosts."""
-    hosts = tables.host_runs(failed.hosts)
+    hosts = run_words(sorted(failed.hosts))
     title = f"{'Host' if len(failed.hosts) == 1 else 'Hosts'} {hosts} of the {rehearsed.pool.name} lost"
     return page(
         title,

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
+from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
-from gpuplan.report.explain import formula_text
+from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.table import Column, Table, heads, listed, numeric, texts
+from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import amount, basis_word, number, short_watts
 
@@ -64,6 +67,7 @@ def _figures(figures: Iterable[tuple[str, str]]) -> str:
     return f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
 
 
+@spoken
 def _plan(plan: Plan) -> str:
     totals, figures = plan.totals, list[tuple[str, str]]()
     for key in ("demand.gpus", "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "power.typical"):
@@ -76,6 +80,7 @@ def _plan(plan: Plan) -> str:
     return _card(about + _figures(figures) + (_table(groups) if totals.gpus_demanded else ""))
 
 
+@spoken
 def _scenario(scenario: Scenario) -> str:
     """What the customer stated: the groups, and each input that is not as it would be without a statement."""
     columns = (
@@ -135,6 +140,22 @@ def _costs(costs: Costs) -> str:
     return _table(listed("costs", "Cost", columns, costs.parts, totals=totals))
 
 
+def _explanation(why: Explanation) -> str:
+    known = Column("known", "Known or worked out")
+    inputs = listed("inputs", "", (Column("label", "Input"), Column("value", "Value"), known), why.inputs)
+    sources = listed("sources", "", (Column("title", "Source"), Column("where", "Where")), why.sources)
+    return _card(
+        f"<strong>{escape(why.label)}: {escape(why.value)}</strong><p>{escape(why.sentence)}</p>"
+        f"<p>{escape(why.formula)}</p>{_table(inputs)}{_table(sources) if why.sources else ''}"
+        f"<small>{escape(why.basis_text)}</small>"
+    )
+
+
+def _comparison(found: Comparison) -> str:
+    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.sentences)
+    return _card(f"{_table(compared(found))}<ul>{said}</ul>")
+
+
 def _catalog(catalog: Catalog) -> str:
     columns = (Column("name", "Table"), Column("title", "Holds"))
     return _table(Table("catalog", f"Catalog {catalog.digest}", columns, tuple(catalog.titles.items())))
@@ -148,5 +169,7 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Table: _table,
     Costs: _costs,
     Catalog: _catalog,
+    Explanation: _explanation,
+    Comparison: _comparison,
 }
 """A kind of thing -> how it is shown."""

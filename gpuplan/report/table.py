@@ -13,9 +13,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuplan.facts import Brief
+from gpuplan.locales import written, written_day
 from gpuplan.wording import (
     PAGE_WIDTH,
     basis_word,
@@ -39,9 +41,22 @@ NOTHING = "\u2013"
 
 def one_place(value: float) -> str:
     """A mean or a quantile of a count: one decimal tells enough."""
-    return f"{value:,.1f}".replace(",", "\u202f").removesuffix(".0")
+    return written(value, ",.1f").removesuffix(".0")
 
 
+def two_places(value: float) -> str:
+    """A rate or a duration of which two decimals matter."""
+    return written(value, ",.2f")
+
+
+def between(ends: tuple[float, float], words: Callable[[float], str]) -> str:
+    """A range in words, its unit once: ``0 to 3 %``; one value where its ends read alike."""
+    low, high = map(words, ends)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+UNSORTED = 12
+"""Rows up to which a table on the screen stays as it is; ``MOST`` in ``widgets/static/common.js``."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 """In what money is told where a page is too narrow for it."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -59,18 +74,22 @@ def _bare_money(value: float) -> str:
     return money(value, "").strip()
 
 
+KEY = "key"
+"""The kind of an id that programs join tables by; no reader sees it."""
 KINDS: Mapping[str, Kind] = {
     "text": Kind(str, numeric=False),
+    KEY: Kind(str, numeric=False),
+    "day": Kind(written_day, numeric=False),
     "number": Kind(number),
     "whole": Kind(lambda value: number(round(value))),
-    "duration": Kind(lambda value: f"{value:,.2f}".replace(",", "\u202f")),
+    "duration": Kind(two_places),
     "mean": Kind(one_place),
     "money": Kind(_bare_money),
     "price": Kind(_bare_money),
     "share": Kind(percent),
     "portion": Kind(share_words),
     "range": Kind(share_words, numeric=False),
-    "points": Kind("{:.1f} %".format),
+    "points": Kind(lambda value: f"{written(value, '.1f')} %"),
     "hours": Kind(hours),
     "wait": Kind(wait_words),
     "watts": Kind(watts),
@@ -78,6 +97,16 @@ KINDS: Mapping[str, Kind] = {
     "basis": Kind(basis_word, numeric=False),
     "sources": Kind(", ".join, numeric=False),
 }
+KIND_UNITS = {
+    "hours": "h",
+    "wait": "h",
+    "watts": "W",
+    "share": "1",
+    "portion": "1",
+    "range": "1",
+    "points": "%",
+}
+"""Units of the kinds whose values have one without a head that says so; a share of 1 is all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +133,11 @@ class Column:
             name = self.of or self.key
             value = thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
         return value if self.words is None else Cell(value, words=self.words(value))
+
+
+def key(name: str, of: str | Callable[[Any], Any]) -> Column:
+    """A column with ids that tables are joined by, the last of a table; a frame has it first."""
+    return Column(name, "", KEY, detail=True, of=of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +189,10 @@ class Table(Brief):
             columns=tuple(self.columns[n] for n in at),
             rows=tuple(tuple(row[n] for n in at) for row in self.rows),
         )
+
+    def keyless(self) -> Table:
+        """The table without the ids that only programs need."""
+        return self.without(*(column.key for column in self.columns if column.kind == KEY))
 
     def only(self, *keys: str) -> Table:
         """The table with some columns only, each of them shown."""
@@ -324,11 +362,22 @@ def _harmless(value: Any) -> Any:
 
 
 def frame(table: Table) -> pd.DataFrame:
-    """The records as a pandas frame; pandas comes with ``gpuplan[app]``."""
+    """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
+
+    ``attrs`` has the title, the units by column where there is one, and the heads of the columns as ``labels``.
+    """
     import pandas as pd
 
     rows = [[flat(value) for value in row.values()] for row in records(table)]
-    return pd.DataFrame(rows, columns=[column.key for column in table.columns])
+    made = pd.DataFrame(rows, columns=[column.key for column in table.columns])
+    made = made[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
+    units = {column.key: column.unit or KIND_UNITS.get(column.kind, "") for column in table.columns}
+    made.attrs = {
+        "title": table.title,
+        "units": {key: unit for key, unit in units.items() if unit},
+        "labels": {column.key: column.label for column in table.columns if column.label},
+    }
+    return made
 
 
 def flat(value: Any) -> Any:
@@ -337,16 +386,23 @@ def flat(value: Any) -> Any:
 
 
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
-    """The table as the app draws it, under a title if its card has several."""
+    """The table as the app draws it, under a title if its card has several; a long one can be sorted there."""
     shown = table.shown()
     rows = [
         [_drawn(cell, column) for cell, column in zip(row, shown.columns, strict=True)]
         for row in shown.cells()
     ]
+    if len(rows) - shown.totals > UNSORTED:
+        for drawn, row in zip(rows, shown.cells(), strict=True):
+            for each, cell in zip(drawn, row, strict=True):
+                order = None if each["text"] == NOTHING else _order(cell.value)
+                if order not in (None, each["text"]):
+                    each.setdefault("sort", order)
     return {
         "title": title,
         "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
         "rows": rows,
+        "totals": shown.totals,
         "more": more or " ".join(shown.notes),
     }
 
@@ -360,6 +416,13 @@ def _drawn(cell: Cell, column: Column) -> dict[str, Any]:
     elif numeric and cell.words is None and cell.value is None:
         drawn["text"] = NOTHING
     return drawn | dict(cell.more)
+
+
+def _order(value: Any) -> float | str | None:
+    """What a value is sorted by where it does not read so: a number by itself, a choice by its name."""
+    if isinstance(value, int | float):
+        return value if isfinite(value) else None
+    return value if isinstance(value, str) else None
 
 
 def scaled(table: Table, divisor: int) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.locales import spoken, written
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.traffic import GroupTraffic
@@ -48,6 +49,7 @@ def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
     }
 
 
+@spoken
 def traffic_text(plan: Plan, found: Played) -> str:
     """Traffic as text for a terminal."""
     parts = [
@@ -67,17 +69,21 @@ def traffic_text(plan: Plan, found: Played) -> str:
 def asked(of: GroupTraffic) -> str:
     """How requests come."""
     traffic = of.traffic
-    bursts = "independent of each other" if traffic.peakedness == 1 else f"peakedness {traffic.peakedness:g}"
+    bursts = (
+        "independent of each other"
+        if traffic.peakedness == 1
+        else f"peakedness {written(traffic.peakedness, 'g')}"
+    )
     return (
         f"{few_digits(of.per_second)} requests a second in the busiest hour, {bursts}; prompts of {number(traffic.tokens_in)} tokens, answers of "
-        f"{number(traffic.tokens_out)} on average; spread {traffic.spread_in:g} and {traffic.spread_out:g} (standard deviation over mean)."
+        f"{number(traffic.tokens_out)} on average; spread {written(traffic.spread_in, 'g')} and {written(traffic.spread_out, 'g')} (standard deviation over mean)."
     )
 
 
 def said(of: GroupTraffic) -> tuple[str, ...]:
     """What that means for the promise."""
     planned, needed = of.planned, of.needed
-    promise = f"the promised {of.first_token_s:g} s"
+    promise = f"the promised {written(of.first_token_s, 'g')} s"
     seen = "the queue keeps growing"
     if planned.load_share < 1:
         low, high = (seconds(planned.p95_s * part) for part in (of.low, of.high))

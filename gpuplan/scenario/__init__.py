@@ -3,6 +3,10 @@
 ``load_scenario`` reads a file or an example, ``FIELDS`` describes every input, ``Scenario.with_value`` changes one.
 """
 
+import sys
+from pathlib import Path
+from types import ModuleType
+
 from gpuplan.scenario.checking import (
     MAX_ENTRIES,
     MAX_GROUPS,
@@ -62,3 +66,14 @@ from gpuplan.scenario.scenario import (
     Training,
 )
 from gpuplan.scenario.schema import json_schema
+
+
+class _Callable(ModuleType):
+    """``gpuplan.scenario("enterprise")`` opens a scenario, and stays the module."""
+
+    def __call__(self, name: str | Path) -> Scenario:
+        """An example by its name, or a file."""
+        return load_scenario(name)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -258,6 +258,15 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+@defaults("format.")
+class Format:
+    """How the customer reads numbers, money and dates, and on which paper."""
+
+    locale: str | None = TABLE
+    paper: str | None = TABLE
+
+
+@dataclass(frozen=True, slots=True)
 @defaults("internal.")
 class Internal:
     """What only the seller's own people see; the customer's version of a scenario has nothing of it."""
@@ -283,6 +292,7 @@ class Scenario(Brief):
     network: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     cost: Cost = field(default_factory=Cost)
+    format: Format = field(default_factory=Format)
     internal: Internal = field(default_factory=Internal)
     prices: tuple[tuple[str, float], ...] = ()
     """(what is priced, price in the currency of the scenario): these win over the catalog."""
@@ -308,6 +318,18 @@ class Scenario(Brief):
             return getattr({g.id: g for g in self.groups}[group], name)
         return getattr(getattr(self, head), rest) if rest else getattr(self, head)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every input that there is, for `get` and `with_value`; prices and ranges have names of their own."""
+        groups = (f"groups.{group.id}.{name}" for group in self.groups for name in GROUP_FIELD_BY_NAME)
+        return (*FIELD_BY_PATH, *groups)
+
+    def __getitem__(self, path: str) -> Any:
+        return self.get(path)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.paths)
+
     def _check(self, path: str) -> None:
         """Refuse a path at which this scenario has no input, and name the nearest."""
         head, _, rest = str(path).partition(".")
@@ -319,8 +341,7 @@ class Scenario(Brief):
         else:
             there = path in FIELD_BY_PATH or (head in MAPS and bool(rest))
         if not there:
-            groups = (f"groups.{g.id}.{name}" for g in self.groups for name in GROUP_FIELD_BY_NAME)
-            pick(dict.fromkeys((*FIELD_BY_PATH, *groups)), path, "input")
+            pick(dict.fromkeys(self.paths), path, "input")
         return None
 
     def fact(self, path: str) -> Fact:
@@ -382,6 +403,22 @@ class Scenario(Brief):
         known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
         return replace(self, origins=(*known.items(), (path, origin)))
 
+    def confirmed(self, path: str, by: str = "") -> Scenario:
+        """A new scenario in which the customer has confirmed all at or below ``path``; ``by`` says who, and when."""
+        note = f"{CONFIRMED.note}, {by}" if by else CONFIRMED.note
+        return self.with_origin(path, replace(CONFIRMED, note=note))
+
+    def doubted(self, path: str) -> Scenario:
+        """A new scenario in which ``path`` is not confirmed any more: known as what it belongs to is, or else assumed."""
+        bare = replace(self, origins=tuple((p, o) for p, o in self.origins if p != path))
+        known = bare.origin(path).basis == "assumed"
+        return bare if known else bare.with_origin(path, DEFAULT)
+
+    def is_confirmed(self, path: str) -> bool:
+        """Whether the customer has confirmed what was assumed at ``path``."""
+        known = self.origin(path)
+        return known.source == CONFIRMED.source and known.note.startswith(CONFIRMED.note)
+
     def check_origin(self, path: str) -> None:
         """Refuse a path at or below which this scenario has no input, and name the nearest."""
         if path not in {*SECTIONS, *MAPS, "groups", *(f"groups.{g.id}" for g in self.groups)}:
@@ -433,6 +470,7 @@ class Scenario(Brief):
 
 
 STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
+CONFIRMED = Origin(basis="quoted", source="scenario", note="confirmed by the customer")
 DEFAULTS = {basis: Origin(basis, "scenario", note="default of gpuplan, not yet confirmed") for basis in BASES}
 """Where an input that is left out is known from, by the basis of its default."""
 DEFAULT = DEFAULTS["assumed"]
@@ -446,6 +484,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "network": Network,
     "training": Training,
     "cost": Cost,
+    "format": Format,
     "internal": Internal,
 }
 

@@ -19,7 +19,9 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from gpuplan.locales import SPOKEN, Locale
 from gpuplan.report.charts.look import Look, Spec
+from gpuplan.report.charts.paper import picture
 from gpuplan.widgets.part import Sent
 
 STATIC = Path(__file__).parent / "static"
@@ -36,6 +38,10 @@ def write_bundle(path: Path = BUNDLE) -> int:
     give = "export default { initialize() { (globalThis.gpuplanVega ??= Promise.withResolvers()).resolve(vegaEmbed); } };"
     source = vl_convert.javascript_bundle(give, vl_version=vl_version_for_vl_convert())
     return path.write_text(f"// Vega for altair {altair.__version__}\n{source}", encoding="utf-8")
+
+
+NARROWEST = "240px"
+"""What a chart takes at least of a row of widgets."""
 
 
 class Vega(anywidget.AnyWidget):
@@ -68,7 +74,17 @@ class Chart(Sent):
     def __init__(self, chart: Any = None) -> None:
         self._chart = chart
         spec, rows = _split(chart)
-        super().__init__(vega=_vega(), spec=spec, rows=rows)
+        layout = {
+            "flex": "1 1 auto",
+            "min_width": NARROWEST,
+        }  # beside others it has no width before it is drawn
+        super().__init__(vega=_vega(), spec=spec, rows=rows, layout=layout)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """With a picture for pages that no widget lives on."""
+        shown = super()._repr_mimebundle_(**kwargs)
+        drawn = self._chart if self._chart is None or isinstance(self._chart, dict) else self._chart.to_dict()
+        return with_more(shown, {"image/svg+xml": picture(drawn)} if drawn else {})
 
     @property
     def chart(self) -> Any:
@@ -90,7 +106,7 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
     def __init__(self, wide: bool = True) -> None:
         super().__init__()
         self._chart: Chart | None = None
-        self._last: tuple[Look, Any] | None = None
+        self._last: tuple[Look, Locale, Any] | None = None
         self.add_class("gp-chart")
         if wide:
             self.add_class("gp-chart-wide")
@@ -99,9 +115,10 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
         """Draw the data if it changed, or nothing if there is none; ``stale`` greys it out."""
         mark = self.add_class if stale else self.remove_class
         mark("gp-stale")
-        if (look, data) == self._last:
+        now = (look, SPOKEN.get(), data)
+        if now == self._last:
             return
-        self._last = (look, data)
+        self._last = now
         if data:
             drawn = draw(data, look)
             if self._chart is None:
@@ -111,6 +128,13 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
         children = (self._chart,) if data else ()
         if self.children != children:
             self.children = children
+
+
+def with_more(shown: Any, more: dict[str, Any]) -> Any:
+    """What a widget is in a cell, and what stands for it where no widget lives: anywidget gives data, or data and what is said of it."""
+    if isinstance(shown, tuple):
+        return ({**shown[0], **more}, *shown[1:])
+    return shown if shown is None else {**shown, **more}
 
 
 def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:

@@ -14,6 +14,7 @@ from gpuplan.app.cards import (
     Box,
     Card,
     Contents,
+    Page,
     Picture,
     Place,
     chip,
@@ -99,7 +100,11 @@ def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) ->
     assert tried(book, "other work", lambda: 5) == (5, "")
 
 
-def places(place: Place) -> Iterator[Place]:
+def places(place: Place | Page) -> Iterator[Place]:
+    if isinstance(place, Page):
+        for tab in place.tabs:
+            yield from places(tab.content)
+        return
     yield place
     if isinstance(place, Box):
         for child in place.children:

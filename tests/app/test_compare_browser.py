@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, enter, figure, focused, go, have, refused, unfold, wait_other
+from browsing import at, caught_up, enter, figure, focused, have, is_value, refused, unfold, wait_other
 from waiting import LONG_S
 
 pytestmark = pytest.mark.browser
@@ -21,6 +21,12 @@ def compare(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
     return lambda name: example(name, "compare")
 
 
+def tab(page: Any, name: str) -> None:
+    """Enter a tab of the step."""
+    at(page, f"tab-{name}").click()
+    page.locator(f'[data-at="tab-{name}"][aria-selected=true]').wait_for()
+
+
 def done(page: Any, what: str) -> None:
     """Start work in the background, and wait for its end."""
     at(page, f"{what}-go").click()
@@ -30,6 +36,7 @@ def done(page: Any, what: str) -> None:
 
 def explored(page: Any) -> Any:
     """Explore the design, and the row of the winner."""
+    tab(page, "explore")
     done(page, "explore")
     return page.locator("tr", has=page.locator(".gp-tag.gp-good")).first
 
@@ -81,10 +88,13 @@ def test_what_would_make_another_design_win_and_the_frontier(compare: Callable[[
 def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str], Any]) -> None:
     page = compare("starter")
     before = figure(page, COST).inner_text()
+    tab(page, "explore")
     at(page, "explore-go").click()
     page.get_by_role("progressbar").wait_for()
+    tab(page, "designs")
     at(page, "keep").click()  # the page goes on meanwhile
     page.locator("[data-at^=forget-kept]").wait_for()
+    tab(page, "explore")
     at(page, "explore-stop").click()
     at(page, "explore-go").wait_for()
     caught_up(page)
@@ -95,6 +105,7 @@ def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str
 
 def test_the_tornado_and_a_range_stated_in_place(compare: Callable[[str], Any]) -> None:
     page = compare("starter")
+    tab(page, "inputs")
     done(page, "sensitivity")
     page.locator(".gp-chart svg text", has_text="Cores per processor").first.wait_for()
     at(page, "look-swing").select_option("hosts")
@@ -120,19 +131,23 @@ def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
     kept = have(page, ".gp-part", "keep")
     kept.locator("table").wait_for()
     assert kept.locator(".gp-differs").count() == 0
-    go(page, "cost")
-    enter(page, "cost.years", "3")
-    figure(page, COST).locator("small", has_text="3").wait_for()
-    go(page, "compare")
-    row = kept.locator("tr", has_text=re.compile("^Years"))
-    row.locator(".gp-differs", has_text="3").first.wait_for()
-    page.locator("[data-at^=open-kept]").click()
-    row.wait_for(state="detached")
-    assert kept.locator(".gp-differs").count() == 0
+    at(page, "try-N+2").click()
+    hosts = kept.locator("tr", has_text="This design takes 9 hosts, one more.")
+    hosts.locator(".gp-differs", has_text="9 hosts").wait_for()
+    assert kept.locator("textarea").count() == 1, "it was kept already"
+    enter(page, "kept-name-0", "As quoted")
+    at(page, "open-kept-As quoted").wait_for()
+    tab(page, "all")
+    page.locator("tr", has_text=re.compile("^Host failures")).locator(".gp-differs", has_text="2").wait_for()
+    page.reload()
+    tab(page, "designs")
+    is_value(page, "kept-name-0", "As quoted")
+    at(page, "open-kept-As quoted").click()
+    hosts.wait_for(state="detached")
     at(page, "undo").click()
-    row.wait_for()
-    page.locator("[data-at^=forget-kept]").click()
-    row.wait_for(state="detached")
+    hosts.wait_for()
+    at(page, "forget-kept-As quoted").click()
+    at(page, "kept-name-0").wait_for(state="detached")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
@@ -141,14 +156,24 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
 ) -> None:
     opened = audited(theme, width)
     page = opened.step("current", "compare")
+    faults = []
+    page.locator("[data-at^=try-]").first.wait_for()
+    faults += opened.faults()
+    at(page, "try-N+3").click()
+    page.locator("[data-at^=forget-kept]").wait_for()
+    faults += opened.faults()
+    at(page, "undo").click()
     explored(page)
-    done(page, "sensitivity")
-    at(page, "keep").click()
     page.locator("tr.gp-row-now").locator(to_win(page)).click()
     have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()
     opened.unfold()
-    for key in ("explore-frontier", "explore-rejected", "thresholds"):
+    for key in ("explore-frontier", "explore-rejected"):
         rows(page, key).first.wait_for()
-    page.locator("[data-at^=forget-kept]").wait_for()
     caught_up(page)
-    assert opened.faults() == []
+    faults += opened.faults()
+    tab(page, "inputs")
+    done(page, "sensitivity")
+    opened.unfold()
+    rows(page, "thresholds").first.wait_for()
+    caught_up(page)
+    assert [*faults, *opened.faults()] == []

@@ -109,6 +109,39 @@ def test_why_a_gpu_hour_costs_so_much_down_to_a_price(cost: Callable[[str], Any]
     at(drawer, "power.peak").wait_for()
 
 
+def test_a_long_table_is_searched_sorted_by_number_and_turned_and_paper_has_all_rows(
+    cost: Callable[[str], Any],
+) -> None:
+    page = cost("enterprise")
+    at(page, "tab-bill").click()
+    rows = page.locator(".gp-part-panel tbody tr:not(.gp-off)")
+    at(page, "table-0-search").wait_for()
+    whole = page.locator(".gp-part-panel tbody tr")
+    assert rows.count() < whole.count()
+    first = rows.first.inner_text()
+    at(page, "table-0-next").click()
+    assert rows.first.inner_text() != first
+    head = page.locator("th", has=at(page, "table-0-sort-4"))
+    at(page, "table-0-sort-4").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    column = "(all) => all.map((each) => parseFloat(each.cells[4].innerText.replace(/[^0-9.]/g, ''))).filter(Number.isFinite)"
+    paid = rows.evaluate_all(column)
+    assert paid == sorted(paid)
+    assert len(paid) > 3
+    assert len({len(str(price)) for price in paid}) > 1, "as texts they would stand in another order"
+    at(page, "table-0-sort-4").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert rows.evaluate_all(column)[0] == max(paid)
+    at(page, "table-0-search").press_sequentially("nvidia ai")
+    assert rows.count() == 1
+    page.emulate_media(media="print")
+    assert all(row.is_visible() for row in whole.all())
+    page.emulate_media(media="screen")
+    at(page, "table-0-search").fill("no such part")
+    assert rows.count() == 0
+    page.locator("[role=status]", has_text="No match").wait_for()
+
+
 def test_alternatives_are_worked_out_when_they_are_opened(cost: Callable[[str], Any]) -> None:
     page = cost("current")
     for key in WORKED_OUT:

@@ -1,10 +1,8 @@
-"""What is around every step: the answer strip, the steps, the drawer, and a field for a form."""
+"""What is around every step: the bar, the steps, the head, the drawer, and a field for a form."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -14,92 +12,21 @@ from gpuplan.app.header import (
     bar_data,
     drawer_data,
     field_data,
+    head_data,
     message_data,
     nav_data,
-    step_of,
-    strip_data,
 )
-from gpuplan.app.rows import cell_at
-from gpuplan.app.screen import WorkbookApp, sent_in
+from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
 
 
-def values(book: Workbook) -> dict[str, str]:
-    return {figure["key"]: figure["value"] for figure in strip_data(book)["figures"]}
-
-
-def test_the_strip_follows_every_change(book: Workbook) -> None:
-    assert values(book) == values(book) | {
-        "demand.gpus": "28",
-        "totals.hosts": "8",
-        "totals.gpus": "32",
-        "totals.gpus_after_failure": "28",
-        "totals.unplaced_vms_after_failure": "All placed",
-    }
-    book.edit("groups.data-scientists.people", "80")
-    assert values(book)["totals.hosts"] == "11"
-    assert not strip_data(book)["stale"]
-    book.edit("groups.data-scientists.people", "x")
-    assert values(book)["totals.hosts"] == "11"
-    assert strip_data(book)["stale"]
-
-
-def notes(book: Workbook) -> dict[str, str]:
-    return {figure["key"]: figure["note"] for figure in strip_data(book)["figures"]}
-
-
-def test_placement_is_one_figure_and_waiting_none(book: Workbook) -> None:
-    key = "totals.unplaced_vms_after_failure"
-    assert notes(book)[key] == "also after any host failure"
-    assert not any("waiting" in figure for figure in values(book))
-    book.edit("availability.host_failures", "2")
-    assert notes(book)[key] == "also after any 2 host failures"
-    book.edit("availability.host_failures", "0")
-    assert (values(book)[key], notes(book)[key]) == ("All placed", "18 VMs not after a host failure")
-    book.edit("groups.data-scientists.people", "64")
-    book.edit("demand.rule", "stated")
-    assert values(book)[key] == "22 not placed"
-    assert notes(book)[key].endswith("after a host failure")
-
-
 def test_a_probability_is_asked_why_in_per_cent(book: Workbook) -> None:
     for figure, key in (("0.39 %", "totals.waiting"), ("55 %", "totals.waiting_after_failure")):
         book.drawer = key
         assert drawer_data(book)["title"] == f"Why {figure}?"
-
-
-@pytest.mark.parametrize(
-    ("rule", "stated", "note"),
-    [
-        ("sum", "28", "from the groups"),
-        ("stated", "28", "stated total"),
-        ("sum", "", "from the groups"),
-        ("hours", "", "busiest hours"),
-        ("wait", "", "at the target"),
-    ],
-)
-def test_the_strip_says_what_the_demand_is(book: Workbook, rule: str, stated: str, note: str) -> None:
-    book.edit("demand.rule", rule)
-    book.edit("demand.stated_gpus", stated)
-    assert notes(book)["demand.gpus"] == note
-
-
-def test_every_figure_of_the_strip_can_be_asked_why(book: Workbook) -> None:
-    for figure in strip_data(book)["figures"]:
-        book.drawer = figure["key"]
-        data = drawer_data(book)
-        if figure["key"] == "messages":
-            assert data["kind"] == "messages"
-            assert len(data["messages"]) == len(check_plan(book.plan))
-            continue
-        assert data["kind"] == "why"
-        assert figure["value"].lower() in data["title"].lower()
-        assert data["sentence"]
-        assert data["formula"]
-        assert data["sources"]
 
 
 def test_why_goes_on_along_the_inputs(book: Workbook) -> None:
@@ -115,12 +42,6 @@ def test_why_goes_on_along_the_inputs(book: Workbook) -> None:
 def test_a_blank_design_asks_for_nothing(blank: Workbook) -> None:
     assert bar_data(blank)["name"] == ""
     assert bar_data(blank)["fragment"] == ""
-    strip = strip_data(blank)
-    assert not strip["shown"]
-    assert {f["note"] for f in strip["figures"] if f["key"] != "messages"} == {
-        "no workloads yet",
-        "none yet",
-    }
 
 
 def test_the_bar(book: Workbook) -> None:
@@ -146,7 +67,6 @@ def test_the_bar_says_who_looks_on_and_what_a_link_would_carry(book: Workbook) -
     data = bar_data(book)
     assert data["customer"]
     assert data["share"] == book.fragment(customer=True) != data["fragment"] == book.fragment()
-    assert step_of("internal.notes") == "cost"
 
 
 def test_a_step_with_an_error_says_so(book: Workbook) -> None:
@@ -161,59 +81,18 @@ def test_a_step_with_an_error_says_so(book: Workbook) -> None:
     assert wrong() == {"usecases", "hosts"}
 
 
-def test_every_input_is_in_a_step() -> None:
-    steps = {step for step, _ in STEPS}
-    for path in [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS]:
-        assert step_of(path) in steps
-
-
-def paths_in(data: Any) -> Iterator[str]:
-    """The inputs that the data of a card asks for."""
-    if isinstance(data, dict):
-        if isinstance(data.get("path"), str):
-            yield data["path"]
-        data = list(data.values())
-    for each in data if isinstance(data, list) else ():
-        yield from paths_in(each)
-
-
-def test_every_input_is_asked_for_on_some_step(book: Workbook) -> None:
-    asked = set()
-    app = WorkbookApp(book)
-    for path, value in (
-        ("demand.rule", "sum"),
-        ("demand.rule", "wait-time"),
-        ("training.model", "qwen2.5-7b"),
-    ):
-        book.edit(path, value)
-        for step, _ in STEPS:
-            book.go(step)
-            found = (at for part in sent_in(app) for at in paths_in(getattr(part, "data", None)))
-            asked |= {cell.path if (cell := cell_at(at)) else at for at in found}
-    assert {field.path for field in FIELDS} - asked == {"name"}, "the name is in the bar"
-
-
-def test_how_a_gpu_is_shared_is_asked_beside_the_hardware() -> None:
-    assert {step_of(p) for p in ("platform.vsphere", "platform.vgpu_sizes", "hardware.gpu")} == {"hosts"}
-    assert step_of("platform.bitfusion") == "usecases"
-
-
-def test_when_gpus_are_wanted_is_asked_in_the_demand_step() -> None:
-    asked = ("demand.rule", "demand.years", "groups.a.sites", "groups.a.growth", "platform.assignment")
-    assert {step_of(path) for path in asked} == {"demand"}
-    assert {step_of(path) for path in ("demand.stated_gpus", "groups.a.people")} == {"usecases"}
-
-
-def test_the_network_is_asked_in_its_own_step() -> None:
-    asked = ("network.link_gbit_s", "network.leaf", "training.hosts", "groups.a.workload")
-    assert {step_of(path) for path in asked} == {"network"}
-
-
-def test_money_is_asked_in_the_cost_step_and_ranges_where_they_are_tried() -> None:
-    assert {step_of(path) for path in ("cost.years", "cost.usd_rate", "prices.gpus/a40-48gb")} == {"cost"}
-    assert {step_of(f"ranges.{path}") for path in ("cost.pue", "groups.a.people", "prices.rack-year")} == {
-        "compare"
-    }
+def test_the_head_has_the_message_and_the_tabs_of_a_step(book: Workbook) -> None:
+    head = head_data(book, "cost", PAGES["cost"])
+    assert head["sentence"].startswith("The design costs USD 2.5 M")
+    assert head["tab"] == "years" and "prices" in [tab["name"] for tab in head["tabs"]]
+    book.open_tab("cost", "prices")
+    book.edit("cost.years", "x")
+    head = head_data(book, "cost", PAGES["cost"])
+    assert head["tab"] == "prices"
+    assert [tab["name"] for tab in head["tabs"] if tab["wrong"]] == ["money"]
+    book.open_tab("cost", "no such tab")
+    assert head_data(book, "cost", PAGES["cost"])["tab"] == "years"
+    assert head_data(book, "start", PAGES["start"]) == {}
 
 
 def test_a_message_about_a_price_names_what_is_priced(book: Workbook) -> None:

@@ -37,6 +37,14 @@ def test_a_slider_moves_the_plan_and_who_watches_it(design: Design) -> None:
     assert design.scenario.get(PEOPLE) == 6 and seen == [design.plan.totals.hosts] and seen[0] > 8
 
 
+def test_an_input_is_read_and_set_by_its_path_and_completed(design: Design) -> None:
+    design[PEOPLE] = 6
+    assert design[PEOPLE] == 6 and design.plan.totals.hosts > 8
+    assert PEOPLE in design._ipython_key_completions_() and "hardware.gpu" in design.scenario.paths
+    with pytest.raises(ScenarioError, match=r"did you mean .*people"):
+        design["groups.researchers.peopel"] = 6
+
+
 def test_widgets_of_a_design_move_together(design: Design) -> None:
     first, second = design.widget("usecases"), design.widget("hosts")
     design.set(PEOPLE, 6)
@@ -81,7 +89,7 @@ def test_what_cannot_be_planned_is_refused_and_nothing_is_lost(design: Design) -
 def test_the_whole_workbook_of_a_design_goes_where_it_is_led(design: Design) -> None:
     app, hosts = design.workbook(), design.widget("hosts")
     app._receive("go", {"step": "cost"})
-    assert design.state.step == "cost" and hosts._page.children == (hosts._pages["hosts"],)
+    assert design.state.step == "cost" and hosts._page.children == (hosts._tabs["hosts", "picture"],)
     with pytest.raises(ScenarioError, match="step"):
         design.widget("host")
 
@@ -94,3 +102,34 @@ def test_a_workbook_takes_a_scenario_and_a_catalog(catalog: Catalog) -> None:
     with pytest.raises(ScenarioError):
         app.scenario = load_scenario("starter").with_value("hardware.gpu", "h900")
     assert app.scenario.name == "Starter example"
+
+
+def test_a_locale_holds_from_the_moment_it_is_chosen(catalog: Catalog) -> None:
+    app = workbook("enterprise", catalog=catalog)
+    for locale, said in (("de-DE", "2,5 M USD"), ("", "USD 2.5 M")):
+        app._receive("set", {"path": "format.locale", "value": locale, "live": False})
+        figures = {each["key"]: each["value"] for each in app._strip.data["figures"]}
+        assert figures["cost.net_present"] == said
+
+
+def test_a_slider_and_a_chart_of_a_design_follow_it(design: Design) -> None:
+    slider, chart, widget = design.slider(PEOPLE, 1, 9), design.chart("capacity"), design.widget("hosts")
+    slider.value = 6
+    assert design[PEOPLE] == 6 and slider.description == design.scenario.label(PEOPLE)
+    left = [row["left"] for rows in chart.spec["datasets"].values() for row in rows]
+    assert left[0] == design.plan.totals.gpus > 32
+    widget._receive("set", {"path": PEOPLE, "value": "3", "live": False})
+    assert slider.value == 3
+    refused = design.slider("hardware.gpus_per_host", 0, 4)
+    refused.value = 0
+    assert refused.value == design["hardware.gpus_per_host"] == 4
+    with pytest.raises(ScenarioError, match="there is no chart"):
+        design.chart("costs")
+
+
+def test_a_page_without_widgets_has_the_answer_and_the_picture(design: Design) -> None:
+    shown = design.widget("hosts")._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in shown and "Enterprise example" in shown["text/html"]
+    drawn = design.chart("cost")._repr_mimebundle_()
+    drawn = drawn[0] if isinstance(drawn, tuple) else drawn
+    assert drawn["image/svg+xml"].startswith("<svg")

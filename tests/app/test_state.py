@@ -14,12 +14,13 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import Scenario, load_scenario
-from gpuplan.app import state
-from gpuplan.app.header import nav_data
+from gpuplan.app import history
+from gpuplan.app.header import field_data, nav_data
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of
+from gpuplan.plan.known import unconfirmed
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of, from_dict
 
 
 def hosts(book: Workbook) -> int:
@@ -155,7 +156,7 @@ def test_every_field_can_be_set_to_what_it_is(book: Workbook) -> None:
     for path in paths:
         assert field_of(path).label
         value = book.scenario.get(path)
-        book.edit(path, value if isinstance(value, bool) else "" if value is None else str(value))
+        book.edit(path, field_data(book, path)["value"])
         if not path.endswith("use_case"):  # that brings its preset
             assert book.scenario.get(path) == value, path
     assert not book.stale
@@ -258,7 +259,7 @@ def test_setting_a_field_to_what_it_is_is_no_step(book: Workbook) -> None:
 
 
 def test_a_long_history_ends(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "HISTORY", 10)
+    monkeypatch.setattr(history, "MOST", 10)
     for number in range(30):
         book.edit("demand.stated_gpus", str(30 + number % 2))
     steps = 0
@@ -575,3 +576,34 @@ def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_custo
     book.look_as(customer=True)
     book.open_file("ours.yaml", file)
     assert "0.95" not in book.notice[1] and "leave the customer view" in book.notice[1]
+
+
+def test_what_the_customer_confirmed_is_not_assumed_any_more_and_can_be_taken_back(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("enterprise"))
+    path = "groups.developers.people"
+    before = unconfirmed(book.plan)
+    book.confirm(path, True, "J. Rao,\n2026-11-23")
+    assert book.scenario.origin(path).note == "confirmed by the customer, J. Rao, 2026-11-23"
+    assert len(unconfirmed(book.plan)) == len(before) - 1
+    data = field_data(book, path)
+    assert (data["assumed"], data["confirmed"]) == (False, True)
+    assert from_dict(book.scenario.to_dict()) == book.scenario
+    book.confirm(path, False)
+    assert book.scenario.origin(path) == load_scenario("enterprise").origin(path)
+    book.confirm("network.mtu_bytes", True)
+    book.confirm("network.mtu_bytes", False)  # it had a record of its own
+    assert book.scenario.origin("network.mtu_bytes").basis == "assumed"
+    assert unconfirmed(book.plan) == before
+
+
+def test_what_the_customer_typed_is_never_called_assumed(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("enterprise"))
+    for path in ("groups.developers.people", "network.mtu_bytes", "cost.years"):
+        book.edit(path, str(book.scenario.get(path)))
+        assert not field_data(book, path)["assumed"]
+    book.edit("groups.developers.use_case", "training")  # its preset is assumed, what was typed is not
+    assert not field_data(book, "groups.developers.people")["assumed"]
+    book.confirm("groups.nobody.people", True)  # deleted since
+    customer = Workbook(catalog, load_scenario("enterprise"), customer=True)
+    customer.confirm("internal.margin", True)
+    assert customer.notice[0] == "warn" and not customer.can_undo

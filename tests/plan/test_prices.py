@@ -100,7 +100,7 @@ def test_catalog_prices_are_converted_and_stated_ones_are_not(catalog: Catalog) 
     assert (gpu.value, gpu.fact.low, gpu.fact.high) == tuple(
         80 * row[name] for name in ("price_usd", "low_usd", "high_usd")
     )
-    assert gpu.fact.unit == "INR" and gpu.fact.note.startswith("USD 9,937.5 x 80")
+    assert gpu.fact.unit == "INR" and gpu.fact.note.startswith("USD 9\u202f937.5 x 80")
     power = listed.price("electricity-kwh", "Electricity", "kwh")
     assert power is not None and (power.value, power.fact.unit) == (9.5, "INR")
 
@@ -229,7 +229,7 @@ def test_a_margin_stands_on_what_is_sold_and_on_nothing_else(catalog: Catalog) -
         round(row[name] / 0.8, 2) for name in ("price_usd", "low_usd", "high_usd")
     )
     assert gpu.given.value == row["price_usd"]
-    assert gpu.fact.note.startswith("9,937.5 / (1 - margin of 0.2)")
+    assert gpu.fact.note.startswith("9\u202f937.5 / (1 - margin of 0.2)")
     cable = listed.price("cable-25g", "Cable", "each")
     assert cable is not None and (cable.value, cable.given.value) == (50, 40)
     for key, value in stated.items():

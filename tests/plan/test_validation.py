@@ -182,7 +182,7 @@ def test_more_work_than_a_design_holds_is_refused_before_it_is_placed(catalog: C
     """A million pieces a day within an hour, each for the planning value of 3 h."""
     work = groups({"people": 0, "jobs_per_day": 1_000_000, "hours": "09:00-10:00"})
     path, value, _ = problem_of(catalog, groups=[{**work[0], "gpus_each": 0.01}])
-    assert (path, value) == ("groups.g1.jobs_per_day", "3,000,000 VMs in all")
+    assert (path, value) == ("groups.g1.jobs_per_day", "3\u202f000\u202f000 VMs in all")
 
 
 def test_work_and_switches_that_are_not_in_the_catalog_name_what_is(catalog: Catalog) -> None:
@@ -214,4 +214,4 @@ def test_a_range_may_have_no_width(catalog: Catalog) -> None:
 def test_of_too_many_vms_the_largest_group_is_named(catalog: Catalog) -> None:
     asked = groups(*({"people": people, "gpus_each": 0.01} for people in (60_000, 90_000, 70_000)))
     path, value, _ = problem_of(catalog, groups=asked)
-    assert (path, value) == ("groups.g2.people", "220,000 VMs in all")
+    assert (path, value) == ("groups.g2.people", "220\u202f000 VMs in all")

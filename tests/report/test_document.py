@@ -13,7 +13,7 @@ from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, Parag
 from gpuplan.report.document.blocks import Chapter, Section, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.sources import MOST_SOURCES
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import Scenario, from_dict
 
 TITLES = [
     "Summary",
@@ -133,3 +133,16 @@ def test_a_chapter_leaves_out_what_says_nothing() -> None:
     assert chapter("Title", text, None, empty, [section("Full", [note], text)], (note,)) == Chapter(
         "Title", (text, note), (Section("Full", (note, text)),)
     )
+
+
+def test_a_requirement_follows_what_the_customer_confirmed() -> None:
+    def known(scenario: Scenario) -> str:
+        chapter = design_document(make_plan(scenario)).chapters[1]
+        grid = next(part for part in chapter.sections if part.title == "Requirements").blocks[0]
+        assert isinstance(grid, Grid)
+        return next(row[2] for row in grid.rows if row[1].startswith("Developers:"))
+
+    scenario = load_scenario("enterprise")
+    assert known(scenario).startswith("Assumed [")
+    assert known(scenario.with_value("groups.developers.people", 41)).startswith("Partly assumed [")
+    assert known(scenario.confirmed("groups.developers")) == "Stated or quoted"

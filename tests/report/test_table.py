@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from math import inf
 
 import pytest
 
 from gpuplan.report.table import (
+    UNSORTED,
     Cell,
     Column,
     Table,
@@ -69,6 +71,20 @@ def test_the_screen_knows_why() -> None:
         "text": "1\u202f234\u202f567", "key": "cost.gpus", "numeric": True, "tone": ""
     }  # fmt: skip
     assert shown["more"] == "Prices of today."
+
+
+def test_a_long_table_is_sorted_on_the_screen_by_value_not_by_text() -> None:
+    hundred = Table(
+        "all", "All", COSTS.columns[:2], tuple((f"part {n}", n * 1000.5) for n in range(UNSORTED + 1))
+    )
+    assert [row[1]["sort"] for row in screen(hundred)["rows"]] == [n * 1000.5 for n in range(UNSORTED + 1)]
+    assert not any("sort" in cell for row in screen(hundred.top(UNSORTED))["rows"] for cell in row)
+    unknown = replace(hundred, rows=(("none", Cell(None, words="not known")), ("all", inf), *hundred.rows))
+    assert not any("sort" in row[1] for row in screen(unknown)["rows"][:2])
+    summed = screen(replace(hundred, rows=(*hundred.rows, ("Total", 1.0)), totals=1))
+    assert (summed["totals"], len(summed["rows"])) == (1, UNSORTED + 2)
+    dressed = hundred.dressed("part", lambda n, cell: {"text": "", "sort": -n})
+    assert screen(dressed)["rows"][3][0]["sort"] == -3
 
 
 def test_only_money_is_scaled() -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from gpuplan import Plan
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text, plan_frames, plan_tables, plan_text
 from gpuplan.report.document import design_document
 from gpuplan.report.docx_file import docx_bytes
@@ -140,3 +141,34 @@ def formulas(plan: Plan) -> dict[str, str]:
         part = next(str(value) for value in row if value)
         found[part] = " ".join(str(value) for value in row if str(value).startswith("="))
     return found
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "assistant"])
+def test_frames_join_by_their_keys(catalog: Catalog, name: str) -> None:
+    plan = make_plan(load_scenario(name), catalog)
+    frames = plan_frames(plan)
+    groups, pools, placement = (frames[each] for each in ("groups", "pools", "placement"))
+    assert groups["group_id"].is_unique and pools["cluster_id"].is_unique
+    assert set(groups.merge(pools, on="pool_id")["group_id"]) == {g.id for g in plan.groups if g.vms_placed}
+    assert len(placement.merge(pools[["cluster_id", "gpu"]], on="cluster_id")) == len(placement)
+    placed = placement.merge(groups, on="group_id").groupby("group_id").vm.nunique()
+    assert placed.to_dict() == {g.id: g.vms_placed for g in plan.groups if g.vms_placed}
+    costs = groups.merge(frames["cost_by_group"], on="group_id")
+    assert costs["total"].sum() == pytest.approx(frames["cost_by_group"]["total"].sum())
+    paid = frames["cash_flow"].groupby("part").cost.sum()
+    assert paid.to_dict() == pytest.approx({part.name: part.total for part in plan.costs.parts})
+
+
+def test_groups_of_several_clusters_join_all_of_them(catalog: Catalog) -> None:
+    several = load_scenario("enterprise").with_value("availability.hosts_per_cluster", 4)
+    frames = plan_frames(make_plan(several, catalog))
+    joined = frames["groups"].merge(frames["pools"], on="pool_id")
+    assert frames["pools"]["cluster_id"].nunique() > 1
+    assert joined.groupby("group_id").cluster_id.nunique().min() == len(frames["pools"])
+
+
+def test_a_frame_has_its_units(catalog: Catalog) -> None:
+    frames = plan_frames(make_plan(load_scenario("enterprise"), catalog))
+    assert frames["cash_flow"].attrs["units"] == {"cost": "USD"}
+    assert frames["postures"].attrs["units"]["hours_short"] == "h"
+    assert frames["pools"].attrs["labels"]["gpus_per_host"] == "GPUs per host"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.charts.demand import day_chart
 from gpuplan.report.charts.look import DARK, LIGHT, Look
 from gpuplan.widgets import chart as charts
-from gpuplan.widgets.chart import ChartPlace
+from gpuplan.widgets.chart import STATIC, ChartPlace
 
 
 @pytest.fixture
@@ -63,3 +64,12 @@ def test_bundle_belongs_to_the_installed_altair() -> None:
     source = charts.BUNDLE.read_text(encoding="utf-8")
     assert "https://esm.sh" not in source
     assert "cdn.jsdelivr" not in source
+
+
+def test_no_part_asks_for_the_width_of_the_window_and_what_is_fixed_stands_in_no_container() -> None:
+    style = (STATIC / "app.css").read_text(encoding="utf-8")
+    assert not re.findall(r"@media \((?:min|max)-width", style)
+    contained = re.findall(r"\.(gp-[\w-]+) \{[^}]*\bcontainer:", style)
+    assert set(contained) == {"gp-part-nav", "gp-work", "gp-part-strip"}, (
+        "the notice and the drawer stand in none of them"
+    )

@@ -10,6 +10,7 @@ from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S
+from gpuplan.locales import written
 from gpuplan.report import amount, number, percent
 from gpuplan.report.audit_report import again, came
 from gpuplan.report.table import Table, one_place, records, screen
@@ -164,7 +165,7 @@ def _busy(activity: dict[str, Any]) -> Iterator[str]:
     """How busy the chips were."""
     yield (
         f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
-        f"{activity['mean_activity_pct']:.1f} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
+        f"{written(activity['mean_activity_pct'], '.1f')} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
         "figure, which samples do not tell."
     )
 

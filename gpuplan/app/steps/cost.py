@@ -10,7 +10,9 @@ from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
     Card,
     Contents,
+    Page,
     Picture,
+    Tab,
     act,
     bare,
     box,
@@ -22,13 +24,13 @@ from gpuplan.app.cards import (
     said,
     sheet,
     strong,
-    title,
     visit,
     wide_card,
 )
 from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
+from gpuplan.locales import written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
@@ -37,6 +39,7 @@ from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
@@ -127,7 +130,7 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, f"cost.{name}")
             for name in ("spare_gpus", "storage_tb", "management_hosts", "compute_hosts_bought")
         ),
-        field_data(workbook, "cost.as_of", empty=f"{prices.as_of}, newest price"),
+        field_data(workbook, "cost.as_of", empty=f"{written_day(prices.as_of)}, newest price"),
     ]
     return {
         "title": "Factors, and what else is bought",
@@ -297,7 +300,7 @@ def prices_data(workbook: Workbook) -> Contents:
         Column("per", "Per"),
         Column("ends", "Low to high", "price"),
         Column("basis", "Known", "basis"),
-        Column("as_of", "As of"),
+        Column("as_of", "As of", "day"),
         Column("source", "Source"),
     )
     text = []
@@ -370,13 +373,13 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
     offered = {"text": OFFER, "tone": "small"}
     source = offered if fact.note == OFFER else _sources(workbook, fact.sources, fact.note)
     known = (
-        Cell(ends, words=ends, tone="whole" if ends else ""),
+        Cell(fact.low, words=ends, tone="whole" if ends else ""),
         fact.basis,
         Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
         Cell("", more=source | acts),
     )
     paid = {"note": f"the customer pays {bare(item.value)}"} if item.purchase else {}
-    return _row(Cell(item.name, more=paid), field, item.per, known)
+    return _row(Cell(item.name, more=paid), field, item.per, known, float(fact.value))
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:
@@ -404,9 +407,14 @@ TOKENS = {"tokens-in": "in", "tokens-out": "out"}
 """Price of a service -> which tokens it is for."""
 
 
-def _row(name: Any, field: dict[str, Any], per: str, known: Row) -> Row:
+def _row(name: Any, field: dict[str, Any], per: str, known: Row, price: float | None = None) -> Row:
     """A price: its field, what it is per, its range, how well and from when it is known, and the way back to the catalog."""
-    return (name, Cell("", more={"input": field}), Cell(PER.get(per, per), tone="small gp-whole"), *known)
+    return (
+        name,
+        Cell("", more={"input": field, "sort": price}),
+        Cell(PER.get(per, per), tone="small gp-whole"),
+        *known,
+    )
 
 
 def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
@@ -479,21 +487,55 @@ def bill_data(workbook: Workbook) -> Contents:
     )
 
 
-PAGE = box(
-    "gp-page",
-    title("Cost", "What is paid when and for what, and what the prices rest on."),
-    box("gp-inputs", Card("form", money_form)),
-    parted_card(
-        cost_data,
-        Picture(years_rows, charts.years_chart),
-        box("gp-split gp-even gp-years", parts_data, groups_data),
-        years_table,
+PAGE = Page(
+    lambda workbook: HEADLINES["cost"](workbook.plan),
+    (
+        Tab(
+            "years",
+            "By year",
+            box(
+                "gp-page",
+                parted_card(
+                    cost_data,
+                    Picture(years_rows, charts.years_chart),
+                    box("gp-split gp-even gp-years", parts_data, groups_data),
+                    years_table,
+                ),
+            ),
+        ),
+        Tab(
+            "alternatives",
+            "Alternatives",
+            box(
+                "gp-page",
+                wide_card(alternatives.alternatives_data),
+                wide_card(alternatives.rent_data),
+                wide_card(tokens_data),
+            ),
+        ),
+        Tab(
+            "bill",
+            "Bill of materials",
+            box("gp-page", wide_card(bill_data)),
+        ),
+        Tab(
+            "prices",
+            "Prices",
+            box("gp-page", wide_card(prices_data)),
+        ),
+        Tab(
+            "power",
+            "Power and space",
+            box("gp-page", wide_card(power_data)),
+        ),
+        Tab(
+            "money",
+            "Assumptions",
+            box(
+                "gp-page",
+                box("gp-inputs", Card("form", money_form)),
+                box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
+            ),
+        ),
     ),
-    wide_card(tokens_data),
-    box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
-    wide_card(prices_data),
-    wide_card(power_data),
-    wide_card(bill_data),
-    wide_card(alternatives.alternatives_data),
-    wide_card(alternatives.rent_data),
 )

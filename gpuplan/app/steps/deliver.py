@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, act, box, select, title, wide_card
+from gpuplan.app.cards import Card, Page, Tab, act, box, select, wide_card
+from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
-from gpuplan.report import KINDS
+from gpuplan.locales import LOCALES, PLAIN, written_day
+from gpuplan.report import KINDS, money, number
+from gpuplan.report.document.writing import as_of
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import shown_name
 from gpuplan.wording import NAMES
@@ -100,13 +104,44 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     }
 
 
-PAGE = box(
-    "gp-page",
-    title("Deliver", "Files for the customer to keep and to check."),
-    wide_card(Card("run", deliver_data)),
-    box(
-        "gp-split gp-even gp-cards-even",
-        box("gp-card", Card("run", partial(template_data, "docx"))),
-        box("gp-card", Card("run", partial(template_data, "pptx"))),
+def format_form(workbook: Workbook) -> dict[str, Any]:
+    """How the customer reads numbers, money and dates, and on which paper; with an example of it."""
+    chosen, papers = workbook.seen.format, NAMES["format.paper"]
+    paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
+    options = {
+        "format.locale": [("", PLAIN.name), *((locale.id, locale.name) for locale in LOCALES.values())],
+        "format.paper": [("", f"{papers[paper]}, as usual there"), *papers.items()],
+    }
+    currency = workbook.seen.cost.currency
+    day = written_day(as_of(workbook.plan))
+    return {
+        "title": "Numbers and paper",
+        "fields": [field_data(workbook, path, choices) for path, choices in options.items()],
+        "text": f"Written so: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
+        "Screen, documents, tables and charts follow; what is typed is read the same way.",
+    }
+
+
+PAGE = Page(
+    lambda workbook: HEADLINES["deliver"](workbook.plan),
+    (
+        Tab(
+            "files",
+            "Files",
+            box("gp-page", wide_card(Card("run", deliver_data))),
+        ),
+        Tab(
+            "templates",
+            "Templates",
+            box(
+                "gp-page",
+                box(
+                    "gp-split gp-even gp-cards-even",
+                    box("gp-card", Card("run", partial(template_data, "docx"))),
+                    box("gp-card", Card("run", partial(template_data, "pptx"))),
+                ),
+            ),
+        ),
+        Tab("format", "Numbers and paper", box("gp-page", box("gp-card", Card("form", format_form)))),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.app.cards import Card, Picture, asked, box, tried
+from gpuplan.app.cards import Card, Page, Picture, Tab, asked, box, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
@@ -15,6 +15,7 @@ from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
@@ -183,32 +184,70 @@ def _totals_grow(workbook: Workbook) -> str:
     return " The stated total grows as the groups do together." if decides else ""
 
 
-PAGE = box(
-    "gp-page",
-    Card("demand", rules_data, slow=True),
-    box(
-        "gp-card",
-        week.day_head,
-        box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
-    ),
-    Card("grid", people_data),
-    box(
-        "gp-card",
-        methods.odds_head,
-        box(
-            "gp-split gp-even",
-            Picture(methods.odds_rows, charts.odds_chart, slow=True),
-            methods.odds_data,
+PAGE = Page(
+    lambda workbook: HEADLINES["demand"](workbook.plan),
+    (
+        Tab(
+            "rule",
+            "Sizing rule",
+            box(
+                "gp-page",
+                Card("demand", rules_data, slow=True),
+                box(
+                    "gp-card",
+                    week.day_head,
+                    box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
+                ),
+            ),
         ),
-    ),
-    Card("form", methods.assumption_form),
-    box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
-    box("gp-card", week.mixes_data),
-    box("gp-card", Card("run", simulate.simulate_data)),
-    box(
-        "gp-card",
-        Card("run", audit.audit_data),
-        Picture(audit.week_rows, charts.week_chart),
-        Card("panel", audit.audit_tables),
+        Tab(
+            "people",
+            "Hours",
+            box("gp-page", Card("grid", people_data)),
+        ),
+        Tab(
+            "waiting",
+            "Waiting",
+            box(
+                "gp-page",
+                box(
+                    "gp-card",
+                    methods.odds_head,
+                    box(
+                        "gp-split gp-even",
+                        Picture(methods.odds_rows, charts.odds_chart, slow=True),
+                        methods.odds_data,
+                    ),
+                ),
+                Card("form", methods.assumption_form),
+            ),
+        ),
+        Tab(
+            "pool",
+            "Pooling and growth",
+            box(
+                "gp-page",
+                box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
+                box("gp-card", week.mixes_data),
+            ),
+        ),
+        Tab(
+            "simulate",
+            "Simulation",
+            box("gp-page", box("gp-card", Card("run", simulate.simulate_data))),
+        ),
+        Tab(
+            "audit",
+            "Audit",
+            box(
+                "gp-page",
+                box(
+                    "gp-card",
+                    Card("run", audit.audit_data),
+                    Picture(audit.week_rows, charts.week_chart),
+                    Card("panel", audit.audit_tables),
+                ),
+            ),
+        ),
     ),
 )

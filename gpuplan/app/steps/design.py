@@ -1,25 +1,27 @@
-"""Design: the numbered decisions, the messages, and the sources that the plan rests on."""
+"""Design: the numbered decisions, the messages, what is to be confirmed, and the sources that the plan rests on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.cards import Card, attributes, box
+from gpuplan.app.cards import Card, Contents, Page, Tab, act, attributes, box, panel, parted_card, wide_card
 from gpuplan.app.header import message_data
 from gpuplan.app.state import Workbook
+from gpuplan.plan.known import unconfirmed
+from gpuplan.report import number
+from gpuplan.report.headlines import design
+from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
+from gpuplan.report.tables.plan import sources
+
+CONFIRM, DOUBT = "Confirm", "Take back"
 
 
-def design_data(workbook: Workbook) -> dict[str, Any]:
-    """Decisions with justification and implication, messages, and sources."""
-    plan = workbook.plan
-    cited = [source for decision in plan.decisions for source in decision.sources]
-    cited += [source for group in plan.groups for reason in group.reasons for source in reason.sources]
-    cited += [source for message in workbook.messages for source in message.sources]
-    known = [plan.catalog.sources[id] for id in dict.fromkeys(cited) if id in plan.catalog.sources]
-    numbers = {source.id: n for n, source in enumerate(known, 1)}
+def decisions_data(workbook: Workbook) -> dict[str, Any]:
+    """The decisions with justification and implication, and the numbers of their sources."""
+    numbers = _cited(workbook)
     return {
-        "title": plan.scenario.name,
-        "customer": plan.scenario.customer,
         "stale": workbook.stale,
         "decisions": [
             attributes(each, "number", "title", "decision", "justification", "implication")
@@ -27,15 +29,99 @@ def design_data(workbook: Workbook) -> dict[str, Any]:
                 "cites": sorted(numbers[source] for source in each.sources if source in numbers),
                 "key": each.lines[0] if each.lines else "",
             }
-            for each in plan.decisions
-        ],
-        "messages": [message_data(workbook, message) for message in workbook.messages],
-        "sources": [
-            attributes(source, "title", "producer", "url")
-            | {"number": numbers[source.id], "published": str(source.published or "")}
-            for source in known
+            for each in workbook.plan.decisions
         ],
     }
 
 
-PAGE = box("gp-page", Card("design", design_data))
+def _cited(workbook: Workbook) -> Mapping[str, int]:
+    """Number of each source that decisions, access modes and messages cite."""
+    plan = workbook.plan
+    cited = [source for decision in plan.decisions for source in decision.sources]
+    cited += [source for group in plan.groups for reason in group.reasons for source in reason.sources]
+    cited += [source for message in workbook.messages for source in message.sources]
+    known = [id for id in dict.fromkeys(cited) if id in plan.catalog.sources]
+    return {id: n for n, id in enumerate(known, 1)}
+
+
+def messages_data(workbook: Workbook) -> dict[str, Any]:
+    """What is to fix and to confirm, then what is good to know."""
+    return {
+        "stale": workbook.stale,
+        "messages": [message_data(workbook, message) for message in workbook.messages],
+    }
+
+
+@panel("Planning values to confirm", "what the numbers rest on until the customer says otherwise")
+def values_data(workbook: Workbook) -> Contents:
+    """What is assumed, with a click that says that the customer confirmed it."""
+    table = planning_values(workbook.plan)
+    if not table.rows:
+        return "No number rests on a planning value that the customer has yet to confirm."
+    keys = [row[0] for row in table.rows]
+    acts = [_acts(workbook, key, CONFIRM, yes=True) for key in keys]
+    return _with_acts(table, "The customer", acts)
+
+
+@panel("Confirmed by the customer")
+def confirmed_data(workbook: Workbook) -> Contents:
+    """What was assumed and has been confirmed, with a click that takes it back."""
+    table = confirmed_values(workbook.plan)
+    if not table.rows:
+        return None
+    return _with_acts(table, "", [_acts(workbook, row[0], DOUBT, yes=False) for row in table.rows])
+
+
+def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[str, Any]]:
+    """To confirm an input or to take that back, and the way to it; of a planning value of the catalog, to the input that replaces it."""
+    name, place = assumed_name(workbook.plan, key), stated_at(workbook.plan, key)
+    acts = [act("visit", "Go to", name, path=place)] if place else []
+    given = place == key and not workbook.locked(key)
+    return [act("confirm", text, name, path=key, yes=yes), *acts] if given else acts
+
+
+def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Table:
+    """The table with what can be done in each row; a reason that several rows share stands in the first of them."""
+    at = [column.key for column in table.columns].index("note")
+    reasons = [row[at] for row in table.rows]
+
+    def reason(n: int, cell: Cell) -> dict[str, Any]:
+        return {"tone": "small", "text": "" if n and cell.value == reasons[n - 1] else cell.value}
+
+    cells = [Cell("", tone="nowrap", more={"acts": each}) for each in acts]
+    table = table.dressed("note", reason).dressed("range", lambda *_: {"tone": "nowrap"})
+    table = table.dressed("name", lambda *_: {"tone": "known-name"})
+    return table.beside(Column("acts", head), cells, after="note")
+
+
+@panel("Sources", "cited by decisions, access modes and messages")
+def sources_data(workbook: Workbook) -> Contents:
+    """The sources by their numbers."""
+    table = sources(workbook.plan, _cited(workbook))
+    if not table.rows:
+        return "No source is cited yet."
+    at = [column.key for column in table.columns].index("url")
+    urls = [row[at] for row in table.rows]
+    return table.dressed("title", lambda n, _: {"note": urls[n], "tone": "source"}).without("url")
+
+
+def _weighty(workbook: Workbook) -> str:
+    """How many messages are to fix or to confirm."""
+    count = sum(message.level != "note" for message in workbook.messages)
+    return number(count) if count else ""
+
+
+PAGE = Page(
+    lambda workbook: design(workbook.plan, workbook.messages),
+    (
+        Tab("decisions", "Decisions", box("gp-page", wide_card(Card("design", decisions_data)))),
+        Tab("messages", "Messages", box("gp-page", wide_card(Card("design", messages_data))), _weighty),
+        Tab(
+            "values",
+            "Planning values",
+            box("gp-page", parted_card(values_data, confirmed_data)),
+            lambda workbook: number(len(unconfirmed(workbook.plan))),
+        ),
+        Tab("sources", "Sources", box("gp-page", wide_card(sources_data))),
+    ),
+)

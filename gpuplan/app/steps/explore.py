@@ -9,21 +9,18 @@ from gpuplan.analysis.candidates import Candidate
 from gpuplan.app.cards import Contents, act, details, panel
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.report import hours, number, percent
+from gpuplan.report import number
+from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES, money
+from gpuplan.wording import money
 
 SHOWN = 12
 """Designs of a ranking that are listed unasked."""
 SHOWN_ALL = 40
 """Designs of a list that is opened."""
-DRAWN = 300
-"""Designs in the chart, the cheapest first."""
 WINNER_LEAVES_OUT = "counts what the winner leaves out ("
-KINDS = NAMES["mark of a design"]
-"""What a mark of the chart stands for."""
 
 Option = dict[str, Any]
 
@@ -287,8 +284,8 @@ def rejected_data(workbook: Workbook) -> Contents:
 
 def _priced(workbook: Workbook) -> list[Option]:
     """Options that have every number of the chart."""
-    ranked = _found(workbook, "ranked")
-    return [o for o in ranked if o["net_present"] is not None and o["short_h"] is not None]
+    found = workbook.exploring.found
+    return charts.priced(found) if found else []
 
 
 @panel("Cost, availability and waiting", "no design on the frontier is beaten in all three at once")
@@ -298,33 +295,9 @@ def frontier_head(workbook: Workbook) -> Contents:
 
 
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart draws: every priced design, its kind, and what it says."""
-    found, priced = workbook.exploring.found, _priced(workbook)
-    if found is None or not priced:
-        return {}
-    asked = found["asked"]
-    drawn = [*found["frontier"], *priced[:DRAWN]]
-    if not asked["reasons"] and asked["net_present"] is not None:
-        drawn.append(asked)
-    kinds = {option["label"]: "frontier" for option in found["frontier"]} | {asked["label"]: "asked"}
-    if found["winner"]:
-        kinds[found["winner"]["label"]] = "winner"
-    rows = [
-        {
-            "label": label,
-            "cost": option["net_present"],
-            "short_h": option["short_h"],
-            "waiting": option["waiting_pct"] or 0.0,
-            "kind": KINDS[kinds.get(label, "other")],
-            "money": money(option["net_present"], found["currency"]),
-            "hours": hours(option["short_h"]),
-            "wait": percent((option["waiting_pct"] or 0.0) / 100),
-        }
-        for label, option in {option["label"]: option for option in drawn}.items()
-    ]
-    order = list(KINDS.values())
-    rows.sort(key=lambda row: -order.index(row["kind"]))  # the winner is drawn last, above the others
-    return {"rows": rows, "kinds": order, "currency": found["currency"]}
+    """What the chart of the frontier draws."""
+    found = workbook.exploring.found
+    return charts.frontier_rows(found) if found else {}
 
 
 @details(

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan import wording
 from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
@@ -18,7 +17,7 @@ from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
-from gpuplan.wording import capital, counted, verb
+from gpuplan.wording import capital, counted, run_words, verb
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
@@ -35,12 +34,7 @@ TOUCHED = (
 
 def runs(numbers: Iterable[int]) -> str:
     """Numbers with neighbours joined, such as 1\u20133, 7; a long list is cut and says by how much."""
-    found = wording.runs(sorted(set(numbers)))
-    shown = [
-        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found[:SHOWN_RUNS]
-    ]
-    left = sum(map(len, found[SHOWN_RUNS:]))
-    return ", ".join(shown) + (f" and {number(left)} more" if left else "")
+    return run_words(sorted(set(numbers)), most=SHOWN_RUNS)
 
 
 def named_hosts(numbers: Sequence[int]) -> str:

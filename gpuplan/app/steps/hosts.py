@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
+from gpuplan.app.cards import Card, Page, Picture, Tab, attributes, box, group_colours
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, posture, power_on, rehearse, watch
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
@@ -21,6 +21,7 @@ from gpuplan.plan.playing import Play
 from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables import host_kinds
 from gpuplan.report.tables.plan import equipment, unassigned_words
 from gpuplan.scenario import UNASSIGNED
@@ -450,43 +451,82 @@ def _listed(numbers: Sequence[int]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-PAGE = box(
-    "gp-page",
-    Card("posture", posture.posture_data, slow=True),
-    box(
-        "gp-two",
-        box(
-            "gp-main",
-            Card("watch", watch.watch_data),
-            Card("hosts", picture_data),
+PAGE = Page(
+    lambda workbook: HEADLINES["hosts"](workbook.plan),
+    (
+        Tab(
+            "picture",
+            "Hosts",
             box(
-                "gp-card",
-                failures.failures_data,
-                Picture(failures.capacity_drawn, capacity_chart, wide=False),
+                "gp-page",
+                Card("posture", posture.posture_data, slow=True),
+                box(
+                    "gp-two",
+                    box("gp-main", Card("watch", watch.watch_data), Card("hosts", picture_data)),
+                    box("gp-side", Card("form", hardware.hardware_form)),
+                ),
             ),
-            box(
-                "gp-card",
-                power_on.power_on_data,
-                Card("form", power_on.settings_form),
-                Card("run", power_on.tried_data),
-            ),
-            box("gp-card", rehearse.rehearse_data),
-            box("gp-card", hardware.inventory_data),
-            Card("grid", hardware.existing_grid),
-            Card("grid", hardware.other_vms_grid),
-            box("gp-card", hardware.shared_data),
-            box("gp-card", hardware.host_line_data),
-            box("gp-card", hardware.management_data),
-            Card("form", posture.risk_form),
-            box("gp-card", posture.platform_data),
         ),
-        box(
-            "gp-side",
-            Card("form", hardware.hardware_form),
-            Card("form", hardware.more_form),
-            Card("form", hardware.management_form),
-            Card("form", posture.clusters_form),
-            Card("allowed", hardware.allowed_data),
+        Tab(
+            "failures",
+            "Failures",
+            box(
+                "gp-page",
+                box(
+                    "gp-card",
+                    failures.failures_data,
+                    Picture(failures.capacity_drawn, capacity_chart, wide=False),
+                ),
+            ),
+        ),
+        Tab(
+            "power-on",
+            "Power-on",
+            box(
+                "gp-page",
+                box(
+                    "gp-card",
+                    power_on.power_on_data,
+                    Card("form", power_on.settings_form),
+                    Card("run", power_on.tried_data),
+                ),
+            ),
+        ),
+        Tab(
+            "upgrades",
+            "Maintenance",
+            box("gp-page", box("gp-card", rehearse.rehearse_data)),
+        ),
+        Tab(
+            "hardware",
+            "Hardware",
+            box(
+                "gp-page",
+                box(
+                    "gp-two",
+                    box(
+                        "gp-main",
+                        box("gp-card", hardware.inventory_data),
+                        Card("grid", hardware.existing_grid),
+                        Card("grid", hardware.other_vms_grid),
+                        box("gp-card", hardware.shared_data),
+                        box("gp-card", hardware.host_line_data),
+                        box("gp-card", hardware.management_data),
+                    ),
+                    box(
+                        "gp-side",
+                        Card("form", hardware.more_form),
+                        Card("form", hardware.management_form),
+                        Card("form", posture.clusters_form),
+                        Card("allowed", hardware.allowed_data),
+                    ),
+                ),
+            ),
+        ),
+        Tab(
+            "risk",
+            "Risk",
+            box("gp-page", Card("form", posture.risk_form), box("gp-card", posture.platform_data)),
         ),
     ),
 )

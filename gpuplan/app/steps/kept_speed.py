@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.table import Cell, Column, Table
-from gpuplan.wording import VERDICTS
+from gpuplan.wording import VERDICTS, kept_range, kept_share
 
 MARKS = {
     "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
@@ -27,16 +27,6 @@ def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
     return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
 
 
-def share(value: float) -> str:
-    """A share in whole per cent; never 100 for what is not all of it."""
-    return "99 %" if 0.995 <= value < 1 else f"{value:.0%}".replace("%", " %")
-
-
-def share_ends(low: float, high: float) -> str:
-    """The range of a share."""
-    return f"{share(low).removesuffix(' %')}\u2013{share(high)}"
-
-
 def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
     """A share with its range as a bar; the marks are where work counts as slower and as carried."""
     planning = catalog.assumptions["network-planning"]
@@ -45,8 +35,8 @@ def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, 
         "typical": typical,
         "high": high,
         "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
-        "text": share_ends(low, high),
-        "words": f"{share(typical)}, between {share(low)} and {share(high)}",
+        "text": kept_range(low, high),
+        "words": f"{kept_share(typical)}, between {kept_share(low)} and {kept_share(high)}",
     }
 
 
@@ -64,7 +54,7 @@ def judged(
         if cell.value is None:
             return {}
         drawn = bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0)
-        return {"text": share(cell.value), "range": drawn}
+        return {"text": kept_share(cell.value), "range": drawn}
 
     def signed(_: int, cell: Cell) -> dict[str, Any]:
         return {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}

@@ -8,7 +8,9 @@ from typing import Any
 from gpuplan.app.cards import (
     Card,
     Contents,
+    Page,
     Picture,
+    Tab,
     box,
     lettered,
     panel,
@@ -16,7 +18,6 @@ from gpuplan.app.cards import (
     rate,
     said,
     source_titles,
-    title,
     wide_card,
 )
 from gpuplan.app.header import field_data
@@ -24,12 +25,14 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps.kept_speed import judged, presets, with_changes
 from gpuplan.facts import Fact
+from gpuplan.locales import written
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
 from gpuplan.plan.network import carried
 from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.report import amount, number
 from gpuplan.report.charts.network import scaling_chart
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
@@ -194,31 +197,61 @@ def claims_data(workbook: Workbook) -> Contents:
 def _tcp_range(tcp: Fact) -> str:
     if tcp.low is None or tcp.high is None:
         return ""
-    return f"TCP may move {tcp.low:g} to {tcp.high:g} Gbit/s: the speed-up is shown with its range."
+    return f"TCP may move {written(tcp.low, 'g')} to {written(tcp.high, 'g')} Gbit/s: the speed-up is shown with its range."
 
 
-PAGE = box(
-    "gp-page",
-    title("Network", "What it carries, what it slows down, how it is wired."),
-    box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
-    parted_card(remote_data, rules_data),
-    parted_card(fabric.fabric_data, fabric.drawing_data),
-    box(
-        "gp-split gp-even gp-cards-even",
-        box("gp-card", fabric.settings_data),
-        box("gp-card", fabric.failures_data),
-    ),
-    wide_card(carries_data),
-    box(
-        "gp-inputs gp-joined",
-        Card("form", training.training_form),
-        parted_card(
-            training.training_data,
-            training.groups_data,
-            training.scaling_head,
-            Picture(training.scaling_rows, scaling_chart, slow=True),
-            training.scaling_table,
+PAGE = Page(
+    lambda workbook: HEADLINES["network"](workbook.plan),
+    (
+        Tab(
+            "remote",
+            "GPUs over the network",
+            box(
+                "gp-page",
+                box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
+                parted_card(remote_data, rules_data),
+            ),
+        ),
+        Tab(
+            "fabric",
+            "Fabric",
+            box(
+                "gp-page",
+                parted_card(fabric.fabric_data, fabric.drawing_data),
+                box(
+                    "gp-split gp-even gp-cards-even",
+                    box("gp-card", fabric.settings_data),
+                    box("gp-card", fabric.failures_data),
+                ),
+            ),
+        ),
+        Tab(
+            "traffic",
+            "Traffic",
+            box("gp-page", wide_card(carries_data)),
+        ),
+        Tab(
+            "training",
+            "Training",
+            box(
+                "gp-page",
+                box(
+                    "gp-inputs gp-joined",
+                    Card("form", training.training_form),
+                    parted_card(
+                        training.training_data,
+                        training.groups_data,
+                        training.scaling_head,
+                        Picture(training.scaling_rows, scaling_chart, slow=True),
+                        training.scaling_table,
+                    ),
+                ),
+            ),
+        ),
+        Tab(
+            "claims",
+            "Vendor claims",
+            box("gp-page", wide_card(claims_data)),
         ),
     ),
-    wide_card(claims_data),
 )

@@ -17,7 +17,7 @@ from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
-from gpuplan.wording import MODE_NAMES, counted, short_number
+from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
@@ -97,7 +97,7 @@ def _cost(workbook: Workbook, failures: int) -> str:
         found |= {each.host_failures: each.net_present for each in postures_of(workbook)}
     if failures not in found:
         return "see the cost step"
-    return f"{plan.costs.currency} {short_number(found[failures])}"
+    return priced(short_number(found[failures]), plan.costs.currency)
 
 
 def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:

@@ -9,14 +9,13 @@ from gpuplan.app.cards import Contents, details, panel, select, sheet
 from gpuplan.app.header import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.report import amount, number
+from gpuplan.report import number
+from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import field_of
-from gpuplan.wording import NAMES, money
+from gpuplan.wording import NAMES
 
-SHOWN = 14
-"""Bars that are drawn; the table has all of them."""
 VIEWS = NAMES["view of the tornado"]
 """What the tornado may show."""
 
@@ -89,47 +88,11 @@ def tornado_head(workbook: Workbook) -> Contents:
 
 
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the tornado draws: a bar for each input, from its low to its high end."""
+    """What the tornado draws."""
     view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
     if not _bars(workbook) or tried is None or tried.costs is None:
         return {}
-    bars = sorted(_bars(workbook), key=lambda bar: -_spread(bar, view, workbook))
-    middle, currency = _now(workbook, view), tried.costs.currency
-    rows = []
-    for bar in bars[:SHOWN]:
-        for end in ("low", "high"):
-            value = bar[f"{view}_{end}"]
-            if value is None or value == middle:
-                continue
-            text = money(value, currency) if view == "cost" else amount(value, "host")
-            rows.append(
-                {
-                    "input": bar["label"],
-                    "end": f"at its {end} end",
-                    "value": value,
-                    "middle": middle,
-                    "at": tables.input_words(bar, bar[end]),
-                    "words": text,
-                    "right": value > middle,
-                }
-            )
-    title = f"Net present cost, {currency}" if view == "cost" else "Hosts"
-    return {
-        "rows": rows,
-        "middle": middle,
-        "title": title,
-        "view": view,
-        "inputs": list(dict.fromkeys(row["input"] for row in rows)),
-    }
-
-
-def _spread(bar: Bar, view: str, workbook: Workbook) -> float:
-    """The width of a bar, with the design as it is for an end that cannot be planned."""
-    ends = [
-        _now(workbook, view),
-        *(bar[f"{view}_{end}"] for end in ("low", "high") if bar[f"{view}_{end}"] is not None),
-    ]
-    return float(max(ends) - min(ends))
+    return charts.tornado_rows(_bars(workbook), view, _now(workbook, view), tried.costs.currency)
 
 
 # Ranges

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import Card, box
+from gpuplan.app.cards import Card, Page, Tab, box
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
+from gpuplan.report.headlines import Headline
 from gpuplan.scenario import load_scenario
 from gpuplan.wording import NAMES, whole
 
@@ -44,4 +45,4 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
     }
 
 
-PAGE = box("gp-page", Card("start", start_data))
+PAGE = Page(lambda _workbook: Headline(""), (Tab("start", "", box("gp-page", Card("start", start_data))),))

@@ -7,7 +7,6 @@ from typing import Any
 
 from gpuplan.app.cards import (
     Contents,
-    attributes,
     details,
     figure,
     lettered,
@@ -19,26 +18,21 @@ from gpuplan.app.cards import (
 )
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, share, share_ends, with_changes
-from gpuplan.plan.gpu_speed import RDMA
+from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
 from gpuplan.plan.llm_job import SEQUENCE_TOKENS, job_curves
 from gpuplan.plan.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
-from gpuplan.report.charts.network import curve_look
+from gpuplan.report.charts import network as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, TRANSPORT_NAMES
+from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share, three_digits
 
 KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it"}
 """What is said of the knee where it is at once."""
 KNEE_NOTE = "Hosts worth it: the most at which one more still is."
 VIEWS = NAMES["view of the scaling"]
 """What the scaling chart may show."""
-
-
-def _three(value: float) -> str:
-    return number(float(f"{value:.3g}") if value < 1000 else round(value))
 
 
 def training_form(workbook: Workbook) -> dict[str, Any]:
@@ -77,7 +71,7 @@ def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
     samples = number(job.samples) if job.samples and not stated else "not stated"
     return [
         field_data(workbook, "training.batch", empty=number(job.batch)),
-        field_data(workbook, "training.gpu_samples_per_s", empty=_three(job.one_gpu_per_s)),
+        field_data(workbook, "training.gpu_samples_per_s", empty=three_digits(job.one_gpu_per_s)),
         field_data(workbook, "training.samples", empty=samples),
         field_data(workbook, "training.epochs", empty="not stated"),
         field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
@@ -118,7 +112,7 @@ def training_data(workbook: Workbook) -> Contents:
     figures = [
         _figure(
             f"Efficiency on {job.hosts} \u00d7 {amount(job.gpus_per_host, 'GPU')}",
-            share(job.efficiency),
+            kept_share(job.efficiency),
             "",
             "efficiency",
         )
@@ -135,11 +129,11 @@ def training_data(workbook: Workbook) -> Contents:
 
 def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
     """Speed and time of a step, and of its sum."""
-    alone = f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}"
-    computing = f"{_three(job.compute_s)} s of it computing"
+    alone = f"one GPU alone {three_digits(job.one_gpu_per_s)}, {job.speed}"
+    computing = f"{three_digits(job.compute_s)} s of it computing"
     return [
-        _figure(f"{job.unit.capitalize()} a second", _three(job.per_s), alone, "per_s"),
-        _figure("Time of a step", f"{_three(job.step_s)} s", computing, "step_s"),
+        _figure(f"{job.unit.capitalize()} a second", three_digits(job.per_s), alone, "per_s"),
+        _figure("Time of a step", f"{three_digits(job.step_s)} s", computing, "step_s"),
         *_allreduce(workbook),
     ]
 
@@ -148,15 +142,13 @@ def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
     """Tokens a second with their range, MFU, step and memory of a language model."""
     assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
     low, each, high = job.per_gpu
-    per_gpu = (
-        f"{_three(each)} a GPU, {_three(low)} to {_three(high)}; on one host {_three(job.one_gpu_per_s)}"
-    )
+    per_gpu = f"{three_digits(each)} a GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
     moved = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
     return [
-        _figure("Tokens a second", _three(job.per_s), per_gpu, "per_s"),
-        _figure("MFU", share(job.mfu), "of the dense rate in its precision", "mfu"),
-        _figure("Time of a step", f"{_three(job.step_s)} s", moved, "step_s"),
-        _figure("Memory of a GPU", f"{_three(job.memory_gib)} GiB", "", "memory_gib"),
+        _figure("Tokens a second", three_digits(job.per_s), per_gpu, "per_s"),
+        _figure("MFU", kept_share(job.mfu), "of the dense rate in its precision", "mfu"),
+        _figure("Time of a step", f"{three_digits(job.step_s)} s", moved, "step_s"),
+        _figure("Memory of a GPU", f"{three_digits(job.memory_gib)} GiB", "", "memory_gib"),
     ]
 
 
@@ -176,7 +168,7 @@ def _hours(job: TrainingUse) -> dict[str, Any]:
 def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
     """Hosts up to which one more is worth it."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
-    keeps = f"a GPU keeps {share(float(worth))} up to there"
+    keeps = f"a GPU keeps {kept_share(float(worth))} up to there"
     knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
     return _figure(
         "Hosts worth it",
@@ -197,7 +189,7 @@ def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     if line is None:
         return []
     note = f"a host moves {rate(_job(workbook).needs_gbit_s)} Gbit/s on average"
-    return [_figure("To sum the gradient", f"{_three(line.value)} s", note, "allreduce_s")]
+    return [_figure("To sum the gradient", f"{three_digits(line.value)} s", note, "allreduce_s")]
 
 
 @panel()
@@ -217,14 +209,6 @@ def _curves(workbook: Workbook) -> tuple[Curve, ...]:
     return workbook.once("network: curves", lambda: job_curves(plan.scenario, plan.catalog))
 
 
-def curve_name(curve: Curve) -> str:
-    """A link and its transport in a few words."""
-    own = " (this design)" if curve.chosen else ""
-    how = TRANSPORT_NAMES[curve.transport] if curve.chosen or curve.transport not in RDMA else "RDMA"
-    several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
-    return f"{several}{number(curve.link_gbit_s)} Gbit/s {how}{own}"
-
-
 @panel("More hosts", slow=True)
 def scaling_head(workbook: Workbook) -> Contents:
     """Heading of the scaling chart, and what it shows."""
@@ -233,36 +217,15 @@ def scaling_head(workbook: Workbook) -> Contents:
     return {
         "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host{ranged}",
         "selects": [select("scaling", "Show", view, VIEWS)],
-        "legend": [{"name": curve_name(curve), **_look(curve)} for curve in _curves(workbook)],
+        "legend": [
+            {"name": charts.curve_name(curve), **charts.curve_look(curve)} for curve in _curves(workbook)
+        ],
     }
-
-
-def _look(curve: Curve) -> dict[str, Any]:
-    return curve_look(
-        chosen=curve.chosen,
-        link=number(curve.link_gbit_s),
-        rdma=curve.transport in RDMA,
-        several=curve.links > 1,
-    )
 
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """What the scaling chart draws."""
-    view, unit = workbook.chosen("scaling", VIEWS), _job(workbook).unit
-    rows = [
-        {
-            "name": curve_name(curve),
-            "chosen": curve.chosen,
-            "value": step.efficiency if view == "efficiency" else step.per_s,
-            "words": f"{share(step.efficiency)} ({share_ends(step.low, step.high)})",
-            "per_s": f"{_three(step.per_s)} {unit} a second",
-            **attributes(step, "hosts", "low", "high"),
-            **_look(curve),
-        }
-        for curve in _curves(workbook)
-        for step in curve.steps
-    ]
-    return {"view": view, "unit": unit, "rows": rows}
+    return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)
 
 
 @details(
@@ -277,9 +240,9 @@ def scaling_table(workbook: Workbook) -> Contents:
     found = _curves(workbook)
     table = tables.scaling(found, [step.hosts for step in found[0].steps])
     for column, curve in zip(table.columns[3:], found[1:], strict=True):
-        speeds = [_three(step.per_s) for step in curve.steps]
+        speeds = [three_digits(step.per_s) for step in curve.steps]
         table = table.dressed(column.key, lambda n, _, speeds=speeds: {"note": speeds[n]})  # type: ignore[misc]
     shown = screen(table)
     for head, curve in zip(shown["heads"][2:], found, strict=True):
-        head["text"] = curve_name(curve)  # as in the legend of the chart
+        head["text"] = charts.curve_name(curve)  # as in the legend of the chart
     return {"tables": [shown]}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import Card, attributes, box, group_colours, title
+from gpuplan.app.cards import Card, Page, Tab, attributes, box, group_colours
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 from gpuplan.wording import MODE_NAMES, NAMES
 
@@ -181,10 +182,28 @@ def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
 
 
-PAGE = box(
-    "gp-page",
-    title("Use cases", "Who needs GPUs, for what, and how each of them reaches one."),
-    Card("grid", table_data),
-    Card("grid", per_vm_data),
-    box("gp-two", Card("access", access_data), Card("form", demand_form)),
+PAGE = Page(
+    lambda workbook: HEADLINES["usecases"](workbook.plan),
+    (
+        Tab(
+            "groups",
+            "Workloads",
+            box("gp-page", Card("grid", table_data)),
+        ),
+        Tab(
+            "vms",
+            "Virtual machines",
+            box("gp-page", Card("grid", per_vm_data)),
+        ),
+        Tab(
+            "access",
+            "Access",
+            box("gp-page", Card("access", access_data)),
+        ),
+        Tab(
+            "basis",
+            "Customer",
+            box("gp-page", Card("form", demand_form)),
+        ),
+    ),
 )

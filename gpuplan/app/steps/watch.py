@@ -17,7 +17,7 @@ from gpuplan.plan.power_on import PowerOn
 from gpuplan.plan.power_on_rules import Reading
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.refusals import refusal_words
-from gpuplan.wording import NAMES, runs, verb
+from gpuplan.wording import NAMES, run_words, verb
 
 LONGEST_MS, STEP_MS = 20_000, (120, 700)
 """How long all VMs take to arrive at most, unless one takes less or more than these."""
@@ -111,12 +111,9 @@ def _spot_words(spot: Spot, play: Play) -> str:
     numbers = sorted({gpu + 1 for gpu in spot.gpus})
     if not numbers:
         return f"on host {spot.host + 1}"
-    listed = ", ".join(
-        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs(numbers)
-    )
     places = play.places(spot.host, spot.gpus[0]) if len(spot.starts) == 1 else ()
     at = f", at {spot.starts[0]}" if places else ""
-    return f"on host {spot.host + 1}, GPU{'s' * (len(numbers) > 1)} {listed}{at}"
+    return f"on host {spot.host + 1}, GPU{'s' * (len(numbers) > 1)} {run_words(numbers)}{at}"
 
 
 def _play(workbook: Workbook, pool: Pool, watched: Watched) -> Play:

@@ -58,6 +58,12 @@ class Room(NamedTuple):
     vcpus: int = 0
     memory_gib: int = 0
 
+    def offers_as_much(self, other: "Room") -> bool:
+        """Whether it offers at least what another host does, of everything."""
+        return self.gpus >= other.gpus and all(
+            most == 0 or 0 < least <= most for most, least in zip(self[1:], other[1:], strict=True)
+        )
+
 
 Kinds = tuple[int, ...]
 """How many VMs of each kind."""

@@ -294,18 +294,11 @@ def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]
         loss
         for loss in losses
         if not any(
-            loss[large] < there[large] and large != small and _at_least(large, small)
+            loss[large] < there[large] and large != small and large.offers_as_much(small)
             for small in loss
             for large in kinds
         )
     ]
-
-
-def _at_least(large: Room, small: Room) -> bool:
-    """Whether a host offers as much as another of everything."""
-    return large.gpus >= small.gpus and all(
-        a == 0 or 0 < b <= a for a, b in zip(large[1:], small[1:], strict=True)
-    )
 
 
 def _fewest_new(needed: Sequence[int], spare: int, existing: int) -> int:

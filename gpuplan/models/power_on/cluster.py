@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load, Slot
-from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules, whole_gpus
+from gpuplan.models.power_on.gpu_states import NEUTRAL, Gpus, Placed, Rules
 
 
 class Spot(NamedTuple):
@@ -28,10 +29,6 @@ class Step(NamedTuple):
     """None: it did not start."""
 
 
-Places = tuple[tuple[int, ...], tuple[int, ...]] | None
-"""GPUs of a VM and where its shares begin on them; None where there is no room for it."""
-
-
 class Cluster:
     """Hosts, and the VMs that run on them.
 
@@ -45,7 +42,6 @@ class Cluster:
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules) -> None:
         self.gpus, self.requests, self.rules = Gpus(requests, rules), tuple(requests), rules
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
-        self.widest = max((room.gpus for room in rooms), default=0)
         self.states = [[NEUTRAL] * room.gpus for room in rooms]
         """Of each host what is on its GPUs."""
         self.vcpus, self.memory_gib, self.vms, self.whole = ([0] * len(rooms) for _ in range(4))
@@ -54,7 +50,7 @@ class Cluster:
         """(kind, VM) -> where it runs."""
         self.last = -1
         """The host that was taken last."""
-        self._known: dict[tuple[tuple[int, ...], int], Places] = {}
+        self._known: dict[tuple[tuple[int, ...], int], Placed | None] = {}
         """(GPUs of a host, kind) -> what a VM gets there; copies share it, and a rehearsal takes a third of the time."""
 
     def copy(self) -> "Cluster":
@@ -73,7 +69,9 @@ class Cluster:
             return None
         host = self._chosen(able, kind)
         self.last = host
-        spot = Spot(host, *(self._places(host, kind) or ((), ())))
+        placed = self._placed(host, kind)
+        assert placed is not None
+        spot = Spot(host, placed.gpus, placed.starts)
         self.put(kind, vm, spot)
         return spot
 
@@ -84,38 +82,14 @@ class Cluster:
             return False
         if room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib:
             return False
-        return self._places(host, kind) is not None
+        return self._placed(host, kind) is not None
 
-    def _places(self, host: int, kind: int) -> Places:
-        """Which GPUs of a host a VM gets, and where its shares begin on them; None where they have no room for it."""
+    def _placed(self, host: int, kind: int) -> Placed | None:
+        """What a VM gets on a host; None where its GPUs have no room for it."""
         key = tuple(self.states[host]), kind
         if key not in self._known:
-            self._known[key] = self._found(list(self.states[host]), kind)
+            self._known[key] = self.gpus.placed(*key)
         return self._known[key]
-
-    def _found(self, states: list[int], kind: int) -> Places:
-        request = self.requests[kind]
-        if request.family is None:
-            free = sum(1 << at for at, state in enumerate(states) if state == NEUTRAL)
-            rules = self.rules
-            taken = (
-                whole_gpus(free, request.gpus, self.widest, rules.domain, rules.partitions)
-                if request.gpus
-                else 0
-            )
-            gpus = tuple(at for at in range(len(states)) if taken >> at & 1)
-            return (gpus, ()) if gpus or not request.gpus else None
-        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
-        chosen, starts = list[int](), list[int]()
-        for _ in range(request.shares):
-            able = [at for at, state in enumerate(states) if self.gpus.added(state, kind) >= 0]
-            if not able:
-                return None
-            at = min(able, key=lambda at: sign * used[states[at]])
-            chosen.append(at)
-            starts.append(self.gpus.start_of(states[at], kind) or 0)
-            states[at] = self.gpus.added(states[at], kind)
-        return tuple(chosen), tuple(starts)
 
     def _chosen(self, able: list[int], kind: int) -> int:
         """Of the hosts that can take a VM, the one that gets it."""
@@ -139,10 +113,7 @@ class Cluster:
     def put(self, kind: int, vm: int, spot: Spot) -> None:
         """A VM that runs there already."""
         states = self.states[spot.host]
-        if self.requests[kind].family is None:
-            for at in spot.gpus:
-                states[at] = WHOLE
-        for at, start in zip(spot.gpus, spot.starts, strict=False):
+        for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
             states[at] = self.gpus.put(states[at], kind, start)
         self._count(kind, spot, 1)
         self.spots[kind, vm] = spot
@@ -151,10 +122,7 @@ class Cluster:
         """Power off a VM: where it ran."""
         spot = self.spots.pop((kind, vm))
         states = self.states[spot.host]
-        if self.requests[kind].family is None:
-            for at in spot.gpus:
-                states[at] = NEUTRAL
-        for at, start in zip(spot.gpus, spot.starts, strict=False):
+        for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
             states[at] = self.gpus.removed(states[at], kind, start)
         self._count(kind, spot, -1)
         return spot
@@ -180,7 +148,7 @@ class Cluster:
             request = self.requests[kind]
             slot = Slot(request.group, vm, request.profile, request.weight)
             if request.family is None:
-                first = min(spot.gpus, default=self.widest)
+                first = min(spot.gpus, default=len(self.states[spot.host]))
                 whole.setdefault(spot.host, []).append((first, Load(len(spot.gpus), (slot,))))
             for at, start in zip(spot.gpus, spot.starts, strict=False):
                 shared.setdefault((spot.host, at), []).append((start, kind, slot))

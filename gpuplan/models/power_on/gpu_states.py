@@ -47,6 +47,17 @@ Shares = tuple[tuple[int, int], ...]
 """(profile or kind, start) of each share on a GPU, in order."""
 
 
+class Placed(NamedTuple):
+    """A VM on the GPUs of a host."""
+
+    gpus: tuple[int, ...]
+    """GPU of each share, or the GPUs that it has whole."""
+    starts: tuple[int, ...]
+    """Where each share begins on its GPU; none for whole GPUs."""
+    states: tuple[int, ...]
+    """What is on the GPUs of the host then."""
+
+
 class Gpus:
     """What can be on the GPUs of hosts, by number, for some requests and one reading of the rules.
 
@@ -54,8 +65,10 @@ class Gpus:
     >>> half = Family("16C", ("16C",), ((2,),))
     >>> gpus = Gpus([Request("a", 4, family=half, profile="16C"), Request("b", 1, gpus=1)], Rules())
     >>> one = gpus.added(NEUTRAL, 0)
-    >>> gpus.added(one, 0) != one, gpus.added(one, 1), gpus.room(one, 0), gpus.used[one]
-    (True, -1, 1, 1)
+    >>> gpus.added(one, 0) != one, gpus.added(one, 1), gpus.used[one]
+    (True, -1, 1)
+    >>> gpus.placed((one, NEUTRAL), 1)
+    Placed(gpus=(1,), starts=(), states=(2, 1))
     """
 
     def __init__(self, requests: Sequence[Request], rules: Rules) -> None:
@@ -72,7 +85,6 @@ class Gpus:
         """Memory in use in units of the family; shares where they are only counted."""
         self._numbers: dict[tuple[int, Shares], int] = {}
         self._added: dict[tuple[int, int], int] = {}
-        self._room: dict[tuple[int, int], int] = {}
 
     def _piece(self, kind: int) -> int:
         """Which of the pieces of its family a kind has; its profile where shares are only counted."""
@@ -148,16 +160,30 @@ class Gpus:
             return 0 if self.fits.more(family, used, self.fits.units[kind]) > 0 else None
         return _start(way, shares, self._pieces[kind])
 
-    def room(self, state: int, kind: int) -> int:
-        """How many more shares of a kind a GPU takes, one after another, as far as one VM has them."""
-        key = state, kind
-        if key not in self._room:
-            most = self.requests[kind].shares if self.fits.family_of[kind] >= 0 else 1
-            count, now = 0, self.added(state, kind)
-            while now >= 0 and count < most:
-                count, now = count + 1, self.added(now, kind)
-            self._room[key] = count
-        return self._room[key]
+    def placed(self, states: Sequence[int], kind: int) -> Placed | None:
+        """Which GPUs of a host one more VM of a kind gets, where its shares begin, and what is on the GPUs then; None if they cannot take it."""
+        request, after = self.requests[kind], list(states)
+        if request.family is None:
+            return self._placed_whole(after, request.gpus)
+        sign, chosen, starts = -1 if self.fullest[kind] else 1, list[int](), list[int]()
+        for _ in range(request.shares):
+            able = [at for at, state in enumerate(after) if self.added(state, kind) >= 0]
+            if not able:
+                return None
+            at = min(able, key=lambda at: sign * self.used[after[at]])
+            chosen.append(at)
+            starts.append(self.start_of(after[at], kind) or 0)
+            after[at] = self.added(after[at], kind)
+        return Placed(tuple(chosen), tuple(starts), tuple(after))
+
+    def _placed_whole(self, after: list[int], count: int) -> Placed | None:
+        """The same for a VM with so many whole GPUs, or none."""
+        free = sum(1 << at for at, state in enumerate(after) if state == NEUTRAL)
+        taken = whole_gpus(free, count, len(after), self.rules.domain, self.rules.partitions) if count else 0
+        if count and not taken:
+            return None
+        gpus = tuple(at for at in range(len(after)) if taken >> at & 1)
+        return Placed(gpus, (), tuple(WHOLE if at in gpus else state for at, state in enumerate(after)))
 
 
 def _start(way: Way, shares: Shares, piece: int) -> int | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.fit import Rules as Fits
-from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules, whole_gpus
+from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules
 
 AT_ONCE = 1024
 """Orders that are tried at once, so that their arrays stay in the cache of the processor."""
@@ -156,9 +156,9 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=8)
-def _table(requests: tuple[Request, ...], rules: Rules, widest: int) -> "_Table":
+def _table(requests: tuple[Request, ...], rules: Rules) -> "_Table":
     """The table for VMs that ask for this, kept: readings that differ in the choice of the host share it, and so do more hosts (half the time)."""
-    return _Table(requests, rules, widest)
+    return _Table(requests, rules)
 
 
 class _Table:
@@ -167,8 +167,8 @@ class _Table:
     Where GPUs are only counted their order on a host does not matter, and hosts with the same GPUs have one number.
     """
 
-    def __init__(self, requests: tuple[Request, ...], rules: Rules, widest: int) -> None:
-        self.requests, self.rules, self.widest, self.gpus = requests, rules, widest, Gpus(requests, rules)
+    def __init__(self, requests: tuple[Request, ...], rules: Rules) -> None:
+        self.gpus = Gpus(requests, rules)
         linked = rules.domain or rules.partitions
         self._sorted = not linked and all(
             not way.pieces and len(family.profiles) < 2
@@ -195,35 +195,18 @@ class _Table:
                 self._contents.append(key)
             return self._numbers[key]
 
-    def _merged(self, state: int, kind: int) -> int:
-        """What is on a GPU after one more share; where shares are only counted, of what is used alike the first that was met."""
-        found = self.gpus.added(state, kind)
-        family = self.gpus.fits.family_of[kind]
-        if self.gpus.ways[family].pieces:
-            return found
-        used = self.gpus.fits.used_by(family, (one for one, _ in self.gpus.contents[found][1]))
-        return self._alike.setdefault((family, used), found)
+    def _first_alike(self, state: int) -> int:
+        """What is on a GPU; where shares are only counted, of what is used alike the first that was met."""
+        family, shares = self.gpus.contents[state]
+        if family < 0 or self.gpus.ways[family].pieces:
+            return state
+        used = self.gpus.fits.used_by(family, (kind for kind, _ in shares))
+        return self._alike.setdefault((family, used), state)
 
     def _found(self, state: int, kind: int) -> int:
         """What is on a host after one more VM; -1 if it cannot take it."""
-        gpus, request = list(self._contents[state]), self.requests[kind]
-        if request.family is None:
-            if request.gpus:
-                free = sum(1 << at for at, one in enumerate(gpus) if one == NEUTRAL)
-                rules = self.rules
-                taken = whole_gpus(free, request.gpus, self.widest, rules.domain, rules.partitions)
-                if not taken:
-                    return -1
-                gpus = [WHOLE if taken >> at & 1 else one for at, one in enumerate(gpus)]
-            return self.number(gpus)
-        if sum(self.gpus.room(one, kind) for one in gpus) < request.shares:
-            return -1
-        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
-        for _ in range(request.shares):
-            able = [at for at, one in enumerate(gpus) if self.gpus.added(one, kind) >= 0]
-            at = min(able, key=lambda at: sign * used[gpus[at]])
-            gpus[at] = self._merged(gpus[at], kind)
-        return self.number(gpus)
+        placed = self.gpus.placed(self._contents[state], kind)
+        return -1 if placed is None else self.number([self._first_alike(each) for each in placed.states])
 
     def after(self, states: Any, kinds: Any) -> Any:
         """What is on the hosts of each order after its next VM; -1 on those that cannot take it."""
@@ -253,7 +236,7 @@ class _Hosts:
         )
         widest = max((room.gpus for room in rooms), default=0)
         asked = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
-        self.table = _table(asked, rules._replace(host="", consolidate=False), widest)
+        self.table = _table(asked, rules._replace(host="", consolidate=False))
         self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
         first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
         self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)

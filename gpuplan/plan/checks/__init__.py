@@ -4,6 +4,7 @@
 ``note`` something to know.
 """
 
+from gpuplan.locales import spoken
 from gpuplan.plan.checks import (
     basis,
     boards,
@@ -37,6 +38,7 @@ CHECKS = (
     hosts.stranded,
     power_on.orders,
     power_on.sized_for_orders,
+    sharing.mixed_sizes,
     sharing.sharing,
     sharing.guarantees,
     sharing.fixed_share,
@@ -84,6 +86,7 @@ CHECKS = (
 """In the order in which their messages are read, the most serious first."""
 
 
+@spoken
 def check_plan(plan: Plan) -> tuple[Message, ...]:
     """All messages about a plan, the most serious first."""
     found = [message for check in CHECKS for message in check(plan)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuplan.locales import written
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.scenario import FIELD_BY_PATH, field_of
@@ -24,9 +25,13 @@ def beside_ranges(plan: Plan) -> Iterator[Message]:
     for path, (low, high) in plan.scenario.ranges:
         now = plan.planned(path)
         if now is not None and not low <= now <= high:
-            worded = stated_percent if field_of(path).kind == "share" else "{:.10g}".format
+            worded = stated_percent if field_of(path).kind == "share" else _plain
             ends, label = f"{worded(low)} to {worded(high)}", plan.scenario.label(path)
             yield message(plan, "range-beside-value", label=label, now=worded(now), ends=ends, key=path)
+
+
+def _plain(value: float) -> str:
+    return written(value, ".10g")
 
 
 def _is_input(plan: Plan, key: str) -> bool:

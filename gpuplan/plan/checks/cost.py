@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuplan.facts import SCENARIO_SOURCE
+from gpuplan.locales import written_day
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.wording import NAMES, counted, number, percent, verb, watts
@@ -29,7 +30,7 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
                 plan,
                 code,
                 prices=f"{len(found)} of {counted(len(costs.prices), 'price')} {verb(len(found), 'are')}",
-                as_of=costs.as_of,
+                as_of=written_day(costs.as_of),
                 names="; ".join(price.name for price in found),
                 key=found[0].key,
                 sources=_cited(source for price in found for source in price.fact.sources),

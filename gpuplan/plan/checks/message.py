@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuplan.facts import own_rows
+from gpuplan.locales import filled
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.trail import sources_of
 
@@ -43,8 +44,8 @@ def message(
     return Message(
         code,
         level or row["level"],
-        row["text"].format(**words),
-        row["change"].format(**words),
+        filled(row["text"], **words),
+        filled(row["change"], **words),
         path or row["path"].format(**words),
         sources or tuple(sources_of(plan.catalog, row["sources"])),
         locator or row["locator"],

@@ -8,7 +8,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.power_on import STEPS, PowerOn, distinct, steps_words
 from gpuplan.plan.power_on_orders import sizing_orders
-from gpuplan.wording import amount, capital, short_number, stated_percent
+from gpuplan.wording import amount, capital, priced, short_number, stated_percent
 
 LIKELY = 0.5
 """From this chance on a host more is tried: below it never was enough."""
@@ -57,7 +57,7 @@ def sized_for_orders(plan: Plan) -> Iterator[Message]:
     more = plan.totals.hosts - best.totals.hosts
     share = stated_percent(asked.orders_share)
     if more and best.costs:
-        paid = f"{plan.costs.currency} {short_number(plan.costs.net_present - best.costs.net_present)}"
+        paid = priced(short_number(plan.costs.net_present - best.costs.net_present), plan.costs.currency)
         yield message(plan, "sized-for-orders", share=share, more=amount(more, "host"), paid=paid)
     clusters = [each for kind, division in plan.divisions.items() for each in division.named(kind)]
     for cluster, laid in clusters:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
@@ -17,17 +18,21 @@ from gpuplan.units import exact
 from gpuplan.wording import capital, number, share_words, some_of
 
 
-def sharing(plan: Plan) -> Iterator[Message]:
-    """What mixed sizes, MIG and several vGPUs of a VM take."""
-    scenario, catalog = plan.scenario, plan.catalog
-    if scenario.platform.vgpu_sizes == "mixed" and _sharing(plan, "timesliced"):
+def mixed_sizes(plan: Plan) -> Iterator[Message]:
+    """What mixed sizes take, and that the GPU assignment policy does not count with them, nor with MIG."""
+    mixed = _sharing(plan, "timesliced") if plan.scenario.platform.vgpu_sizes == "mixed" else []
+    if mixed:
         yield message(plan, "mixed-size-reset")
         if unknown := _apart(plan, "timesliced"):
             yield message(plan, "mixed-size-unlisted", profiles=", ".join(unknown))
-    if scenario.platform.gpu_policy == "group":
-        mixed = _sharing(plan, "timesliced") if scenario.platform.vgpu_sizes == "mixed" else []
-        if ignored := mixed + _sharing(plan, "mig"):
-            yield message(plan, "gpu-policy-ignored", groups=some_of([g.name for g in ignored]))
+    ignored = mixed + _sharing(plan, "mig")
+    if ignored and plan.scenario.platform.gpu_policy == "group":
+        yield message(plan, "gpu-policy-ignored", groups=some_of([g.name for g in ignored]))
+
+
+def sharing(plan: Plan) -> Iterator[Message]:
+    """What MIG and several vGPUs of a VM take."""
+    scenario, catalog = plan.scenario, plan.catalog
     if slices := _apart(plan, "mig"):
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
     several = [
@@ -143,4 +148,6 @@ def version(plan: Plan) -> Iterator[Message]:
     ended = version.value("end_of_general_support")
     if ended and plan.pools:
         sources = version.fact("end_of_general_support").sources
-        yield message(plan, "vsphere-support-ends", version=version.name, until=ended, sources=sources)
+        yield message(
+            plan, "vsphere-support-ends", version=version.name, until=written_day(str(ended)), sources=sources
+        )

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact
+from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.serving import Speeds
@@ -82,7 +83,7 @@ def engine_of(asks: Asks) -> Engine:
     if (stated := group.replica_gpus) is not None:
         if stated not in sizes and not (stated < 1 and _divides(asks, stated)):
             allowed = f"{', '.join(map(number, sizes))}: profiles of the board, or powers of two that divide the attention heads, in one host"
-            raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
+            raise asks.refuse("replica_gpus", written(stated, "g"), allowed)
         sizes = (float(stated),)
     return Engine(
         row,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held, Overheads
@@ -236,14 +237,16 @@ def check_lengths(asks: Asks) -> None:
         asks.group.longest_context,
         int(model["context_tokens"]),
     )
-    allowed = f"{model['name']} takes {most:,} tokens, prompt and answer together: at most {most:,}"
+    allowed = f"{model['name']} takes {written(most, ',')} tokens, prompt and answer together: at most {written(most, ',')}"
     if longest is not None and longest > most:
-        raise asks.refuse("longest_context", f"{longest:,}", allowed)
+        raise asks.refuse("longest_context", written(longest, ","), allowed)
     if usual > most:
-        raise asks.refuse("tokens_in", f"{asks.value('tokens_in'):,}", allowed)
+        raise asks.refuse("tokens_in", written(asks.value("tokens_in"), ","), allowed)
     if longest is not None and longest < usual:
         raise asks.refuse(
-            "longest_context", f"{longest:,}", f"at least the {usual:,} of a usual prompt and answer"
+            "longest_context",
+            written(longest, ","),
+            f"at least the {written(usual, ',')} of a usual prompt and answer",
         )
 
 
@@ -430,20 +433,20 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
     if not quick:
         best = math.floor(1e4 / min(map(alone_ms, fitting))) / 10
         allowed = (
-            f"one user alone gets {best:g} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
-            f"most {best:g}, weights of fewer bits, or a faster GPU"
+            f"one user alone gets {written(best, 'g')} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
+            f"most {written(best, 'g')}, weights of fewer bits, or a faster GPU"
         )
-        return asks.refuse("tokens_per_s", f"{asked.promise.tokens_per_second:g}", allowed)
+        return asks.refuse("tokens_per_s", written(asked.promise.tokens_per_second, "g"), allowed)
     first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
     gpus = min(first, key=lambda each: first[each])
     nearest = _soonest(engine, gpus, asked, first[gpus])
-    at_least = "" if nearest is None else f"at least {nearest:g}, "
+    at_least = "" if nearest is None else f"at least {written(nearest, 'g')}, "
     allowed = (
-        f"one user alone waits {first[gpus]:.2g} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
+        f"one user alone waits {written(first[gpus], '.2g')} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
         f"{stated_percent(asked.arrivals.share)} of the requests should start in time: {at_least}a shorter prompt, fewer requests that "
         "start in time, or a faster GPU"
     )
-    return asks.refuse("first_token_s", f"{asked.promise.first_token_s:g}", allowed)
+    return asks.refuse("first_token_s", written(asked.promise.first_token_s, "g"), allowed)
 
 
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
@@ -459,19 +462,17 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
-        allowed = (
-            f"{number(most)} x {gpu} hold a request of {low:,} tokens beside the weights: at most {low:,}"
-        )
+        allowed = f"{number(most)} x {gpu} hold a request of {written(low, ',')} tokens beside the weights: at most {written(low, ',')}"
         where = "longest_context" if asks.group.longest_context else "tokens_in"
-        return asks.refuse(where, f"{asks.value(where):,}", allowed)
+        return asks.refuse(where, written(asks.value(where), ","), allowed)
     weights = memory.weights_gib(engine.shape, precision=engine.weights)
     have = board.memory_gib * max(1, most) if most >= 1 else board.memory_gib
     allowed = (
-        f"its weights take {weights:,.0f} GiB in {name}, and {number(most)} x {gpu} have {have:,.0f} GiB; "
+        f"its weights take {written(weights, ',.0f')} GiB in {name}, and {number(most)} x {gpu} have {written(have, ',.0f')} GiB; "
         "take weights of fewer bits, more GPUs per host, or GPUs with more memory"
     )
     if asks.group.replica_gpus is not None:
-        return asks.refuse("replica_gpus", f"{most:g}", allowed)
+        return asks.refuse("replica_gpus", written(most, "g"), allowed)
     return asks.refuse("model", str(asks.group.model), allowed)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuplan.facts import derived
+from gpuplan.locales import written
 from gpuplan.models.demand.working_hours import growth_factor
 from gpuplan.models.llm.token_cost import million_tokens_cost, prompt_share, tokens_per_year, user_month_cost
 from gpuplan.plan.cost import Costs
@@ -119,7 +120,7 @@ def _token_cost(
             cost=total,
             share=share,
             tokens=out,
-            words={"years": costs.years, "ratio": f" x {ratio:g}" if way == "in" else ""},
+            words={"years": costs.years, "ratio": f" x {written(ratio, 'g')}" if way == "in" else ""},
         )
     month, people = None, None
     if asks["requests_per_s"] is None and asks["people"]:

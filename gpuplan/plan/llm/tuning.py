@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
+from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.training import tokens_time_h
 from gpuplan.models.llm.tuning import TuningMemory, fewest_gpus
@@ -88,12 +89,12 @@ def tuning_of(asks: Asks) -> Tuning:
         stated < 1 or stated != int(stated) or stated > scenario.hardware.gpus_per_host
     ):
         allowed = f"whole GPUs of one host, at most {scenario.hardware.gpus_per_host}"
-        raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
+        raise asks.refuse("replica_gpus", written(stated, "g"), allowed)
     row, method = asks.catalog.row("llm_models", str(group.model)), group.tuning or "lora"
     sequence = int(group.longest_context or min(SEQUENCE, int(row["context_tokens"])))
     if sequence > int(row["context_tokens"]):
-        allowed = f"{row['name']} takes {row['context_tokens']:,} tokens: at most {row['context_tokens']:,}"
-        raise asks.refuse("longest_context", f"{sequence:,}", allowed)
+        allowed = f"{row['name']} takes {written(row['context_tokens'], ',')} tokens: at most {written(row['context_tokens'], ',')}"
+        raise asks.refuse("longest_context", written(sequence, ","), allowed)
     tokens = float(asks.value("tuning_tokens"))
     work = LlmTraining(str(group.model), tokens=tokens * MILLION, method=method, sequence_tokens=sequence)
     gpus = None if stated is None else int(stated)
@@ -105,8 +106,8 @@ def tuning_of(asks: Asks) -> Tuning:
     hours = _range(found.hours, found.hours_low, found.hours_high)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
         most = tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value
-        allowed = f"it takes {rough(hours.value)} h: at most {math.floor(most):,} on these GPUs, or more GPUs for a job"
-        raise asks.refuse("tuning_tokens", f"{tokens:,.12g}", allowed)
+        allowed = f"it takes {rough(hours.value)} h: at most {written(math.floor(most), ',')} on these GPUs, or more GPUs for a job"
+        raise asks.refuse("tuning_tokens", written(tokens, ",.12g"), allowed)
     return Tuning(
         id=group.id,
         name=group.name,
@@ -145,7 +146,12 @@ def _tuned(bare: Scenario, catalog: Catalog, work: LlmTraining, gpus: int | None
 
 def _bare(scenario: Scenario) -> Scenario:
     """What of a scenario a job depends on."""
-    return Scenario(hardware=scenario.hardware, network=scenario.network, training=scenario.training)
+    return Scenario(
+        hardware=scenario.hardware,
+        network=scenario.network,
+        training=scenario.training,
+        format=scenario.format,
+    )
 
 
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
+from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import (
     Look,
@@ -35,6 +36,8 @@ LEAST_CHANCE = 0.001
 """Lower end of the axis of chances; lines leave the chart there."""
 FLOOR = 1e-6
 """A logarithmic axis has no zero: what is less is drawn here, below the chart."""
+NOT_STACKED = {"stack": None}
+"""Vega-Lite 5, which JupyterLab draws with, stacks an area along the other axis if one is logarithmic."""
 CHANCE_TITLES = NAMES["chance"]
 SHOWN_DAYS = {2: "Wednesday", 5: "Saturday"}
 """A weekday and a day of the weekend."""
@@ -75,7 +78,7 @@ def day_rows(
                         "high": low + gpus,
                         "group": name,
                         "clock": f"{DAY_NAMES[of_week]} {first:02}:00-{last:02}:00",
-                        "gpus": f"{gpus:.2f}",
+                        "gpus": written(gpus, ".2f"),
                     }
                 )
             below[at] = [low + gpus for low, gpus in zip(below[at], day, strict=True)]
@@ -226,7 +229,7 @@ def odds_chart(data: Spec, look: Look) -> Spec:
 
     spread = {"opacity": 0.18, **clip, "color": LINES["bursty"][0]}
     layers = [
-        layer(band, "area", spread, x=x, y=field("low", **y), y2={"field": "high"}),
+        layer(band, "area", spread, x=x | NOT_STACKED, y=field("low", **y), y2={"field": "high"}),
         layer(
             rows,
             "line",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip
 from gpuplan.report.colours import COLOURS, OKABE_ITO
+from gpuplan.report.tables.sensitivity import input_words
+from gpuplan.wording import NAMES, amount, hours, money, percent
 
 LOOKS = {
     "the winner": ("diamond", OKABE_ITO[5]),
@@ -15,6 +19,45 @@ LOOKS = {
 ENDS = {"at its low end": OKABE_ITO[1], "at its high end": OKABE_ITO[3]}
 """Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
+SHOWN = 14
+"""Bars of the tornado that are drawn; the table has all of them."""
+DRAWN = 300
+"""Designs around the frontier that are drawn, the cheapest first."""
+KINDS = NAMES["mark of a design"]
+"""What a mark of the chart stands for."""
+
+
+def priced(found: Spec) -> list[Spec]:
+    """Options of an exploration, as plain data, that have every number of the chart."""
+    return [o for o in found["ranked"] if o["net_present"] is not None and o["short_h"] is not None]
+
+
+def frontier_rows(found: Spec) -> Spec:
+    """Every priced design of an exploration, its kind, and what it says."""
+    asked, drawn = found["asked"], [*found["frontier"], *priced(found)[:DRAWN]]
+    if not priced(found):
+        return {}
+    if not asked["reasons"] and asked["net_present"] is not None:
+        drawn.append(asked)
+    kinds = {option["label"]: "frontier" for option in found["frontier"]} | {asked["label"]: "asked"}
+    if found["winner"]:
+        kinds[found["winner"]["label"]] = "winner"
+    rows = [
+        {
+            "label": label,
+            "cost": option["net_present"],
+            "short_h": option["short_h"],
+            "waiting": option["waiting_pct"] or 0.0,
+            "kind": KINDS[kinds.get(label, "other")],
+            "money": money(option["net_present"], found["currency"]),
+            "hours": hours(option["short_h"]),
+            "wait": percent((option["waiting_pct"] or 0.0) / 100),
+        }
+        for label, option in {option["label"]: option for option in drawn}.items()
+    ]
+    order = list(KINDS.values())
+    rows.sort(key=lambda row: -order.index(row["kind"]))  # the winner is drawn last, above the others
+    return {"rows": rows, "kinds": order, "currency": found["currency"]}
 
 
 def frontier_chart(data: Spec, look: Look) -> Spec:
@@ -71,7 +114,38 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     named = [row for row in rows if row["kind"] in ("the winner", "as it was asked")]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
     about = "Net present cost against capacity shortfall of every priced design; the frontier stands in the table below"
-    return chart([designs, words], look, about, 270)
+    return chart([designs, words], look, about, 270, 320)
+
+
+def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> Spec:
+    """The widest bars, as plain data: from the answer at the low end of an input to that at its high end."""
+
+    def spread(bar: Spec) -> float:
+        """Its width, with the design as it is for an end that cannot be planned."""
+        ends = [now, *(bar[f"{view}_{end}"] for end in ("low", "high") if bar[f"{view}_{end}"] is not None)]
+        return float(max(ends) - min(ends))
+
+    rows = [
+        {
+            "input": bar["label"],
+            "end": f"at its {end} end",
+            "value": value,
+            "middle": now,
+            "at": input_words(bar, bar[end]),
+            "words": money(value, currency) if view == "cost" else amount(value, "host"),
+            "right": value > now,
+        }
+        for bar in sorted(bars, key=spread, reverse=True)[:SHOWN]
+        for end in ("low", "high")
+        if (value := bar[f"{view}_{end}"]) is not None and value != now
+    ]
+    return {
+        "rows": rows,
+        "middle": now,
+        "title": f"Net present cost, {currency}" if view == "cost" else "Hosts",
+        "view": view,
+        "inputs": list(dict.fromkeys(row["input"] for row in rows)),
+    }
 
 
 def tornado_chart(data: Spec, look: Look) -> Spec:
@@ -97,4 +171,4 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
         ends.append(labels(rows, "at", how, x=x, y=y))
     now = layer([{"value": data["middle"]}], "rule", {"color": look.ink, "strokeWidth": 1.5}, x=x)
     about = "How far each input moves the answer within its own range; the same stands in the table below"
-    return chart([bars, *ends, now], look, about, {"step": 24})
+    return chart([bars, *ends, now], look, about, {"step": 24}, {"step": 24})

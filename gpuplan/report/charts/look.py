@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuplan.locales import PLAIN, SPOKEN
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
 
@@ -38,6 +39,8 @@ DARK = Look(ink="#e8edf4", soft="#9aa7b8", line="#2b3644", ground="#18202b")
 PAPER = Look(
     ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE, small=SIZE
 )
+NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="transparent")
+"""Words in the colour of the page around them, light or dark."""
 
 
 def config(look: Look) -> Spec:
@@ -67,7 +70,17 @@ def config(look: Look) -> Spec:
         "text": {"color": look.ink, "fontSize": look.size},
         "rule": {"color": look.soft},
         "range": {"category": list(OKABE_ITO)},
+        **_locale(),
     }
+
+
+def _locale() -> Spec:
+    """How Vega writes numbers, where a locale is chosen."""
+    here = SPOKEN.get()
+    if here is PLAIN:
+        return {}
+    number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
+    return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}
 
 
 def field(name: str, kind: str = "quantitative", **rest: Any) -> Spec:
@@ -108,7 +121,7 @@ def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **l
     return field(name, "nominal", scale=scale, legend=key if look.paper else None)
 
 
-def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_height: int = 0) -> Spec:
+def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_height: Any = 0) -> Spec:
     """Layers as a chart: as wide as its place on a screen, 640 units on paper."""
     size = {
         "width": WIDTH,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, tooltip
+from collections.abc import Sequence
+
+from gpuplan.plan.gpu_speed import RDMA
+from gpuplan.plan.scaling import Curve
+from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
+from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, three_digits
 
 CHOSEN = OKABE_ITO[0]
 LINKS = {
@@ -19,13 +24,41 @@ THIN, THICK = 1.5, 4.0
 HOSTS = [1, 2, 4, 8, 16, 32, 64]
 
 
-def curve_look(*, chosen: bool, link: str, rdma: bool, several: bool = False) -> Spec:
+def curve_name(curve: Curve) -> str:
+    """A link and its transport in a few words."""
+    own = " (this design)" if curve.chosen else ""
+    how = TRANSPORT_NAMES[curve.transport] if curve.chosen or curve.transport not in RDMA else "RDMA"
+    several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
+    return f"{several}{number(curve.link_gbit_s)} Gbit/s {how}{own}"
+
+
+def curve_look(curve: Curve) -> Spec:
     """How the curve of a network is drawn; of several links a host with another point."""
-    if chosen:
+    if curve.chosen:
         return {"ink": CHOSEN, "point": "circle", "dash": [1, 0], "width": THICK}
-    point, dash = WAYS[rdma]
-    point = "diamond" if several else point
-    return {"ink": LINKS[link], "point": point, "dash": dash, "width": THIN}
+    point, dash = WAYS[curve.transport in RDMA]
+    point = "diamond" if curve.links > 1 else point
+    return {"ink": LINKS[number(curve.link_gbit_s)], "point": point, "dash": dash, "width": THIN}
+
+
+def scaling_rows(curves: Sequence[Curve], view: str, unit: str) -> Spec:
+    """Efficiency or throughput of each network at each number of hosts."""
+    rows = [
+        {
+            "name": curve_name(curve),
+            "chosen": curve.chosen,
+            "hosts": step.hosts,
+            "low": step.low,
+            "high": step.high,
+            "value": step.efficiency if view == "efficiency" else step.per_s,
+            "words": f"{kept_share(step.efficiency)} ({kept_range(step.low, step.high)})",
+            "per_s": f"{three_digits(step.per_s)} {unit} a second",
+            **curve_look(curve),
+        }
+        for curve in curves
+        for step in curve.steps
+    ]
+    return {"view": view, "unit": unit, "rows": rows}
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
@@ -47,7 +80,10 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
             "scale": {"type": "log"},
             "axis": {"format": "~s", "tickCount": 5},
         }
-    curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": as_is("ink")}
+    named = list({row["name"]: row["ink"] for row in data["rows"]}.items())
+    key = {"orient": "bottom", "columns": 2, "labelLimit": 290, "symbolType": "stroke"}
+    ink = named_colours("name", named, look, **key) if look.paper else as_is("ink")
+    curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
     own = [row for row in data["rows"] if row["chosen"]]
     band = layer(
         own,
@@ -70,4 +106,4 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     )
     what = "Efficiency" if efficiency else "Throughput"
     about = f"{what} of training over the number of hosts, the network of this design against others; the same stands in the table below"
-    return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260)
+    return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)

@@ -1,6 +1,6 @@
-"""Charts of a plan as SVG, for documents: cost by year, the hours of a day, and the chance of waiting.
+"""Charts of a plan with a size of their own, for documents and notebooks: cost by year, the hours of a day, and the chance of waiting.
 
-vl-convert draws them: no network and no browser is needed. Text stays text; a letter or dashes stand beside every colour.
+vl-convert draws them as SVG: no network and no browser is needed. Text stays text; a letter or dashes stand beside every colour.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.cost import years_chart, years_rows
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
-from gpuplan.report.charts.look import PAPER, Spec
-from gpuplan.report.drawing import clean_text, shortened
+from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
+from gpuplan.report.drawing import WIDTH, clean_text, shortened
+from gpuplan.scenario import pick
 from gpuplan.wording import counted, number
 
 SVG = "http://www.w3.org/2000/svg"
@@ -29,18 +30,31 @@ SMALLEST_LETTER = 0.05
 
 def years_svg(plan: Plan) -> str | None:
     """What is paid at the start and in each year, by part; None if nothing is paid."""
-    costs = plan.costs
-    if costs is None or not any(costs.cash):
-        return None
-    years = counted(costs.years, "year")
-    return _svg(
-        years_chart(years_rows(costs), PAPER), f"What is paid at the start and in each of {years}, by part"
-    )
+    return _svg(years_spec(plan, PAPER))
 
 
 def day_svg(plan: Plan) -> str | None:
-    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group; None if nobody wants one."""
-    data = day_rows(plan, week_demand(plan)[0], letter_share=SMALLEST_LETTER)
+    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group; None if no group wants one."""
+    return _svg(day_spec(plan, PAPER))
+
+
+def waiting_svg(plan: Plan) -> str | None:
+    """How often so many GPUs are too few, a line for each assumption; None without requests for GPUs."""
+    return _svg(waiting_spec(plan, PAPER))
+
+
+def years_spec(plan: Plan, look: Look) -> Spec | None:
+    """What is paid at the start and in each year, by part."""
+    costs = plan.costs
+    if costs is None or not any(costs.cash):
+        return None
+    about = f"What is paid at the start and in each of {counted(costs.years, 'year')}, by part"
+    return years_chart(years_rows(costs), look) | {"description": about}
+
+
+def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
+    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
+    data = day_rows(plan, week_demand(plan)[0], place, letter_share=SMALLEST_LETTER)
     if not data:
         return None
     names = {name: shortened(name, NAME_WIDTH) for name, _ in data["groups"]}
@@ -49,31 +63,35 @@ def day_svg(plan: Plan) -> str | None:
         "rows": [row | {"group": names[row["group"]]} for row in data["rows"]],
     }
     about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, by group"
-    return _svg(day_chart(data | named, PAPER), about)
+    return day_chart(data | named, look) | {"description": about}
 
 
-def waiting_svg(plan: Plan) -> str | None:
-    """How often so many GPUs are too few, a line for each assumption; None if nobody asks for a GPU.
-
-    Of several pools the one with the most GPUs is shown.
-    """
+def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
+    """How often so many GPUs of a pool are too few; of several pools that with the most GPUs if none is named."""
     asked = {group.pool for group in plan.groups if group.mode and group.vms_placed}
-    pools = [pool for pool in whole_pools(plan.pools).values() if pool.kind in asked]
+    pools = {kind: each for kind, each in whole_pools(plan.pools).items() if kind in asked}
     if not pools:
         return None
-    pool = max(pools, key=lambda each: each.gpus)
-    known, points = methods(plan, pool.kind), chance_curve(plan, pool.kind)
+    shown = pick(pools, pool, "pool") if pool else max(pools.values(), key=lambda each: each.gpus)
+    known, points = methods(plan, shown.kind), chance_curve(plan, shown.kind)
     if not points:
         return None
     data = odds_rows(known, points)
     said = {
         "rows": _ended(data["rows"]),
         "band": _band(data["band"]),
-        "gpus_title": f"GPUs of the {clean_text(pool.name)} without spare hosts, in the busiest hours",
+        "gpus_title": f"GPUs of the {clean_text(shown.name)} without spare hosts, in the busiest hours",
         "installed_words": f"this design: {number(known.gpus)}",
     }
-    about = "How often so many GPUs are too few, by each assumption about arrivals"
-    return _svg(odds_chart(data | said, PAPER), about)
+    return odds_chart(data | said, look)
+
+
+def picture(spec: Spec) -> str:
+    """A chart as SVG on a white ground; a ValueError if its rows are on another host."""
+    import vl_convert
+
+    sized = spec | {"width": WIDTH} if spec.get("width") == "container" else spec
+    return str(vl_convert.vegalite_to_svg(sized, allowed_base_urls=[])).replace(NOTEBOOK.ink, PAPER.ink)
 
 
 def _ended(rows: Sequence[Spec]) -> list[Spec]:
@@ -117,9 +135,12 @@ def _between(line: Sequence[tuple[float, float]], at: float) -> float:
     return line[-1][1]
 
 
-def _svg(chart: Spec, about: str) -> str:
+def _svg(chart: Spec | None) -> str | None:
     """The drawing with its title, and without what only a web page with a style sheet and a script needs."""
     import vl_convert
+
+    if chart is None:
+        return None
 
     root = ElementTree.fromstring(str(vl_convert.vegalite_to_svg(chart, allowed_base_urls=[])))
     dropped = ("class", "role", "pointer-events")
@@ -132,7 +153,7 @@ def _svg(chart: Spec, about: str) -> str:
             del node.attrib[name]
         node.tag = node.tag.removeprefix(f"{{{SVG}}}")
     title = ElementTree.Element("title")
-    title.text = about
+    title.text = chart["description"]
     root.insert(0, title)
     root.set("xmlns", SVG)
     return ElementTree.tostring(root, encoding="unicode")

@@ -133,3 +133,7 @@ class Document:
     made_with: str
     """Program and catalog that it was made with."""
     chapters: tuple[Chapter, ...]
+    locale: str = ""
+    """In which it is written; empty: as international documents are."""
+    paper: str = ""
+    """``a4`` or ``letter`` where somebody chose it."""

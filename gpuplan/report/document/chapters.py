@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.document.access import access_chapter
 from gpuplan.report.document.availability import availability_chapter
@@ -15,9 +16,10 @@ from gpuplan.report.document.network import network_chapter
 from gpuplan.report.document.requirements import requirements_chapter
 from gpuplan.report.document.sources import decisions_chapter, sources_chapter
 from gpuplan.report.document.summary import summary_chapter
-from gpuplan.report.document.writing import Citations, as_of
+from gpuplan.report.document.writing import Citations, as_of, paper_of
 
 
+@spoken
 def design_document(plan: Plan) -> Document:
     """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal."""
     cite = Citations(plan.catalog)
@@ -39,4 +41,6 @@ def design_document(plan: Plan) -> Document:
             sources_chapter(plan, cite),
             *internal_chapters(plan),
         ),
+        locale=plan.scenario.format.locale or "",
+        paper=paper_of(plan),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
@@ -117,7 +118,7 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
 
 
 def _prices(plan: Plan, costs: Costs, cite: Citations) -> list[Block]:
-    text = f"Prices before discounts, in {costs.currency}. A price is old if it is more than a year older than {costs.as_of}."
+    text = f"Prices before discounts, in {costs.currency}. A price is old if it is more than a year older than {written_day(costs.as_of)}."
     return [Paragraph(text), *tabled(prices(plan).without("key"), cite)]
 
 

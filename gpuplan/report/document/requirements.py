@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from gpuplan.facts import weakest
+from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Input
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
-from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
+from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.report.tables.sensitivity import value_words
-from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
-from gpuplan.units import SUFFIX
+from gpuplan.scenario import FIELDS, Group, field_of
 from gpuplan.wording import (
-    AGGREGATION_NAMES,
-    GRADIENT_NAMES,
-    LICENCE_NAMES,
     MODE_NAMES,
     NAMES,
-    TRANSPORT_NAMES,
     amount,
-    bare_amount,
     basis_word,
     capital,
     counted,
-    money,
     number,
     stated_percent,
     target_words,
@@ -38,29 +32,8 @@ from gpuplan.wording import (
 Assumption = tuple[str, str, str, tuple[str, ...]]
 """What is assumed, its range, why, and from where."""
 LEVEL_WORDS = NAMES["level"]
-CHOICE_NAMES = {
-    **LICENCE_NAMES,
-    "network.transport": TRANSPORT_NAMES,
-    "training.aggregation": AGGREGATION_NAMES,
-    "training.gradients": GRADIENT_NAMES,
-    **{
-        path: NAMES[f"{path} in the document"]
-        for path in (
-            "platform.vgpu_sizes",
-            "platform.bitfusion_servers",
-            "platform.assignment",
-            "platform.gpu_policy",
-            "platform.nvlink_groups",
-        )
-    },
-}
-"""Inputs whose choices have names of their own."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others but what is internal say with what."""
-FACT_NAMES = NAMES["fact"]
-"""Facts of the catalog whose table and column do not name them well."""
-WORK_NAMES = NAMES["figure of work"]
-"""What is assumed of work over the network, in words."""
 
 
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -85,7 +58,7 @@ def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
     held = [
         (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
     ]
-    chosen = [_value(plan, path, value) for path, value in held if value]
+    chosen = [input_words(plan, path, value) for path, value in held if value]
     text = f"Chosen for this design, not a requirement of the customer: {', '.join(chosen)}."
     return [
         *([Paragraph(text)] if chosen else []),
@@ -106,10 +79,22 @@ def _origin(plan: Plan, path: str, cite: Citations) -> str:
     return capital(basis_word(origin.basis)) + cite((origin.source,))
 
 
+def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite: Citations) -> str:
+    """How a group is known: by the inputs that its numbers rest on, of which the customer may have confirmed some."""
+    own = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
+    assumed = [i for i in own if i.basis == "assumed"]
+    if not own or len(assumed) == len(own):
+        return _origin(plan, f"groups.{group.id}", cite)
+    weak = assumed or own
+    words = "partly assumed" if assumed else basis_word(weakest(i.basis for i in own))
+    return capital(words) + cite(dict.fromkeys(source for i in weak for source in i.sources))
+
+
 def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     scenario = plan.scenario
+    known = inputs(plan)
     rows = [
-        (_group_asks(plan, group), _origin(plan, f"groups.{group.id}", cite)) for group in scenario.groups
+        (_group_asks(plan, group), _origin_of_group(plan, group, known, cite)) for group in scenario.groups
     ]
     if (left := len(rows) - MOST_ROWS // 2) > 0:
         rows = [*rows[: MOST_ROWS // 2], (f"{number(left)} groups more, as in the workbook.", "")]
@@ -186,9 +171,15 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     for spec in FIELDS:
         head, _, tail = spec.path.partition(".")
         value = scenario.get(spec.path)
-        known = tail and head not in (*ASKED, "internal") and spec.path not in ("cost.years", "cost.as_of")
+        known = (
+            tail
+            and head not in (*ASKED, "format", "internal")
+            and spec.path not in ("cost.years", "cost.as_of")
+        )
         if known and value is not None and scenario.origin(spec.path).basis != "assumed":
-            rows.append((f"{spec.label}: {_value(plan, spec.path, value)}.", _origin(plan, spec.path, cite)))
+            rows.append(
+                (f"{spec.label}: {input_words(plan, spec.path, value)}.", _origin(plan, spec.path, cite))
+            )
     if scenario.prices:
         rows.append((f"{capital(counted(len(scenario.prices), 'price'))} stated, see the prices.", "Stated"))
     rows += [
@@ -197,20 +188,6 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
         if mode.verdict == "no"
     ]
     return rows
-
-
-def _value(plan: Plan, path: str, value: Any) -> str:
-    """An input as a reader sees it, with its unit."""
-    if value is None or value == "":
-        return "as planned for want of one"
-    if path.startswith("prices."):
-        return money(value, plan.scenario.cost.currency)
-    spec = field_of(path)
-    if spec.table:
-        return catalog_name(plan.catalog, spec.table, str(value))
-    if path in CHOICE_NAMES:
-        return CHOICE_NAMES[path].get(str(value), str(value))
-    return counted(value, "year") if spec.unit == "year" else value_words(path, value, spec.unit)
 
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
@@ -242,8 +219,10 @@ def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assum
         own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
         if own:
             told = [i for i in own if i.value != ""]
-            what = ", ".join(f"{_small(field_of(i.key).label)} {_value(plan, i.key, i.value)}" for i in told)
-            yield f"{group.name}: {what}", "", own[0].note, own[0].sources
+            what = ", ".join(
+                f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in told
+            )
+            yield f"{group.name}: {what}", "", quoted(own[0].note), own[0].sources
 
 
 def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
@@ -255,64 +234,27 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
     for item, own in work.items():
         columns = [i.key.rpartition("/")[2] for i in own]
         names = [WORK_NAMES.get(column, column.replace("_", " ")) for column in columns]
-        what = ", ".join(f"{name} {_assumed_value(plan, i)}" for name, i in zip(names, own, strict=True))
+        what = ", ".join(f"{name} {assumed_value(plan, i)}" for name, i in zip(names, own, strict=True))
         name = catalog_name(plan.catalog, "network_workloads", item)
-        yield f"{name}: {what}", "", own[0].note, own[0].sources
+        yield f"{name}: {what}", "", quoted(own[0].note), own[0].sources
 
 
 def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
     """What else is assumed, each with its range."""
-    prices = {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
-    currency = plan.scenario.cost.currency
     for key, i in found.items():
         if key.startswith(("groups.", "network_workloads/")):
             continue
-        low, high = _ends(plan, key)
-        span = ""
-        if low is not None and high is not None and low <= float(i.value) <= high:
-            span = " to ".join(bare_amount(n, currency) if key in prices else number(n) for n in (low, high))
-        yield f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources
+        yield (
+            f"{assumed_name(plan, key)}: {assumed_value(plan, i)}",
+            assumed_range(plan, i),
+            quoted(i.note),
+            i.sources,
+        )
 
 
 def _small(label: str) -> str:
     """A label within a sentence: a small first letter, unless it begins an abbreviation."""
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
-
-
-def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
-    """Low and high of a fact of the catalog; none of what was worked out from one."""
-    table, _, rest = key.partition("/")
-    item, _, parameter = rest.partition("/")
-    known = plan.catalog.assumptions[item].facts if item in plan.catalog.assumptions else {}
-    if table == "assumptions" and parameter in known:
-        return known[parameter].low, known[parameter].high
-    if table == "factors":
-        row = plan.catalog.row("factors", item)
-        return row["low"], row["high"]
-    prices = plan.costs.prices if plan.costs else ()
-    return next(((p.fact.low, p.fact.high) for p in prices if p.fact.key == key), (None, None))
-
-
-def _assumed_name(plan: Plan, key: str, prices: dict[str, str]) -> str:
-    if key in prices:
-        return f"Price of {prices[key]}"
-    if key in FACT_NAMES:
-        return FACT_NAMES[key]
-    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
-    if path in FIELD_BY_PATH or path.startswith("prices."):
-        return field_of(path).label
-    table, _, rest = key.partition("/")
-    item, _, parameter = rest.partition("/")
-    name = catalog_name(plan.catalog, table, item)
-    for suffix in sorted(SUFFIX, key=len, reverse=True):
-        parameter = parameter.removesuffix(f"_{suffix}")
-    return f"{name}, {parameter.replace('_', ' ')}" if parameter else name
-
-
-def _assumed_value(plan: Plan, given: Input) -> str:
-    if "/" not in given.key:
-        return _value(plan, given.key, given.value)
-    return amount(given.value, given.unit)
 
 
 def _risks(plan: Plan, cite: Citations) -> list[Block]:

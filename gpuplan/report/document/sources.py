@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from gpuplan.facts import BASES
 from gpuplan.plan import Plan
-from gpuplan.plan.trail import Input, Line
+from gpuplan.plan.known import inputs
+from gpuplan.plan.trail import Line
 from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, chapter, section
 from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of, tabled
 from gpuplan.report.tables.plan import sources
@@ -71,16 +72,3 @@ def _result(line: Line) -> str:
     if line.unit == "%":
         return percent(line.value / 100)
     return watts(line.value) if line.unit == "W" else amount(line.value, line.unit)
-
-
-def inputs(plan: Plan) -> dict[str, Input]:
-    """Inputs and facts that the numbers of the plan rest on, by key; not figures in between."""
-    tables = plan.catalog.titles
-    held = [
-        i
-        for line in plan.asked_lines.values()
-        for i in line.inputs
-        if i.key not in plan.lines
-        and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)
-    ]
-    return {i.key: i for i in held} | {i.key: i for i in held if i.basis == "assumed"}

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gpuplan.catalog import Catalog
+from gpuplan.locales import LOCALES
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, runs, verb
+from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, run_words, verb
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -36,8 +37,7 @@ class Citations:
     def __call__(self, sources: Iterable[str]) -> str:
         """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
         found = sorted({n for source in sources if (n := self.number(source)) is not None})
-        parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs(found)]
-        return f" [{', '.join(parts)}]" if parts else ""
+        return f" [{run_words(found, dash='-')}]" if found else ""
 
     def titles(self, sources: Iterable[str]) -> tuple[str, ...]:
         """Title of each source behind its number."""
@@ -48,6 +48,12 @@ class Citations:
 def as_of(plan: Plan) -> str:
     """The ISO day of the prices and of the calculation."""
     return plan.scenario.cost.as_of or newest_price(plan.catalog)
+
+
+def paper_of(plan: Plan) -> str:
+    """The paper that was chosen, or that of the locale; empty where neither was."""
+    chosen = plan.scenario.format
+    return chosen.paper or (LOCALES[chosen.locale].paper if chosen.locale else "")
 
 
 def total_words(plan: Plan) -> str:

@@ -27,9 +27,6 @@ LINE_HEIGHT = 1.2
 INSET = 0.1 * INCH
 """Left and right in a box and in a cell; half as much above and below."""
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "F0E442", "5A6576")
-COUNT_WORDS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
 PATTERNS = ((1e7, "#,##0.0,,", "millions of "), (1e4, "#,##0,", "thousands of "))
 """From how much on numbers of a chart are shown in which multiples, and how."""
 EXCLUDES_HEIGHT = int(0.65 * INCH)
@@ -107,11 +104,6 @@ def _cut(text: str, size: float, width: float, lines: int) -> str:
         else:
             high = middle - 1
     return text[:low].rstrip() + "…"
-
-
-def count_words(value: int) -> str:
-    """A count in a sentence: small ones as words."""
-    return COUNT_WORDS[value] if value < len(COUNT_WORDS) else number(value)
 
 
 def rgb(colour: str) -> Any:

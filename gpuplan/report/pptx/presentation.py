@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.docx_file import same_bytes
@@ -13,6 +14,7 @@ from gpuplan.report.pptx.deck import Deck, emptied, widen
 from gpuplan.report.template import checked_template, usable_template
 
 
+@spoken
 def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
     """A plan as a PPTX file, the same bytes for the same plan."""
     from pptx import Presentation

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives as compared
+from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.checks.message import Message
@@ -14,18 +15,28 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean
-from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.summary import demand_words, key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, total_words, waits, what_to_do
 from gpuplan.report.docx_file import QUIET
-from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
+from gpuplan.report.headlines import to_confirm
+from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, rgb
 from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.cost import headlines
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, headline_money, number, verb, whole
+from gpuplan.wording import (
+    TRANSPORT_NAMES,
+    amount,
+    capital,
+    counted,
+    headline_money,
+    in_words,
+    number,
+    verb,
+    whole,
+)
 
 SERIES = 7
 """Parts of the cost that are told apart by colour; the smallest are put together."""
@@ -33,7 +44,7 @@ SERIES = 7
 
 def _are(count: int, word: str, many: str = "are") -> str:
     """A count of things with its verb: ``eight hosts carry``."""
-    return f"{count_words(count)} {word}{'' if count == 1 else 's'} {verb(count, many)}"
+    return f"{in_words(count)} {word}{'' if count == 1 else 's'} {verb(count, many)}"
 
 
 # The slides
@@ -49,7 +60,7 @@ def title_slide(deck: Deck) -> None:
     plan, show = deck.plan, deck.show
     layout = next((each for each in show.slide_layouts if {3, 4} <= _kinds(each)), None)
     made = f"gpuplan, catalog {plan.catalog.digest}"
-    below = "  ·  ".join(part for part in (plan.scenario.customer, deck.as_of, made) if part)
+    below = "  ·  ".join(part for part in (plan.scenario.customer, written_day(deck.as_of), made) if part)
     slide = show.slides.add_slide(layout or deck.layout)
     title = slide.shapes.title
     deck.fill(title, plan.scenario.name, box_of(title), (40, 32, 28, 24, 20), bold=True)
@@ -127,7 +138,7 @@ def failure_slide(deck: Deck) -> None:
         more = "more VM" if missing else "VM"
         title = f"When the worst host fails, {counted(lost, more)} {verb(lost, 'have')} no GPU"
     else:
-        fails = "a host fails" if gone == 1 else f"{count_words(gone)} hosts fail"
+        fails = "a host fails" if gone == 1 else f"{in_words(gone)} hosts fail"
         title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} {verb(totals.gpus_after_failure, 'are')} left"
         every = "every placed VM" if missing else "every VM"
         title += f" and {every} restarts" if plan.placed.survived >= gone else ""
@@ -182,7 +193,7 @@ def network_slide(deck: Deck) -> None:
     plan = deck.plan
     given = plan.scenario.network
     uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.asked)
-    link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
+    link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
     table, weak = speed_kept(plan), sum(use.verdict != "good" for use in uses)
     if not uses:
         title = f"No work depends on the network; {link} carries data and vMotion"
@@ -338,14 +349,7 @@ def open_points_slide(deck: Deck, messages: Sequence[Message]) -> None:
     """What is assumed, and what is open."""
     weighty = [m for m in messages if m.level in ("stop", "warn")]
     assumed = [m for m in messages if m.code.endswith("-assumed")]
-    planning = counted(sum(each.basis == "assumed" for each in inputs(deck.plan).values()), "planning value")
-    points = f"{count_words(len(weighty))} point{'s' * (len(weighty) != 1)}"
-    title = {
-        (True, True): f"{points} and {planning} to confirm",
-        (True, False): f"{points} to confirm",
-        (False, True): "The design rests on assumptions that the customer can confirm",
-        (False, False): "Nothing is open, and no input is assumed",
-    }[bool(weighty), bool(assumed)]
+    title = to_confirm(deck.plan, messages)
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],

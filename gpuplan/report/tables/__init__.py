@@ -23,6 +23,7 @@ from gpuplan.report.tables import (
     rehearsal,
 )
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
+from gpuplan.scenario import pick
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "remote_gpus": network.remote_gpus,
     "training": network.training,
     "materials": cost.bill_of_materials,
+    "cash_flow": cost.cash_flow,
     "cost_by_year": cost.cost_by_year,
     "cost_by_part": cost.cost_by_part,
     "cost_by_group": cost.cost_by_group,
@@ -69,8 +71,16 @@ def plan_tables(plan: Plan) -> dict[str, Table]:
     return {name: build(plan) for name, build in TABLES.items()}
 
 
+def plan_table(plan: Plan, name: str) -> Table:
+    """One of the plan's tables; in a cell of a notebook it is shown as one."""
+    return pick(TABLES, name, "table")(plan)
+
+
 def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     """The plan's tables as pandas frames; pandas comes with ``gpuplan[app]``.
+
+    They join on ``group_id``, ``pool_id`` and ``cluster_id``: ``groups`` and ``pools`` on ``pool_id``, ``placement`` with either. ``attrs`` has
+    the units.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
+from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, stated_percent
@@ -142,14 +143,16 @@ def _rent_words(found: RentOrBuy) -> str:
         at = f"costs as much as buying at a use of {percent(found.breakeven_utilisation)} (planned {percent(found.utilisation)})"
     when = "buying has not paid off in these years"
     if found.crossover_year is not None:
-        when = f"buying has paid off in year {found.crossover_year:.1f}"
+        when = f"buying has paid off in year {written(found.crossover_year, '.1f')}"
     return f"{term} {at}; {when}."
 
 
 def _offers(found: Sequence[RentOrBuy]) -> str:
     """The offers that are compared, with their sources."""
     named = [
-        f"{each.row.name}, {each.row.as_of} [{', '.join(each.row.sources)}]" for each in found if each.row
+        f"{each.row.name}, {written_day(each.row.as_of)} [{', '.join(each.row.sources)}]"
+        for each in found
+        if each.row
     ]
     return f"Offers: {'; '.join(named)}." if named else "The rent is stated in this design."
 
@@ -188,7 +191,7 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
             Column("offer", "Offer", of="name"),
             Column("term", "Term", words=TERM_NAMES.get),
             Column("gpu_hour_price", "A GPU-hour", "money", found[0].currency),
-            Column("as_of", "As of"),
+            Column("as_of", "As of", "day"),
             Column("sources", "Source", "sources", of=titles),
         ),
         [row for row in found[0].rows if row.id not in compared],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.locales import written
+from gpuplan.report.table import Cell, Column, Table, listed, two_places
 from gpuplan.wording import NAMES, number
 
 Found = Mapping[str, Any]
@@ -72,7 +73,7 @@ def requests(arrivals: Found) -> Table:
 
 def few_digits(value: float) -> str:
     """A rate to three digits, never as a fraction."""
-    return f"{value:.3g}" if value < 1000 else number(round(value))
+    return written(value, ".3g") if value < 1000 else number(round(value))
 
 
 def suggestions(found: Sequence[Found]) -> Table:
@@ -85,7 +86,7 @@ def suggestions(found: Sequence[Found]) -> Table:
             Column("people", "At once", "number"),
             Column("gpus_each", "GPUs each", "number", of=_gpus_each),
             Column("jobs_per_day", "A day", "number", words=lambda jobs: number(round(jobs, 2))),
-            Column("work_h", "Hours each", "number", "h", words="{:.2f}".format),
+            Column("work_h", "Hours each", "number", "h", words=two_places),
             Column("when", "When", of=_when),
         ),
         found,
@@ -103,9 +104,13 @@ def serving(found: Sequence[Found]) -> Table:
             Column("tokens_in", "Prompt", "number"),
             Column("tokens_out", "Answer", "number"),
             Column(
-                "spread", "Spread", of=lambda group: f"{group['spread_in']:g} and {group['spread_out']:g}"
+                "spread",
+                "Spread",
+                of=lambda group: (
+                    f"{written(group['spread_in'], 'g')} and {written(group['spread_out'], 'g')}"
+                ),
             ),
-            Column("peakedness", "Bursts", "number", words="{:g}".format),
+            Column("peakedness", "Bursts", "number", words=number),
             Column("longest_context", "Longest", "number"),
             Column("when", "When", of=lambda group: _when({**group, "days": "every day"})),
         ),
@@ -142,11 +147,11 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
 def few_wait(comparison: Found) -> Table:
     """How many GPUs keep most jobs from waiting long."""
     limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
-    title = f"At most {100 * comparison['share']:g} % of the jobs wait longer than {limit}"
+    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs wait longer than {limit}"
     return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
 
 
 def few_turned_away(comparison: Found) -> Table:
     """How many GPUs keep most jobs from being turned away."""
-    title = f"At most {100 * comparison['share']:g} % of the jobs turned away"
+    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs turned away"
     return formulas(comparison["turned_away"], sum(comparison["hosts"]), title)

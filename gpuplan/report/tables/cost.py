@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
@@ -14,7 +15,7 @@ from gpuplan.plan.cost import Costs, GroupCost
 from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
-from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
+from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     NAMES,
@@ -119,6 +120,25 @@ def hosts_by_year(costs: Costs) -> Table:
     )
 
 
+def cash_flow(plan: Plan) -> Table:
+    """What is paid for each part in each year, a row each; year 0 is the start."""
+    currency = plan.scenario.cost.currency
+    return Table(
+        "cash_flow",
+        "Paid by part and year",
+        (
+            Column("part", "Part"),
+            Column("year", "Year", "number"),
+            Column("cost", f"Paid, {currency}", "money", currency),
+        ),
+        tuple(
+            (part.name, year, paid)
+            for part in (plan.costs.parts if plan.costs else ())
+            for year, paid in enumerate(part.yearly)
+        ),
+    )
+
+
 def cost_by_part(plan: Plan) -> Table:
     """What each part costs over all years, with its range."""
     costs, ranges, currency = plan.costs, plan.cost_ranges, plan.scenario.cost.currency
@@ -198,10 +218,10 @@ def cost_by_group(plan: Plan) -> Table:
         "cost_by_group",
         "By group, by the GPUs that each demands",
         (
-            Column("group", "Id", detail=True, of="id"),
             Column("name", "Group", of=lambda each: names[each.id]),
             Column("total", f"TCO, {currency}", "money", currency, of=_group_total),
             Column("share", "Share", "portion"),
+            key("group_id", "id"),
         ),
         plan.costs.groups if plan.costs and plan.groups else (),
     )
@@ -295,7 +315,7 @@ def prices(plan: Plan) -> Table:
             Column("high", "High", "price", currency),
             Column("currency", "Currency", detail=True, of=lambda _: currency),
             Column("basis", "Basis", "basis"),
-            Column("as_of", "As of"),
+            Column("as_of", "As of", "day"),
             Column("stated", "Stated", "yes", detail=True),
             Column("old", "Old", "yes", detail=True),
             Column("sources", "Source", "sources"),
@@ -330,7 +350,7 @@ def price_dict(price: Price) -> dict[str, Any]:
 def _known_price(price: Price) -> dict[str, Any]:
     return price_dict(price) | {
         "basis": Cell(price.fact.basis, words="stated" if price.stated else None),
-        "as_of": Cell(price.as_of, words=price.as_of + " (old)" * price.old),
+        "as_of": Cell(price.as_of, words=written_day(price.as_of) + " (old)" * price.old),
         "sources": price.fact.sources,
     }
 

@@ -169,7 +169,7 @@ def simulated(plan: Plan, found: Simulated) -> Table:
         "Simulated",
         (
             Column(
-                "group", "Id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""
+                "group_id", "Id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""
             ),
             Column("name", "Group", of=lambda seen: names.get(seen["group"], "All")),
             Column("requests", "Requests", "number"),
@@ -228,7 +228,7 @@ def silos(plan: Plan, found: Silos) -> Table:
         "silos",
         "Silos against the pool, with spare hosts",
         (
-            Column("group", "Id", detail=True),
+            Column("group_id", "Id", detail=True, of="group"),
             Column("name", "Group alone", of=lambda silo: names[silo.group]),
             Column("gpus_demanded", "GPUs demanded", "number", of="gpus"),
             Column("hosts", "Hosts", "number"),

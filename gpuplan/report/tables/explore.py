@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
+from gpuplan.locales import written
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.alternatives import count_over_years
 
@@ -52,7 +53,7 @@ def works(found: Found) -> Table:
         (
             Column("gpu", "GPU"),
             Column("groups", "Groups", words=lambda names: ", ".join(names)),
-            Column("ratio", "Work", "number", words=lambda ratio: f"{ratio:.2g}"),
+            Column("ratio", "Work", "number", words=lambda ratio: written(ratio, ".2g")),
             Column("how", "Compared by", of=lambda work: Cell(work["how"], tone="small")),
             Column("basis", "Basis", "basis"),
         ),

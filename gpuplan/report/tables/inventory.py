@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
-from gpuplan.report.table import Column, Table, listed
+from gpuplan.report.table import Column, Table, key, listed
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import amount, counted, number
 
@@ -23,6 +23,7 @@ def inventory(plan: Plan) -> Table:
         Column("there", "VMs on hosts there", "number"),
         Column("elsewhere", "On another GPU", "number"),
         Column("rest", "VMs on new hosts", "number"),
+        key("group_id", "id"),
     ]
     if not any(use.elsewhere for use in groups):
         del columns[4]

@@ -11,7 +11,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Column, Table, key, listed
 from gpuplan.wording import NAMES, rough, rough_range, share_words
 
 LIMITS = NAMES["limit of a replica"]
@@ -61,6 +61,7 @@ def serving(plan: Plan) -> Table:
                 detail=True,
                 of=lambda made: made.limits.first_token,
             ),
+            key("group_id", "id"),
         ),
         [made for made in plan.llm.serving.values() if made.replicas],
     )
@@ -99,6 +100,7 @@ def tuning(plan: Plan) -> Table:
             ),
             Column("hours", "Hours of a job", "number", "h", of=_range(lambda made: made.hours, "job_h")),
             Column("known", "Known from", detail=True, of="how"),
+            key("group_id", "id"),
         ),
         list(plan.llm.tuning.values()),
     )
@@ -121,6 +123,7 @@ def retrieval(plan: Plan) -> Table:
             Column("database_vms", "Database VMs", "number", of=_figure("database_vms", "rag_database_vms")),
             Column("database_vcpus", "vCPUs each", "number", detail=True),
             Column("database_gib", "Memory each", "number", "GiB", detail=True),
+            key("group_id", "id"),
         ),
         list(plan.llm.retrieval.values()),
     )
@@ -133,13 +136,13 @@ def token_costs(plan: Plan) -> Table:
         "token_costs",
         "Cost of tokens",
         (
-            Column("group", "Id", detail=True),
             Column("name", "Group"),
             Column("way", "Tokens of", of=_way),
             Column("million_in", f"Million in, {currency}", "price", currency, of=_traced("million_in")),
             Column("million_out", f"Million out, {currency}", "price", currency, of=_traced("million_out")),
             Column("user_month", f"User and month, {currency}", "price", currency, of=_traced("user_month")),
             Column("year", f"A year, {currency}", "money", currency),
+            key("group_id", "group"),
         ),
         token_prices(plan),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.network import Carried
@@ -11,7 +12,7 @@ from gpuplan.plan.rdma_claims import Claim
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training import TrainingUse
-from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
+from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed, two_places
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, share_range
 
 MET = {True: "met", False: "not met", None: "not measured"}
@@ -22,7 +23,7 @@ SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)
 
 def network_name(link_gbit_s: float, transport: str) -> str:
     """A network in words: ``100 Gbit/s PVRDMA``."""
-    return f"{link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[transport]}"
+    return f"{written(link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[transport]}"
 
 
 def curve_network(curve: Curve) -> str:
@@ -37,6 +38,7 @@ def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
 
 def remote_gpus(plan: Plan) -> Table:
     """What each group that reaches its GPUs over the network keeps of their speed."""
+    groups = {group.id for group in plan.groups}
     return listed(
         "remote_gpus",
         "GPUs over the network",
@@ -44,9 +46,7 @@ def remote_gpus(plan: Plan) -> Table:
             Column("group", "Group", of="name"),
             Column("work", "Work", of="workload_name"),
             Column("users", "Users on a link", "number"),
-            Column(
-                "gbit_s_each", "Gbit/s a user", "number", "Gbit/s", of="needs_gbit_s", words="{:.2f}".format
-            ),
+            Column("gbit_s_each", "Gbit/s a user", "number", "Gbit/s", of="needs_gbit_s", words=two_places),
             Column("kept_low", "Low", "portion", detail=True),
             Column("kept", "Share of native speed", "range", of=lambda use: _kept(use, _slowdown(use))),
             Column("kept_high", "High", "portion", detail=True),
@@ -54,6 +54,7 @@ def remote_gpus(plan: Plan) -> Table:
             Column("verdict", "Verdict", words=VERDICTS.get),
             Column("basis", "Basis", "basis"),
             Column("sources", "Sources", "sources", detail=True),
+            key("group_id", lambda use: use.id if use.id in groups else ""),
         ),
         plan.network.remote,
     )
@@ -64,7 +65,7 @@ def _slowdown(use: RemoteUse) -> str:
 
 
 def _slowed(use: RemoteUse) -> Cell:
-    return Cell(1 / use.kept, words=f"\u00d7\u202f{1 / use.kept:.2f}", line=_slowdown(use))
+    return Cell(1 / use.kept, words=f"\u00d7\u202f{written(1 / use.kept, '.2f')}", line=_slowdown(use))
 
 
 def _kept(use: RemoteUse, line: str = "") -> Cell:
@@ -91,7 +92,7 @@ def training(plan: Plan) -> Table:
             ),
             Column("high", "High", "portion", detail=True, of="efficiency_high"),
             Column("per_s", "A second", "number", of=_per_s),
-            Column("hours", "Hours", "number", "h", words=lambda h: None if h is None else f"{h:.1f}"),
+            Column("hours", "Hours", "number", "h", words=lambda h: None if h is None else written(h, ".1f")),
             Column("knee_hosts", "Hosts worth it", "number", of=_knee),
             Column("verdict", "Verdict", words=VERDICTS.get),
             Column("basis", "Basis", "basis"),
@@ -214,7 +215,7 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
                 "TCP rate that makes it 2\u00d7, Gbit/s",
                 "number",
                 "Gbit/s",
-                words="{:.2f}".format,
+                words=two_places,
             ),
         ),
         found,
@@ -223,7 +224,7 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
 
 def _speedup(claim: Claim) -> Cell:
     low, high = claim.speedup_low, claim.speedup_high
-    words = f"\u00d7\u202f{claim.speedup:.2f} ({low:.2f}\u2013{high:.2f})"
+    words = f"\u00d7\u202f{written(claim.speedup, '.2f')} ({written(low, '.2f')}\u2013{written(high, '.2f')})"
     return Cell(claim.speedup, words, low, high, tone="strong" if round(claim.speedup, 2) >= 2 else "")
 
 
@@ -259,7 +260,7 @@ def fabric_words(fabric: Cabling) -> str:
     shape, spine = fabric.switches.shape, fabric.switches.spine_name
     spines = f" under {shape.spines} x {spine}" if shape.spines else ""
     leaves = f"{shape.leaves} x {fabric.switches.leaf_name}{spines}{fabric.switches.where}"
-    return f"{ports}, {leaves}, oversubscription {shape.oversubscription:.2f}:1"
+    return f"{ports}, {leaves}, oversubscription {written(shape.oversubscription, '.2f')}:1"
 
 
 def cabling(fabric: Cabling) -> Table:
@@ -288,7 +289,7 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
         return [("Switches", f"none: {fabric.reason.replace('_', ' ')}")]
     shape = switches.shape
     spines = f"{number(shape.spines)} x {switches.spine_name}"
-    oversubscription = f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1 is planned"
+    oversubscription = f"{written(shape.oversubscription, '.2f')}:1, at most {written(fabric.max_oversubscription, 'g')}:1 is planned"
     cables = (
         f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, "
         f"{number(shape.uplink_cables or shape.peer_cables)} between switches at {number(switches.up_gbit_s)} Gbit/s"

@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Column, Table, key, listed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, capital, number, runs
 
@@ -178,11 +178,13 @@ def groups(plan: Plan) -> Table:
                 "gpus_held", "Held on average", "mean", of=lambda g: lines[f"groups.{g.id}.held_gpus"].value
             ),
             Column("profile", "Profile"),
-            Column("pool", "Cluster", detail=True, words=lambda id: clusters.get(id, "")),
+            Column("pool", "Cluster", detail=True, of=lambda g: clusters.get(g.pool, "")),
             Column("vms_not_placed", "VMs not placed", "number", detail=True, of=_not_placed),
             Column("why", "Why this access", detail=True, of=_why),
             Column("against", "Against it", detail=True, of=lambda g: " ".join(r.text for r in g.against)),
             Column("sources", "Sources", "sources", detail=True, of=_reasoned_by),
+            key("group_id", "id"),
+            key("pool_id", "pool"),
         ),
         plan.groups,
     )
@@ -225,6 +227,7 @@ def pools(plan: Plan, *pools: Pool) -> Table:
             Column("gpus", "GPUs", "number"),
             Column("gpus_after_failure", "GPUs after a failure", "number", detail=True),
             Column("proof", "Proof", detail=True, of="method"),
+            *CLUSTER_IDS,
         ),
         pools or plan.pools,
     )
@@ -236,6 +239,10 @@ def _gpus_per_host(pool: Pool) -> Cell:
     return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
 
 
+CLUSTER_IDS = (key("cluster_id", "id"), key("pool_id", "kind"))
+"""Keys of a cluster, and of the pool of hosts that it belongs to: where a group is in a pool, it may be in several clusters."""
+
+
 def by_cluster(
     name: str,
     title: str,
@@ -244,8 +251,12 @@ def by_cluster(
     of: Callable[[Pool], Iterable[Any]],
 ) -> Table:
     """A table of some things of each cluster, which the first column names."""
-    rows = [(pool.name, *(column.held(thing) for column in columns)) for pool in pools for thing in of(pool)]
-    return Table(name, title, (Column("pool", "Cluster"), *columns), tuple(rows))
+    rows = [
+        (pool.name, *(column.held(thing) for column in columns), pool.id, pool.kind)
+        for pool in pools
+        for thing in of(pool)
+    ]
+    return Table(name, title, (Column("pool", "Cluster"), *columns, *CLUSTER_IDS), tuple(rows))
 
 
 def placement(plan: Plan) -> Table:
@@ -260,6 +271,7 @@ def placement(plan: Plan) -> Table:
             Column("share", "Shared as", of=lambda vm: vm["share"] or ""),
             Column("group", "Group", of=lambda vm: names[vm["group"]]),
             Column("vm", "VM", "number"),
+            key("group_id", "group"),
         ),
         plan.pools,
         lambda pool: (

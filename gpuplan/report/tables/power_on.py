@@ -11,7 +11,7 @@ from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried, distinct
 from gpuplan.plan.power_on_rules import alike
 from gpuplan.report.refusals import refusal_words
-from gpuplan.report.table import Cell, Column, Table, listed, one_place
+from gpuplan.report.table import Cell, Column, Table, between, listed, one_place
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import NAMES, amount, number, percent, stated_percent
 
@@ -112,13 +112,7 @@ def label(key: str) -> str:
 
 def _share(ends: tuple[float, float]) -> Cell:
     low, high = ends
-    said = list(dict.fromkeys(map(percent, ends)))
-    return Cell(
-        low,
-        words=" to ".join([*(each.removesuffix(" %") for each in said[:-1]), said[-1]]),
-        low=low,
-        high=high,
-    )
+    return Cell(low, words=between(ends, percent), low=low, high=high)
 
 
 def _interval(row: Row) -> Cell:
@@ -128,8 +122,7 @@ def _interval(row: Row) -> Cell:
 
 def _missing(row: Row) -> Cell:
     low, high = row.tried.missing
-    said = dict.fromkeys(map(one_place, (low, high)))
-    return Cell(high, words=" to ".join(said), low=low, high=high)
+    return Cell(high, words=between((low, high), one_place), low=low, high=high)
 
 
 def _hosts(row: Row) -> Cell:

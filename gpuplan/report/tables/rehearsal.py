@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from gpuplan.models.power_on.rehearsal import MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
-from gpuplan.report.table import Cell, Column, Table, listed, records
+from gpuplan.report.table import Cell, Column, Table, between, listed, one_place, records
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, capital, moment, number, percent, runs, some_of, verb
+from gpuplan.wording import amount, capital, moment, number, percent, run_words, some_of, verb
 
 HAPPENS = {
     MOVES: "moves by vMotion",
@@ -55,15 +55,7 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
 
 def _targets(turn: Turn) -> Cell:
     hosts = sorted({each.to_host for each in turn.went if each.to_host})
-    return Cell(tuple(hosts), words=host_runs(hosts))
-
-
-def host_runs(hosts: Iterable[int]) -> str:
-    """Hosts by their numbers, neighbours joined: ``1–3, 7``."""
-    found = runs(sorted(hosts))
-    return ", ".join(
-        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found
-    )
+    return Cell(tuple(hosts), words=run_words(hosts))
 
 
 def _stun(turn: Turn) -> Cell:
@@ -125,10 +117,12 @@ def restart_columns(plan: Plan) -> tuple[Column, ...]:
     """What is told of a failure and its restarts."""
     names = group_names(plan)
     return (
-        Column("hosts", "Host lost", of=lambda failed: Cell(failed.hosts, words=host_runs(failed.hosts))),
+        Column(
+            "hosts", "Host lost", of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))
+        ),
         Column("vms", "VMs on it", "number"),
         Column("chance", "All restart", "range", of=lambda failed: _between(failed.chance, percent)),
-        Column("missing", "VMs that do not", "range", of=lambda failed: _between(failed.missing, _mean)),
+        Column("missing", "VMs that do not", "range", of=lambda failed: _between(failed.missing, one_place)),
         Column("worst", "At worst", of=lambda failed: _worst(failed, names)),
         Column("static", "Stay down", "number"),
         Column("best", "Unplaced at best", "number"),
@@ -137,12 +131,7 @@ def restart_columns(plan: Plan) -> tuple[Column, ...]:
 
 
 def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
-    low, high = (words(end) for end in ends)
-    return Cell(ends, words=low if low == high else f"{low.removesuffix(' %')} to {high}")
-
-
-def _mean(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
+    return Cell(ends, words=between(ends, words))
 
 
 def _worst(failed: Failed, names: dict[str, str]) -> Cell:
@@ -190,7 +179,7 @@ def _worst_hour(week: Lived) -> Cell:
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Whether hosts can be upgraded one by one, and in which order."""
     found = rehearsed.upgrade
-    hosts = order_words(found.order)
+    hosts = run_words(found.order)
     shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
     if set(rehearsed.ways) == {STAYS}:
         return f"The hosts can be upgraded in any order. {_static(found.down[1])}"
@@ -224,14 +213,6 @@ def _static(vms: int) -> str:
     return f"{amount(vms, 'VM')} with static passthrough {verb(vms, 'are')} down while their host is."
 
 
-def order_words(hosts: Iterable[int]) -> str:
-    """Hosts in their order, rising neighbours joined."""
-    found = runs(hosts)
-    return ", ".join(
-        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found
-    )
-
-
 def start_sentence(rehearsed: Rehearsed) -> str:
     """From where the rehearsal begins, and what it assumes."""
     most = rehearsed.not_started[1]
@@ -250,7 +231,9 @@ def design_sentence(rehearsed: Rehearsed) -> str:
         return "From the placement of the design it is the same."
     if found.works:
         other = "every other VM" if found.down[1] else "every VM"
-        return f"From the placement of the design {other} keeps a place, in the order {order_words(found.order)}."
+        return (
+            f"From the placement of the design {other} keeps a place, in the order {run_words(found.order)}."
+        )
     hand = " Moved by hand to the empty host, all keep a place." * rehearsed.by_hand_as_designed
     down = found.down[1]
     return f"From the placement of the design {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"

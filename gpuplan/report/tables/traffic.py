@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.locales import written
 from gpuplan.models.demand.simulation import Estimate
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.models.llm.traffic import Answers
@@ -52,7 +53,7 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
             _time("p99_s", "99 % within"),
             Column(
                 "kept_share",
-                f"Within {traffic.first_token_s:g} s",
+                f"Within {written(traffic.first_token_s, 'g')} s",
                 "share",
                 of=lambda row: _value(row.found.kept_share),
             ),
@@ -69,7 +70,7 @@ def _time(name: str, label: str) -> Column:
 
 def seconds(value: float) -> str:
     """A wait for a first token: hundredths up to ten seconds."""
-    return f"{value:.2f}" if value < 10 else number(round(value))
+    return written(value, ".2f") if value < 10 else number(round(value))
 
 
 def _value(found: float | Estimate) -> float:

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.locales import SPOKEN, written
 from gpuplan.plan import Plan
 from gpuplan.report import table as report
 from gpuplan.report.document import clean
-from gpuplan.report.document.writing import as_of
+from gpuplan.report.document.writing import as_of, paper_of
 from gpuplan.wording import capital, runs
 
 MAX_TEXT = 32_767
@@ -47,6 +48,10 @@ KIND_LOOKS: Mapping[str, tuple[str, float]] = {
     "watts": ("num", 13),
 }
 """Format and width of the kinds of columns that hold numbers; any other is text, as wide as its longest."""
+PAPERS = {"": 9, "a4": 9, "letter": 1}
+"""Paper -> its number in a workbook; A4 where none is chosen."""
+INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
+"""Whole numbers in lakh and crore. Other signs between digits are those of the reader's own spreadsheet."""
 NARROW, WIDE = 10, 60
 """Width of a column of text, at least and at most."""
 TINT = "#FFF4CC"
@@ -133,6 +138,12 @@ def _laid(column: report.Column, values: Sequence[Any]) -> SheetColumn:
     return SheetColumn(head, width or min(max(longest + 1, NARROW), WIDE), kind)
 
 
+def _localised(style: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A style with its numbers grouped as in the locale."""
+    indian = SPOKEN.get().grouping == 2 and style.get("num_format") == "#,##0"
+    return {**style, "num_format": INDIAN} if indian else style
+
+
 class Book:
     """The workbook that is written, its styles and its ways to lay out a sheet."""
 
@@ -158,6 +169,7 @@ class Book:
         )
         self._styles: dict[tuple[Any, ...], Any] = {}
         self._plan = plan
+        self._paper = paper_of(plan)
 
     def content(self) -> bytes:
         """The bytes of the file."""
@@ -171,7 +183,7 @@ class Book:
     def _style(self, kind: str, bold: bool = False, tinted: bool = False, quoted: bool = False) -> Any:
         key = (kind, bold, tinted, quoted)
         if key not in self._styles:
-            made = self._book.add_format({"valign": "top", **FORMATS[kind]})
+            made = self._book.add_format({"valign": "top", **_localised(FORMATS[kind])})
             if bold:
                 made.set_bold()
                 made.set_top(1)
@@ -205,7 +217,7 @@ class Book:
         self.put(made, 0, 0, title or name, "title")
         self.put(made, 1, 0, note, "line")
         made.set_landscape()
-        made.set_paper(9)
+        made.set_paper(PAPERS[self._paper])
         made.fit_to_pages(1, 0)
         made.set_footer("&L&A&R&P / &N")
         made.hide_gridlines(2)
@@ -213,6 +225,7 @@ class Book:
 
     def block(self, table: report.Table, live: Mapping[str, Sequence[Any]] | None = None) -> Block:
         """A topic's table, details and all: numbers as they are; ``live`` has what stands in some columns instead."""
+        table = table.keyless()
         cells = [
             [self._value(cell, column) for cell, column in zip(row, table.columns, strict=True)]
             for row in table.cells()
@@ -293,9 +306,13 @@ def _limits(value: Editable) -> dict[str, Any]:
     rule: dict[str, Any] = {"validate": "decimal", "ignore_blank": True, "error_title": "Not allowed"}
     low, high = value.low, value.high
     if high is None:
-        return rule | {"criteria": ">=", "value": low, "error_message": f"A number of at least {low:g}."}
+        return rule | {
+            "criteria": ">=",
+            "value": low,
+            "error_message": f"A number of at least {written(low, 'g')}.",
+        }
     between = {"criteria": "between", "minimum": low, "maximum": high}
-    return rule | between | {"error_message": f"A number from {low:g} to {high:g}."}
+    return rule | between | {"error_message": f"A number from {written(low, 'g')} to {written(high, 'g')}."}
 
 
 def source_titles(plan: Plan, ids: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
@@ -29,9 +30,7 @@ def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
     keys = ("quantity", "unit_price", "known", "discount", "cost")
     block = book.block(money.bill, {key: [cells.get(key) for cells in paid] for key in keys})
     totals = [_total(money, status) for status in PAID]
-    note = (
-        f"On the day of the installation, in {costs.currency} of {costs.as_of}. Tinted cells may be changed."
-    )
+    note = f"On the day of the installation, in {costs.currency} of {written_day(costs.as_of)}. Tinted cells may be changed."
     if costs.excludes:
         note += f" As planned, the totals exclude: {'; '.join(costs.excludes)}."
     book.topic(BILL, note, block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=()))
@@ -94,7 +93,7 @@ class Row(NamedTuple):
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     """The cost of each part and item in each year, as formulas."""
     costs, last = money.costs, money.last
-    note = f"In {costs.currency} of {costs.as_of}. Running costs are paid at the end of their year; what a year takes is bought at its start, in the column of the year before."
+    note = f"In {costs.currency} of {written_day(costs.as_of)}. Running costs are paid at the end of their year; what a year takes is bought at its start, in the column of the year before."
     if costs.excludes:
         note += f" As planned, it excludes: {'; '.join(costs.excludes)}."
     sheet = book.sheet(YEARS, f"{note} {growth_words(costs)}".rstrip())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm import INPUTS
@@ -35,7 +36,7 @@ def summary_sheet(book: Book, plan: Plan, money: Money | None) -> None:
         ("Design", scenario.name, "", ""),
         ("Customer", scenario.customer, "", ""),
         ("GPU", gpu, "", ""),
-        ("As of", as_of(plan), "", "day of the prices"),
+        ("As of", written_day(as_of(plan)), "", "day of the prices"),
         ("Catalog", plan.catalog.digest, "", "fingerprint of the figures that the design rests on"),
     ]
     spare = (
@@ -103,7 +104,7 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     """The groups with their share of the cost beside them, and what belongs to none."""
-    names, table = topics.group_names(plan), cost.cost_by_group(plan).without("group", "name")
+    names, table = topics.group_names(plan), cost.cost_by_group(plan).without("name")
     ids = [each.id for each in money.costs.groups]
     rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
     for id in ids:
@@ -168,7 +169,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
 def inputs_sheet(book: Book, plan: Plan) -> None:
     """Every input with its origin."""
     scenario = plan.scenario
-    paths = [field.path for field in FIELDS if not field.path.startswith("internal.")]
+    paths = [field.path for field in FIELDS if not field.path.startswith(("format.", "internal."))]
     of_models = {name for names in INPUTS.values() for name in names}
     paths += [
         f"groups.{group.id}.{field.path}"
@@ -187,7 +188,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
             Column("basis", "Basis", "basis"),
             Column("sources", "Source", "sources"),
             Column("locator", "Where"),
-            Column("as_of", "As of"),
+            Column("as_of", "As of", "day"),
             Column("note", "Note"),
             Column("path", "In the scenario file"),
         ),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.xlsx import cost_sheets, sheets
 from gpuplan.report.xlsx.book import Book
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
 
 
+@spoken
 def xlsx_bytes(plan: Plan) -> bytes:
     """The plan as a workbook in the format of Excel; the same plan always gives the same bytes."""
     book = Book(plan)

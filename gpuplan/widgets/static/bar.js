@@ -3,6 +3,9 @@
 // Longer links are cut by some mail and chat programs.
 const LONG_LINK = 8_000;
 
+// How long a notice stays, ms; one of something wrong stays until it is dismissed, or until something else is done.
+const STAYS = { note: 6_000, warn: 12_000 };
+
 // A design counts as a recent one when it has stood for so long, ms.
 const SETTLED = 1_000;
 
@@ -28,6 +31,7 @@ for (const done of ["pointerdown", "keydown"]) addEventListener(done, () => { as
 function focusField(path, tries = 600, turn = ++asked) {
   const field = document.querySelector(`.gp-app [data-at="${CSS.escape(path)}"]`);
   if (field?.isConnected && field.closest("details")) field.closest("details").open = true;
+  if (field?.isConnected && !field.offsetParent) field.dispatchEvent(new Event("reveal", { bubbles: true })); // on another page of a long table
   if (field?.offsetParent) {
     field.focus();
     field.scrollIntoView({ block: "center" });
@@ -37,10 +41,6 @@ function focusField(path, tries = 600, turn = ++asked) {
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const isDark = () => document.body.dataset.jpThemeLight === "false";
-    const themed = () => send("theme", { dark: isDark() });
-    themed();
-    addEventListener("gpuplan:theme", themed);
     const file = h("input", { type: "file", accept: ".yaml,.yml,.json", hidden: true, "aria-label": "Open a scenario file",
       onchange: async () => {
         const chosen = file.files[0];
@@ -51,8 +51,13 @@ export default {
       } });
     const button = (text, type, title, primary) =>
       h("button", { type: "button", class: primary ? "gp-primary" : "", title, "data-at": type, onclick: () => send(type) }, text);
-    const undo = button("Undo", "undo", "Take the last change back (Ctrl+Z)");
-    const redo = button("Redo", "redo", "Bring it back (Ctrl+Y)");
+    const undo = button("Undo", "undo");
+    const redo = button("Redo", "redo");
+    const named = (node, words, keys) => {
+      const text = words ? `${node.textContent}: ${words}` : node.textContent;
+      node.title = `${text} (${keys})`;
+      node.setAttribute("aria-label", text);
+    };
     const open = h("button", { type: "button", "data-at": "open", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
     const save = button("Save", "save", "Save the scenario as a file");
     const share = h("button", { type: "button", class: "gp-primary", "data-at": "share", title: "Copy a link that carries this design", onclick: copy }, "Share link");
@@ -60,11 +65,12 @@ export default {
       title: "Show only what the customer may see",
       onclick: () => send("view", { customer: !model.get("data").customer }) }, "Customer view");
     const theme = h("button", { type: "button", class: "gp-icon", "data-at": "theme", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
-      onclick: () => window.gpuplan.setTheme(isDark() ? "light" : "dark") }, "\u25d0");
+      onclick: () => window.gpuplan.setTheme(window.gpuplan.theme === "dark" ? "light" : "dark") }, "\u25d0");
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
       oninput: () => typed("name", name.value), onblur: () => typed(),
       onchange: () => { send("set", { path: "name", value: name.value, live: false }); typed(); } });
-    const notice = h("div", { class: "gp-notice", role: "status", hidden: true });
+    const notice = h("div", { class: "gp-notice", role: "status", hidden: true, onmouseenter: stay, onfocusin: stay, onmouseleave: leave, onfocusout: leave });
+    let leaving;
     const brand = h("button", { type: "button", class: "gp-brand", title: "Start page", onclick: () => send("go", { step: "start" }) }, "gpuplan");
     el.append(
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
@@ -73,7 +79,20 @@ export default {
     function tell(level, text) {
       notice.hidden = !text;
       notice.className = `gp-notice gp-${level}`;
-      notice.replaceChildren(text, h("button", { type: "button", class: "gp-icon", "aria-label": "Dismiss", onclick: () => { notice.hidden = true; send("dismiss"); } }, "\u00d7"));
+      notice.dataset.level = level;
+      notice.replaceChildren(h("span", {}, text), h("button", { type: "button", class: "gp-icon", "aria-label": "Dismiss", onclick: dismiss }, "\u00d7"));
+      leave();
+    }
+    function dismiss() {
+      stay();
+      notice.hidden = true;
+      if (model.get("data").notice.text) send("dismiss", { text: model.get("data").notice.text });
+    }
+    function stay() { clearTimeout(leaving); }
+    function leave() {
+      stay();
+      const time = STAYS[notice.dataset.level];
+      if (time && !notice.hidden && !notice.matches(":hover, :focus-within")) leaving = setTimeout(dismiss, time);
     }
     async function copy() {
       const { customer, internal, share } = model.get("data");
@@ -96,6 +115,8 @@ export default {
       const data = model.get("data");
       undo.disabled = !data.can_undo;
       redo.disabled = !data.can_redo;
+      named(undo, data.undo, "Ctrl+Z");
+      named(redo, data.redo, "Ctrl+Y");
       save.disabled = share.disabled = !data.started;
       view.setAttribute("aria-pressed", String(data.customer));
       name.hidden = !data.started;
@@ -132,6 +153,6 @@ export default {
       if (message.type === "taken") window.gpuplan.heard(message.number, message.memory, message.designs);
     });
     draw();
-    return () => { clearTimeout(keeping); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); removeEventListener("gpuplan:theme", themed); };
+    return () => { clearTimeout(keeping); stay(); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); };
   },
 };

@@ -3,7 +3,14 @@ const vega = (globalThis.gpuplanVega ??= Promise.withResolvers());
 
 // No menu (it is unnamed and offers an editor on the internet), vector output for print, and no eval: with "ast" Vega
 // interprets its expressions, which the page's Content-Security-Policy demands.
-const OPTIONS = { mode: "vega-lite", actions: false, renderer: "svg", ast: true };
+// A chart that says nothing of its colours has those of the page around it, light or dark.
+const ink = "currentColor", line = "#8886";
+const words = { labelColor: ink, titleColor: ink };
+const config = {
+  background: "transparent", view: { stroke: line }, axis: { ...words, gridColor: line, domainColor: line, tickColor: line }, legend: words, header: words,
+  title: { color: ink, subtitleColor: ink }, text: { color: ink }, rule: { color: ink },
+};
+const OPTIONS = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, config };
 
 // From the rows of a view to others. Rows are changed where they are, so that their marks stay in the document.
 function changes(view, name, now) {
@@ -40,6 +47,7 @@ export default {
       made?.finalize();
       made = undefined;
       if (!spec.$schema) return place.replaceChildren();
+      place.style.width = spec.width === "container" ? "100%" : "";
       const datasets = { ...spec.datasets, ...rows };
       const { view, finalize } = await embed(place, structuredClone({ ...spec, datasets }), OPTIONS);
       made = { view, finalize, spec, rows };

@@ -128,11 +128,33 @@ function drawn(view, after) {
         redraw(el, view(model.get("data"), send, model));
         after?.(el, model, send);
       };
+      model.draw = draw;
       model.on("change:data", draw);
       draw();
       return () => model.off("change:data", draw);
     },
   };
+}
+
+// Makes what can be pressed in an element one stop of the Tab key, as in a toolbar: arrow keys go on from there. With `press` what
+// is reached is pressed, too. Begins at what is chosen, or at what had the focus last.
+function roving(el, press = false) {
+  if (!el) return;
+  const items = () => [...el.querySelectorAll("button:not([hidden]), input:not([type=file])")].filter((each) => !each.disabled);
+  const stop = (at) => items().forEach((each) => { each.tabIndex = each === at ? 0 : -1; });
+  const chosen = el.querySelector("[aria-selected=true], [aria-current]");
+  stop(el.contains(document.activeElement) ? document.activeElement : chosen ?? items().find((each) => each === el.last) ?? items()[0]);
+  if (el.acts?.keydown) return;
+  listen(el, "focusin", ({ target }) => { el.last = target; stop(target); });
+  listen(el, "keydown", (event) => {
+    const all = items(), at = all.indexOf(event.target);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (at < 0 || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const next = all[(to + all.length) % all.length];
+    next.focus();
+    if (press) next.click();
+  });
 }
 
 // For drawn(): what was opened stays open when it is drawn again.
@@ -142,6 +164,34 @@ function keepOpen(el, model) {
     node.open = model.opened.has(node.dataset.keep);
     node.ontoggle = () => model.opened[node.open ? "add" : "delete"](node.dataset.keep);
   }
+}
+
+// How an input is known where that is worth a word: "assumed" opens the choice of saying that the customer confirmed it, "confirmed" that of taking it back.
+function confirmation(field, send, known) {
+  const by = h("input", { type: "text", maxlength: 80, placeholder: "Who, when (optional)", "aria-label": `Who confirmed ${field.label}, and when`, autocomplete: "off" });
+  const act = h("button", { type: "button", class: "gp-primary" });
+  const node = h("div", { class: "gp-confirm", hidden: true, onkeydown: (event) => { if (event.key === "Escape") open(false);
+    if (event.key === "Enter" && event.target === by) act.click();
+  } }, by, act);
+  const mark = h("button", { type: "button", "data-at": `known-${field.path}`, onclick: () => open(node.hidden) });
+  function open(there) {
+    node.hidden = !there;
+    mark.setAttribute("aria-expanded", String(there));
+    if (there) act.focus();
+    else if (node.contains(document.activeElement)) mark.focus();
+  }
+  act.onclick = () => { send("confirm", { path: field.path, yes: !by.hidden, by: by.value }); open(false); mark.focus(); };
+  return { node, update(next) {
+    const word = next.assumed ? "assumed" : next.confirmed ? "confirmed" : "";
+    if (!word) open(false);
+    known.replaceChildren(...(word ? [mark] : []));
+    known.classList.toggle("gp-confirmed", Boolean(next.confirmed));
+    mark.textContent = word;
+    mark.title = next.known;
+    mark.setAttribute("aria-label", `${next.label}: ${word}. ${next.assumed ? "Confirm it" : "Take that back"}`);
+    by.hidden = !next.assumed;
+    act.textContent = next.assumed ? "Confirmed by the customer" : "Assumed after all";
+  } };
 }
 
 // One input with its label, unit, question and problem. update() leaves what is being typed alone.
@@ -160,8 +210,7 @@ function control(field, send, compact) {
   } else {
     const area = field.kind === "area";
     input = h(area ? "textarea" : "input", {
-      type: area ? undefined : field.kind === "number" ? "number" : "text", rows: area ? 4 : undefined, id, autocomplete: "off", spellcheck: "false",
-      min: field.kind === "number" ? field.low : undefined, max: field.kind === "number" ? field.high : undefined,
+      type: area ? undefined : "text", inputmode: field.kind === "number" ? "decimal" : undefined, class: field.kind === "number" ? "gp-digits" : undefined, rows: area ? 4 : undefined, id, autocomplete: "off", spellcheck: "false",
       oninput: () => {
         typed(field.path, input.value);
         wait();
@@ -176,6 +225,7 @@ function control(field, send, compact) {
   input.dataset.at = field.path;
   const problem = h("p", { class: "gp-problem", id: `${id}-problem`, role: "alert" });
   const known = h("span", { class: "gp-assumed" });
+  const confirm = confirmation(field, send, known);
   const label = h("label", { for: id }, field.label);
   const ask = field.question && !compact
     ? h("button", { class: "gp-ask", type: "button", "aria-label": `Why ask: ${field.label}`, "aria-expanded": "false",
@@ -201,12 +251,11 @@ function control(field, send, compact) {
       input.title = next.locked;
       problem.textContent = next.problem ? `${next.problem}.` : "";
       problem.hidden = !next.problem;
-      known.textContent = next.assumed ? "assumed" : "";
-      known.title = next.known;
+      confirm.update(next);
       shown = next;
     }
   };
-  if (["text", "number", "textarea"].includes(input.type)) {
+  if (["text", "textarea"].includes(input.type)) {
     // What cannot be changed says why when somebody tries.
     input.addEventListener("keydown", (event) => {
       if (input.readOnly && (event.key.length === 1 || event.key === "Backspace") && !event.ctrlKey && !event.metaKey) {
@@ -222,6 +271,14 @@ function control(field, send, compact) {
       typed();
     });
     input.addEventListener("change", () => { delete input.dataset.typing; });
+    if (field.kind === "number") input.addEventListener("keydown", (event) => {
+      // Up and down count, as in any field for a number.
+      const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (!by || input.readOnly || !/^\d{1,15}$/.test(input.value)) return;
+      event.preventDefault();
+      input.value = String(Math.min(Math.max(Number(input.value) + by, field.low), field.high));
+      input.dispatchEvent(new Event("input"));
+    });
     input.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && shown) { wait(); input.value = shown.value; delete input.dataset.typing; typed(); }
     });
@@ -232,8 +289,8 @@ function control(field, send, compact) {
   const node = compact
     ? h("form", { class: "gp-cell", onsubmit }, input)
     : field.kind === "checkbox"
-      ? h("form", { class: "gp-field gp-check", onsubmit }, h("div", { class: "gp-line" }, input, label, known, ask), question, problem)
-      : h("form", { class: "gp-field", onsubmit }, h("div", { class: "gp-line" }, label, known, ask),
+      ? h("form", { class: "gp-field gp-check", onsubmit }, h("div", { class: "gp-line" }, input, label, known, ask), confirm.node, question, problem)
+      : h("form", { class: "gp-field", onsubmit }, h("div", { class: "gp-line" }, label, known, ask), confirm.node,
           h("div", { class: "gp-line" }, input, unit), question, problem);
   update(field);
   return { node, update, input, problem };
@@ -278,23 +335,89 @@ const cellContent = (c, row, send) => [
   (c.acts ?? []).map((a) => [" ", h("button", { type: "button", class: "gp-link gp-act", "data-at": `${a.event}-${Object.values(a.rest)}`, "aria-label": `${a.text}: ${a.name}`,
     onclick: () => send(a.event, a.rest) }, a.text)])];
 const cellStyle = (c) => [c.numeric ? "n" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
-const headCells = (heads) => heads.map((c) => c.text ? h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text) : h("td"));
 
-// Tables made from plain data.
-function tables(all, send) {
-  return all.map((t) => h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null,
-    t.rows.length ? h("table", { class: "gp-table" },
-      t.heads.length ? h("thead", {}, h("tr", {}, headCells(t.heads))) : null,
-      h("tbody", {}, t.rows.map((row) => h("tr", { class: row[0].row }, row.map((c) => h("td", { class: cellStyle(c), title: c.title }, cellContent(c, row, send))))))) : null,
-    t.more ? h("p", { class: "gp-small" }, t.more) : null));
+// Lists of more rows than MOST are searched, sorted and turned page by page; paper has all rows.
+const MOST = 12, PAGE = 14;
+const BY_NAME = new Intl.Collator(undefined, { numeric: true });
+const nothing = (value) => value === undefined || value === null || value === "" || value === "\u2013";
+function compared(one, other) {
+  if (nothing(one) || nothing(other)) return { order: nothing(one) - nothing(other), last: true };
+  const numbers = typeof one === "number" && typeof other === "number";
+  return { order: numbers ? one - other : BY_NAME.compare(one, other), last: false };
+}
+const plain = (text) => text.toLowerCase().replace(/\s/g, " ");
+
+// A long list as it is looked at: its rows in their order, each with the class that hides it on the screen ("" if it is on the
+// page), and what it is searched and turned with. `words` gives the text of a row, `value` what it is sorted by in a column; `still`
+// keeps the order as it is, while something in the list is typed. The part draws itself again with model.draw().
+function long(model, key, name, rows, words, { value, still = false } = {}) {
+  if (rows.length <= MOST) return { rows: rows.map((row) => ({ row, off: "" })), tools: null, head: null, reveal: null };
+  const look = ((model.looks ??= {})[key] ??= { search: "", page: 0, column: null, down: false, order: [] });
+  const at = rows.map((_, n) => n);
+  const column = look.column;
+  if (value && column !== null && !(still && look.order.length === rows.length)) {
+    look.order = at.toSorted((one, other) => {
+      const { order, last } = compared(value(rows[one], column), value(rows[other], column));
+      return (look.down && !last ? -order : order) || one - other;
+    });
+  }
+  const ordered = column === null ? at : look.order;
+  const found = ordered.filter((n) => !look.search || plain(words(rows[n])).includes(plain(look.search)));
+  const pages = Math.max(1, Math.ceil(found.length / PAGE)), each = Math.ceil(found.length / pages);
+  look.page = Math.min(look.page, pages - 1);
+  const from = look.page * each, shown = new Set(found.slice(from, from + each));
+  const change = (next) => { Object.assign(look, next); model.draw(); };
+  const turn = (to, text, label) => h("button", { type: "button", "data-at": `${key}-${label}`, "aria-label": `${name}: ${label} page`,
+    "aria-disabled": to < 0 || to >= pages ? "true" : undefined, onclick: () => to >= 0 && to < pages && change({ page: to }) }, text);
+  return {
+    rows: ordered.map((n) => ({ row: rows[n], off: shown.has(n) ? "" : "gp-off" })),
+    searched: Boolean(look.search),
+    tools: h("div", { class: "gp-tools gp-long" },
+      h("input", { type: "search", "data-at": `${key}-search`, placeholder: "Search", "aria-label": `Search ${name}`, value: look.search, autocomplete: "off", spellcheck: "false",
+        oninput: ({ target }) => change({ search: target.value, page: 0 }) }),
+      h("span", { class: "gp-small", role: "status" }, found.length ? `${from + 1}\u2013${from + shown.size} of ${found.length}` : "No match"),
+      pages > 1 ? [turn(look.page - 1, "\u2039", "previous"), turn(look.page + 1, "\u203a", "next")] : null),
+    head: value ? (n, text) => ({ sort: column !== n ? "none" : look.down ? "descending" : "ascending",
+      node: h("button", { type: "button", class: "gp-sort", "data-at": `${key}-sort-${n}`,
+        onclick: () => change({ page: 0, ...(column !== n ? { column: n, down: false } : look.down ? { column: null } : { down: true }) }) }, text) }) : null,
+    reveal: (nth) => change({ search: "", page: Math.floor(nth / Math.ceil(rows.length / Math.ceil(rows.length / PAGE))) }),
+  };
 }
 
-const LEVELS = { stop: "Fix", warn: "Settle", note: "Note" };
+const cellWords = (c) => [c.text, c.note, c.range?.text, c.mark?.text, c.basis, c.visit_text, c.tag, c.field?.options.find((o) => o.value === c.field.value)?.text].filter(Boolean).join(" ");
+const sortedBy = (c) => c.sort ?? c.text;
 
-const messageList = (messages, send) => h("ul", { class: "gp-messages" }, messages.map((m) => h("li", { class: `gp-${m.level}`, "data-code": m.code },
-  h("b", { class: "gp-tag" }, LEVELS[m.level]), h("div", {}, m.text, " ", h("em", {}, m.change), " ",
-    m.where ? h("button", { type: "button", class: "gp-link", "data-at": m.code, onclick: () => send("visit", { path: m.path }) }, `Go to \u201c${m.where}\u201d`) : null,
-    m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))));
+const headCells = (heads, head) => heads.map((c, n) => {
+  if (!c.text) return h("td");
+  const sorted = head?.(n, c.text);
+  return h("th", { scope: "col", class: c.numeric ? "n" : "", "aria-sort": sorted?.sort }, sorted?.node ?? c.text);
+});
+
+// Tables made from plain data; the last rows may be totals.
+function tables(all, send, model) {
+  return all.map((t, nth) => {
+    const end = t.rows.length - (t.totals ?? 0);
+    const many = long(model, t.key ?? `table-${nth}`, t.title || t.heads[0]?.text || "the table", t.rows.slice(0, end), (row) => row.map(cellWords).join(" "),
+      { value: (row, n) => sortedBy(row[n]) });
+    const line = (row, off) => h("tr", { class: [row[0].row, off].filter(Boolean).join(" ") || undefined },
+      row.map((c) => h("td", { class: cellStyle(c), title: c.title }, cellContent(c, row, send))));
+    return h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null, many.tools,
+      t.rows.length ? h("table", { class: "gp-table", onreveal: many.reveal ? ({ target }) => many.reveal([...target.closest("tbody").children].indexOf(target.closest("tr"))) : undefined },
+        t.heads.length ? h("thead", {}, h("tr", {}, headCells(t.heads, many.head))) : null,
+        h("tbody", {}, many.rows.map(({ row, off }) => line(row, off)), t.rows.slice(end).map((row) => line(row, many.searched ? "gp-off" : "")))) : null,
+      t.more ? h("p", { class: "gp-small" }, t.more) : null);
+  });
+}
+
+const LEVELS = { stop: "Fix", warn: "Confirm", note: "Note" };
+
+function messageList(messages, send, model) {
+  const many = long(model, "messages", "messages", messages, (m) => [LEVELS[m.level], m.text, m.change, ...m.sources].join(" "));
+  return [many.tools, h("ul", { class: "gp-messages" }, many.rows.map(({ row: m, off }) => h("li", { class: `gp-${m.level} ${off}`, "data-code": m.code },
+    h("b", { class: "gp-tag" }, LEVELS[m.level]), h("div", {}, m.text, " ", h("em", {}, m.change), " ",
+      m.where ? h("button", { type: "button", class: "gp-link", "data-at": m.code, onclick: () => send("visit", { path: m.path }) }, `Go to \u201c${m.where}\u201d`) : null,
+      m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))))];
+}
 
 // The content of a file as text, as an event carries it.
 const base64 = (file) => new Promise((done) => {

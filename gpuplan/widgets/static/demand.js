@@ -9,8 +9,7 @@ export default {
     const target = h("div", { class: "gp-target", role: "group", "aria-label": "Target" });
     const stated = h("div");
     const body = h("div", { class: "gp-card gp-promise" }, sentence, target, stated);
-    el.append(h("div", { class: "gp-head gp-oneline" }, h("div", {}, h("h1", {}, "Demand"), h("p", {}, "When GPUs are wanted, and how many are enough."))),
-      cards, problem, body);
+    el.append(cards, problem, body);
 
     let dragged = false;
     let timer;

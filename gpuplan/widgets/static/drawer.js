@@ -20,14 +20,14 @@ function why(data, send) {
   ];
 }
 
-function messages(data, send) {
-  return data.messages.length ? messageList(data.messages, send) : h("p", {}, "Nothing to say about this plan.");
+function messages(data, send, model) {
+  return data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to say about this plan.");
 }
 
 let opener = null;
 let visited = [];
 
-export default drawn((data, send) => {
+export default drawn((data, send, model) => {
   if (!data.kind || data.kind === "closed") { visited = []; return null; }
   const close = () => {
     visited = [];
@@ -43,7 +43,7 @@ export default drawn((data, send) => {
     onclose: close },
     h("h2", {}, data.title, h("button", { type: "button", class: "gp-icon", "aria-label": "Close", "data-at": "close", onclick: close }, "\u00d7")),
     before ? h("p", {}, h("button", { type: "button", class: "gp-link", "data-at": "back", onclick: () => send("why", { key: before }) }, "\u2190 back")) : null,
-    data.kind === "why" ? why(data, send) : messages(data, send));
+    data.kind === "why" ? why(data, send) : messages(data, send, model));
 }, (el, model) => {
   const open = Boolean(el.firstChild);
   const drawer = el.querySelector(".gp-drawer");

@@ -28,7 +28,7 @@ function tile(pool, host, send) {
     onclick: () => send("bring-back", { pool: pool.id, host: host.back }) }, "bring one back") : null);
 }
 
-function section(pool, data, send, one) {
+function section(pool, data, send, model, one) {
   const of = one ? "" : `: ${pool.name}`;
   const worst = ({ lost, text, name }) => h("button", { type: "button", class: "gp-link", "aria-label": name + of, "data-at": `${pool.id}-worst-${lost}`,
     onclick: () => send("worst", { pool: pool.id, lost }) }, text);
@@ -43,10 +43,10 @@ function section(pool, data, send, one) {
       h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")) : null,
     pool.power_on ? h("p", { class: "gp-verdict" }, pool.power_on, " ",
       pool.watch ? h("button", { type: "button", class: "gp-link", "aria-label": `Watch it${of}`, "data-at": `${pool.id}-watch`, onclick: () => send("watch", { pool: pool.id }) }, "Watch it") : null) : null,
-    v?.rows.length ? tables([{ ...v, more: v.rest }], send) : null);
+    v?.rows.length ? tables([{ ...v, key: pool.id, more: v.rest }], send, model) : null);
 }
 
-export default drawn((data, send) => {
+export default drawn((data, send, model) => {
   if (!data.pools) return null;
   if (!data.pools.length) {
     return h("div", { class: "gp-card gp-empty" }, h("p", {}, "No hosts yet: there are no workloads."),
@@ -66,6 +66,6 @@ export default drawn((data, send) => {
       h("div", { class: "gp-segments gp-clusters", role: "group", "aria-labelledby": "gp-cluster" }, data.clusters.map((c) => h("button", {
         type: "button", class: `${c.on ? "on" : ""} ${c.state}`, "aria-pressed": String(c.on), title: c.name, "aria-label": c.name, "data-at": `cluster-${c.id}`,
         onclick: () => send("look", { what: "cluster", value: c.id }) }, c.text, c.state ? ` ${SIGNS[c.state]}` : "")))) : null,
-    data.pools.map((pool) => section(pool, data, send, data.pools.length === 1 && !data.clusters.length)),
+    data.pools.map((pool) => section(pool, data, send, model, data.pools.length === 1 && !data.clusters.length)),
     h("ul", { class: "gp-legend" }, data.legend.map((g) => h("li", {}, chip(g.letter, g.colour), h("b", {}, g.name), h("em", {}, g.about)))));
 });

@@ -6,9 +6,9 @@ export default drawn((data, send) => {
       type: "button", class: s.id === data.current ? "on" : "", "aria-current": s.id === data.current ? "step" : undefined,
       "data-at": s.id, onclick: () => send("go", { step: s.id }),
     }, h("span", { class: s.error ? "gp-num gp-bad" : "gp-num", "aria-hidden": "true" }, s.error ? "!" : i || "\u2302"), h("span", {}, s.title,
-      s.error ? h("em", {}, s.error) : null))))),
-    h("p", { class: "gp-hint" }, "Each step can be entered at any time; nothing is lost by going back."));
+      s.error ? h("em", {}, s.error) : null))))));
 }, (el, model) => {
+  roving(el.querySelector("ol"));
   const { current } = model.get("data");
   if (model.step && model.step !== current) {
     el.closest(".gp-app")?.scrollIntoView();

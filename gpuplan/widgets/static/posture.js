@@ -15,7 +15,6 @@ export default drawn((data, send, model) => {
     h("dl", {}, c.figures.map((f) => [h("dt", { title: f.about }, f.label), h("dd", {}, f.parts.map(([key, text], i) => [i ? ", " : null, why(key, text)]))]),
       c.cost ? [h("dt", {}, "Cost"), h("dd", { class: "gp-later" }, c.cost)] : null));
   return [
-    h("div", { class: "gp-head gp-oneline" }, h("div", {}, h("h1", {}, "Hosts and availability"), h("p", {}, "Who is on which GPU, and what keeps running when hosts are lost."))),
     h("div", { class: "gp-two gp-postures" },
       h("div", { class: `gp-posture-cards${data.stale ? " gp-stale" : ""}`, role: "radiogroup", "aria-label": "Host failures to tolerate", title: data.question }, data.cards.map(card)),
       h("div", { class: "gp-card gp-bet" },

@@ -91,10 +91,11 @@ export default {
       redraw(below, [
         data.problem ? h("p", { class: "gp-problem", role: "alert" }, data.problem) : null,
         data.text.map((text) => h("p", { class: "gp-said" }, text)),
-        data.tables.length ? h("div", { class: data.old ? "gp-old" : "" }, tables(data.tables, send)) : null,
+        data.tables.length ? h("div", { class: data.old ? "gp-old" : "" }, tables(data.tables, send, model)) : null,
         (data.after ?? []).map((text) => h("p", { class: "gp-said gp-small" }, text))]);
       if (inside && document.activeElement === document.body) controls.querySelector("button:enabled")?.focus({ preventScroll: true });
     }
+    model.draw = draw;
     model.on("change:data", draw);
     draw();
     return () => model.off("change:data", draw);

@@ -8,9 +8,11 @@ export default {
     const hint = h("small");
     const said = h("div");
     const head = h("tr");
-    const table = h("table", { class: "gp-table gp-sheet" }, h("thead", {}, head));
+    const reveal = ({ target }) => model.reveal?.([...table.querySelectorAll("tbody")].indexOf(target.closest("tbody")));
+    const table = h("table", { class: "gp-table gp-sheet", onreveal: reveal }, h("thead", {}, head));
+    const tools = h("div");
     const more = h("p", { class: "gp-small" });
-    const inside = [said, h("section", { class: "gp-tables" }, table, more)];
+    const inside = [said, h("section", { class: "gp-tables" }, tools, table, more)];
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), inside) : null;
     const all = h("div", {}, details ?? [title, inside]);
 
@@ -41,17 +43,22 @@ export default {
       hint.textContent = data.hint;
       if (!details) title.append(hint);
       redraw(said, data.text.map((text) => h("p", { class: "gp-said" }, text)));
-      head.replaceChildren(...headCells(data.heads));
+      const words = (row) => [row.name, ...row.cells.map((c) => cellWords(c)), ...row.cells.map((c) => c.input?.value)].join(" ");
+      const many = long(model, "sheet", data.title, data.rows, words, { value: (row, n) => sortedBy(row.cells[n]), still: [...rows.values()].some((row) => row.node.contains(document.activeElement)) });
+      model.reveal = many.reveal;
+      redraw(tools, many.tools);
+      redraw(head, headCells(data.heads, many.head));
       table.hidden = !data.rows.length;
       more.textContent = data.more;
       const lost = table.contains(document.activeElement) ? document.activeElement : null;
       const alive = new Set(data.rows.map((row) => row.id));
       for (const [id, row] of rows) if (!alive.has(id)) { row.node.remove(); rows.delete(id); }
       let before = head.parentNode;
-      for (const row of data.rows) {
+      for (const { row, off } of many.rows) {
         if (!rows.has(row.id)) rows.set(row.id, makeRow(row));
         const { node, update } = rows.get(row.id);
         update(row);
+        node.className = off;
         if (before.nextSibling !== node) before.after(node);
         before = node;
       }
@@ -60,6 +67,7 @@ export default {
         (lost.isConnected ? lost : title).focus({ preventScroll: true });
       }
     }
+    model.draw = draw;
     model.on("change:data", draw);
     draw();
     return () => model.off("change:data", draw);

@@ -1,12 +1,28 @@
-// The answer so far; every figure can be asked why.
+// The answer so far; every figure can be asked why. What a change moved is marked for a moment.
+
+const MARKED = 5_000;  // ms
+
 const figures = drawn((data, send) => {
   if (!data.shown) return null;
+  const moved = data.figures.filter((f) => f.was);
   return h("section", { class: `gp-figures${data.stale ? " gp-stale" : ""}`, "aria-label": "The answer so far" },
     data.figures.map((f) => h("button", {
       type: "button", class: `gp-figure gp-${f.tone || "plain"}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
-      title: f.key === "messages" ? "Show the messages" : "Why this number?", onclick: () => send("why", { key: f.key }),
-    }, h("small", {}, f.label), h("b", { class: f.value.length > (/^totals\.(hosts|gpus)$/.test(f.key) ? 6 : 9) ? "gp-long" : "" }, f.value), h("span", { title: f.note }, f.note))),
+      title: f.key === "messages" ? "Show the points to confirm" : "Why this number?", onclick: () => send("why", { key: f.key }),
+    }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note), f.was ? h("em", { "aria-hidden": "true" }, f.was) : null)),
+    h("p", { class: "gp-hidden", role: "status" }, moved.map((f) => `${f.label} ${f.value}, ${f.was}`).join("; ")),
     data.stale ? h("p", { class: "gp-stale-word", role: "status" }, "An input is not allowed: these are the figures of the last good plan.") : null);
+}, (el, model) => {
+  roving(el.querySelector(".gp-figures"));
+  const { turn, figures: shown } = model.get("data");
+  if (turn === undefined) return;
+  if (model.turn !== undefined && model.turn !== turn && shown.some((f) => f.was)) {
+    clearTimeout(model.marking);
+    model.marked = true;
+    model.marking = setTimeout(() => { model.marked = false; el.querySelector(".gp-figures")?.classList.remove("gp-moved"); }, MARKED);
+  }
+  model.turn = turn;
+  el.querySelector(".gp-figures")?.classList.toggle("gp-moved", Boolean(model.marked));
 });
 
 // What changes in the session comes here for all parts and charts of the screen, in one message; each is given its own.
@@ -18,5 +34,12 @@ export default {
       for (const [id, state] of Object.entries(states)) model.widget_manager.get_model(id).then((each) => each.set_state(state));
     });
   },
-  ...figures,
+  render({ model, el }) {
+    const done = figures.render({ model, el });
+    const themed = () => sender(model)("theme", { dark: document.body.dataset.jpThemeLight === "false" });
+    const changed = new MutationObserver(themed);
+    changed.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+    themed();
+    return () => { changed.disconnect(); done(); };
+  },
 };

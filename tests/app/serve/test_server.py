@@ -216,10 +216,16 @@ def test_theme_is_the_pages_business_and_keeps_the_warm_kernel(shared: Any, tab:
     assert evaluate("[window.seen, gpuplan.theme, location.search, location.hash]") == [
         "light",
         "light",
-        "?theme=light",
+        "",
         "#s=abc",
     ]
     assert evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 248)"
+    visit.page.emulate_media(color_scheme="dark")
+    assert evaluate("gpuplan.theme") == "light", "what was chosen counts more than the system"
+    evaluate("localStorage.removeItem('gpuplan-theme')")
+    for system in ("light", "dark"):
+        visit.page.emulate_media(color_scheme=system)
+        assert evaluate("gpuplan.theme") == system
 
 
 @pytest.mark.parametrize("query", ["theme=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "template=lab"])

@@ -1,4 +1,4 @@
-"""Designs side by side: kept, compared with the one on the screen, opened again and forgotten."""
+"""Designs side by side: kept, named, compared with the one on the screen, opened again and forgotten; others tried."""
 
 from __future__ import annotations
 
@@ -9,38 +9,70 @@ import pytest
 
 pytest.importorskip("traitlets")
 
+from gpuplan.app.cards import Card
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps.compare import compare_data
+from gpuplan.app.steps.compare import PAGE, designs_data, inputs_data, results_data, try_out
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
+NAME = "4 x V100 PCIe 32GB, C4140, N+1"
 
-def rows(book: Workbook) -> dict[str, list[dict[str, Any]]]:
-    data = compare_data(book)
+
+def rows(book: Workbook, card: Card) -> dict[str, list[dict[str, Any]]]:
+    data = card(book)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     return {row[0]["text"]: row for row in data["tables"][0]["rows"]}
 
 
-def test_nothing_is_compared_before_a_design_is_kept(catalog: Catalog, book: Workbook) -> None:
-    assert "tables" not in compare_data(book)
-    assert not compare_data(book)["acts"][0]["off"]
-    assert compare_data(Workbook(catalog, from_dict({})))["acts"][0]["off"]
+def said(book: Workbook) -> dict[str, str]:
+    data = designs_data(book)
+    json.dumps(data, allow_nan=False)
+    return {row["label"]: row["sentence"] for row in data["rows"]}
 
 
-def test_what_differs_is_marked_in_the_columns_and_said(book: Workbook) -> None:
+def test_before_a_design_is_kept_others_are_offered(catalog: Catalog, book: Workbook) -> None:
+    data = designs_data(book)
+    assert [each["name"] for each in data["designs"]] == [NAME]
+    assert not data["off"] and not data["rows"]
+    assert {each["name"] for each in data["tries"]} >= {"N+2"}
+    assert all(each["told"].startswith("It ") for each in data["tries"])
+    blank = designs_data(Workbook(catalog, from_dict({})))
+    assert blank["off"] and blank["empty"] and not blank["tries"]
+
+
+def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
+    before = book.scenario
+    try_out(book, "no such design")
+    assert book.kept == ()
+    try_out(book, "N+2")
+    assert [each.name for each in book.kept] == [NAME]
+    assert book.scenario == before.with_value("availability.host_failures", 2)
+    assert said(book)["Hosts"] == "This design takes 9 hosts, one more."
+    assert PAGE.message(book).sentence.startswith("This design costs USD ")
+    assert PAGE.message(book).about == f"Compared with {NAME}."
+    book.undo()
+    assert book.scenario == before
+    try_out(book, "N+2")
+    assert len(book.kept) == 1, "it is kept already"
+
+
+def test_each_difference_is_a_sentence_and_marked_in_the_tables(book: Workbook) -> None:
     book.keep()
-    assert compare_data(book)["list"] == ["Nothing differs."]
+    assert PAGE.message(book).sentence == "Nothing differs."
+    assert designs_data(book)["tries"], "something to try"
     book.edit("groups.data-scientists.people", "80")
     book.edit("cost.licence_discount", "10 %")
-    shown = rows(book)
-    heads = compare_data(book)["tables"][0]["heads"]
-    assert [head["text"] for head in heads] == ["", "Enterprise example", "The design on the screen"]
-    assert [c["text"] for c in shown["Hosts"][1:]] == ["8 hosts", f"{book.plan.totals.hosts} hosts"]
+    hosts = book.plan.totals.hosts
+    assert said(book)["Hosts"].startswith(f"This design takes {hosts} hosts, ")
+    assert "Inputs that differ: Discount on licences, Data scientists: People." in designs_data(book)["same"]
+    shown, changed = rows(book, results_data), rows(book, inputs_data)
+    heads = results_data(book)["tables"][0]["heads"]
+    assert [head["text"] for head in heads] == ["", NAME, "This design"]
+    assert [c["text"] for c in shown["Hosts"][1:]] == ["8 hosts", f"{hosts} hosts"]
     assert "mark" in shown["Hosts"][2]
     assert "mark" not in shown["Hosts"][1]
-    assert [c["text"] for c in shown["Discount on licences"][1:]] == ["0 %", "10 %"]
+    assert [c["text"] for c in changed["Discount on licences"][1:]] == ["0 %", "10 %"]
     assert "mark" not in shown["VMs not placed"][2]
-    assert any(sentence.startswith("Hosts: ") for sentence in compare_data(book)["list"])
 
 
 def test_an_item_of_the_catalog_is_called_by_its_name(book: Workbook) -> None:
@@ -48,26 +80,27 @@ def test_an_item_of_the_catalog_is_called_by_its_name(book: Workbook) -> None:
     book.edit("hardware.gpu", "a100-pcie-80gb")
     book.edit("groups.hpc.workload", "resnet-50-infer-1")
     book.edit("groups.hpc.use_case", "dev-test")
-    shown = rows(book)
+    shown = rows(book, inputs_data)
     assert shown["GPU model"][2]["text"] == book.catalog.gpus["a100-pcie-80gb"].name
     assert shown["HPC users: Work"][2]["text"] == "ResNet-50 inference, batch 1"
     assert shown["HPC users: Use case"][2]["text"] != "dev-test"
+    assert designs_data(book)["notes"][0].startswith("1 GPU counts as 1 GPU")
 
 
 def test_designs_are_kept_under_names_of_their_own_up_to_a_limit(book: Workbook) -> None:
     for _ in range(MOST_KEPT + 1):
         book.keep()
-    assert [kept.name for kept in book.kept] == [
-        "Enterprise example",
-        "Enterprise example (2)",
-        "Enterprise example (3)",
-    ]
-    assert compare_data(book)["acts"][0]["off"]
-    book.forget_kept("Enterprise example (2)")
+    assert [kept.name for kept in book.kept] == [NAME, f"{NAME}, 32 GPUs", f"{NAME}, 32 GPUs (2)"]
+    assert designs_data(book)["off"]
+    book.rename_kept(f"{NAME}, 32 GPUs", "  As \n quoted ")
+    book.rename_kept(NAME, "As quoted")
+    book.rename_kept(NAME, " ")
+    assert [kept.name for kept in book.kept] == [NAME, "As quoted", f"{NAME}, 32 GPUs (2)"]
+    book.forget_kept("As quoted")
     book.keep()
-    assert [kept.name for kept in book.kept][-1] == "Enterprise example (2)"
-    book.forget_kept("Enterprise example")
-    assert len(rows(book)["Hosts"]) == 1 + MOST_KEPT
+    assert [kept.name for kept in book.kept][-1] == f"{NAME}, 32 GPUs"
+    book.forget_kept(NAME)
+    assert len(rows(book, results_data)["Hosts"]) == 1 + MOST_KEPT
 
 
 def test_a_kept_design_is_opened_and_undo_returns(book: Workbook) -> None:
@@ -75,12 +108,7 @@ def test_a_kept_design_is_opened_and_undo_returns(book: Workbook) -> None:
     first = book.scenario
     book.edit("groups.data-scientists.people", "80")
     second = book.scenario
-    acts = rows(book)[""][1]["acts"]
-    assert [(act["event"], act["rest"]) for act in acts] == [
-        ("open-kept", {"name": "Enterprise example"}),
-        ("forget-kept", {"name": "Enterprise example"}),
-    ]
-    book.open_kept("Enterprise example")
+    book.open_kept(NAME)
     assert book.scenario == first
     book.undo()
     assert book.scenario == second
@@ -93,4 +121,4 @@ def test_a_design_that_cannot_be_planned_is_not_kept(book: Workbook) -> None:
     book.edit("demand.stated_gpus", "many")
     book.keep()
     assert book.kept == ()
-    assert compare_data(book)["acts"][0]["off"]
+    assert designs_data(book)["off"]

@@ -1,8 +1,9 @@
-"""Design: decisions, messages and sources."""
+"""Design: decisions, messages, planning values to confirm, and sources."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,35 +11,90 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.design import design_data
+from gpuplan.app.steps.design import (
+    PAGE,
+    confirmed_data,
+    decisions_data,
+    messages_data,
+    sources_data,
+    values_data,
+)
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.known import unconfirmed
+
+
+def acts_of(row: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What can be done in a row: event -> what it holds."""
+    return {act["event"]: act["rest"] for cell in row for act in cell.get("acts", ())}
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
 def test_decisions_messages_and_sources(catalog: Catalog, name: str) -> None:
     book = Workbook(catalog, load_scenario(name))
-    data = design_data(book)
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert [d["number"] for d in data["decisions"]] == [d.number for d in book.plan.decisions]
-    assert len(data["messages"]) == len(check_plan(book.plan))
-    numbers = [source["number"] for source in data["sources"]]
+    decisions = decisions_data(book)["decisions"]
+    assert [d["number"] for d in decisions] == [d.number for d in book.plan.decisions]
+    assert len(messages_data(book)["messages"]) == len(check_plan(book.plan))
+    rows = sources_data(book)["tables"][0]["rows"]
+    numbers = [int(row[0]["text"]) for row in rows]
     assert numbers == list(range(1, len(numbers) + 1))
-    for decision in data["decisions"]:
+    assert all(row[1]["text"] and row[2]["text"] for row in rows), "title and producer"
+    for decision in decisions:
         assert decision["cites"]
         assert set(decision["cites"]) <= set(numbers)
         assert decision["key"] == "" or decision["key"] in book.plan.lines
-    assert all(source["title"] and source["producer"] for source in data["sources"])
+    for tab in PAGE.tabs:
+        for card in tab.content.children[0].children:  # type: ignore[union-attr]
+            data = card.data(book)  # type: ignore[union-attr]
+            assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_a_click_says_that_the_customer_confirmed_a_planning_value(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("enterprise"))
+    rows = values_data(book)["tables"][0]["rows"]
+    assert len(rows) == len(unconfirmed(book.plan))
+    assert not confirmed_data(book)["shown"]
+    by_name = {row[0]["text"]: acts_of(row) for row in rows}
+    assert by_name["Data scientists: People"]["confirm"] == {
+        "path": "groups.data-scientists.people",
+        "yes": True,
+    }
+    repair = by_name["Time to repair a host"]
+    assert repair == {"visit": {"path": "availability.repair_h"}}, (
+        "a value of the catalog is replaced, not confirmed"
+    )
+    reasons = [row[3]["text"] for row in rows[:20]]
+    assert sum(map(bool, reasons)) == 1, "one reason for all groups stands once"
+    book.confirm("groups.data-scientists.people", True, "Ms Ito")
+    assert len(values_data(book)["tables"][0]["rows"]) == len(rows) - 1
+    (confirmed,) = confirmed_data(book)["tables"][0]["rows"]
+    assert acts_of(confirmed)["confirm"] == {"path": "groups.data-scientists.people", "yes": False}
+    assert "Ms Ito" in confirmed[3]["text"]
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_the_message_of_the_step_counts_as_the_strip_does(catalog: Catalog, name: str) -> None:
+    book = Workbook(catalog, load_scenario(name))
+    said = PAGE.message(book).sentence
+    (shown,) = (f for f in strip_data(book)["figures"] if f["key"] == "messages")
+    words = {"1": "one", "2": "two", "3": "three"}
+    assert f"{words[shown['value']]} point" in said
+    assert f"{shown['note']} to confirm." in said
+    badges = {tab.name: tab.badge(book) for tab in PAGE.tabs}
+    assert badges["messages"] == shown["value"]
+    assert shown["note"] == f"and {badges['values']} planning values"
 
 
 def test_a_design_older_than_its_inputs_says_so(catalog: Catalog) -> None:
     book = Workbook(catalog, load_scenario("starter"))
-    assert not design_data(book)["stale"]
+    assert not decisions_data(book)["stale"]
     book.edit("demand.stated_gpus", "x")
-    assert design_data(book)["stale"]
+    assert decisions_data(book)["stale"] and messages_data(book)["stale"]
 
 
 def test_a_blank_design(catalog: Catalog) -> None:
-    data = design_data(Workbook(catalog))
-    assert data["decisions"] == []
-    assert [m["code"] for m in data["messages"]] == ["nothing-demanded"]
+    book = Workbook(catalog)
+    assert decisions_data(book)["decisions"] == []
+    assert [m["code"] for m in messages_data(book)["messages"]] == ["nothing-demanded"]
+    assert sources_data(book)["text"]

@@ -18,7 +18,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
 from gpuplan.app.steps import what_wins
 from gpuplan.catalog import Catalog
-from gpuplan.report.charts.explore import LOOKS, frontier_chart
+from gpuplan.report.charts.explore import KINDS, LOOKS, frontier_chart
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import from_dict
 
@@ -145,7 +145,7 @@ def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, An
     assert kinds[found["winner"]["label"]] == "the winner"
     assert kinds[found["asked"]["label"]] == "as it was asked"
     assert set(kinds) == {o["label"] for o in (*found["ranked"], found["asked"])}
-    assert set(step.KINDS.values()) == set(LOOKS)
+    assert set(KINDS.values()) == set(LOOKS)
     assert len({shape for shape, _ in LOOKS.values()}) == len(LOOKS)  # never the colour alone
     for look in (LIGHT, DARK):
         alt.LayerChart.from_dict(json.loads(json.dumps(frontier_chart(data, look), allow_nan=False)))

@@ -14,7 +14,7 @@ import altair as alt
 
 from gpuplan import load_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
-from gpuplan.app.header import step_of
+from gpuplan.app.places import place_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import sensitivity as step
 from gpuplan.catalog import Catalog
@@ -93,7 +93,7 @@ def test_the_table_holds_every_bar_with_its_own_range(book: Workbook, found: dic
 
 def test_a_range_is_stated_in_place_and_asks_to_try_again(book: Workbook) -> None:
     path = "groups.data-scientists.people"
-    assert step_of(f"ranges.{path}") == "compare"
+    assert place_of(f"ranges.{path}").step == "compare"
     book.edit(f"ranges.{path}", "20 to 60")
     assert ranges(book)[path][2]["input"]["value"] == "20 to 60"
     assert step.ranges_data(book)["stale"]

@@ -12,7 +12,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan.analysis.demand import hour_demand, local_quarters, week_demand
-from gpuplan.app.header import step_of
+from gpuplan.app.places import place_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
@@ -121,7 +121,7 @@ def test_groups_that_work_around_the_clock_are_asked_for_hours(book: Workbook) -
     assert "around the clock" in said(data)
     (link,) = [part for part in data["text"][0] if part.get("visit")]
     assert link["visit"] == "groups.researchers.sites"
-    assert step_of(link["visit"]) == "demand"
+    assert place_of(link["visit"]).step == "demand"
     assert len(hourly.day_rows(book)["lines"]) == 1  # planned, and all peaks at once
 
 

@@ -18,6 +18,7 @@ from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.training import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
+from gpuplan.plan.scaling import Curve
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.charts.network import CHOSEN, THICK, curve_look, scaling_chart
 from gpuplan.widgets.chart import split_rows
@@ -73,7 +74,7 @@ def test_the_legend_can_draw_every_point() -> None:
     """A point that panel.js does not know stops the card."""
     script = (Path(gpuplan.__file__).parent / "widgets/static/panel.js").read_text(encoding="utf-8")
     drawn = script[script.index("const points = {") :].splitlines()[0]
-    for several in (False, True):
-        for rdma in (False, True):
-            look = curve_look(chosen=False, link="100", rdma=rdma, several=several)
+    for links in (1, 2):
+        for transport in ("tcp", "roce"):
+            look = curve_look(Curve(100, transport, "", False, (), links))
             assert re.search(rf'[ "]{look["point"]}"?: \(\)', drawn), look["point"]

@@ -3,11 +3,21 @@
   "use strict";
   const root = document.documentElement;
 
-  // --- theme: ?theme=light|dark|auto, light if not said. The server does not look at it, so every visitor gets a warm kernel.
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  function applyTheme() {
+  // --- theme: ?theme=light|dark|auto, else what was chosen last in this browser, else that of the system. The server does not look
+  // at it, so every visitor gets a warm kernel.
+  const dark = matchMedia("(prefers-color-scheme: dark)"), CHOSEN = "gpuplan-theme";
+  function askedTheme() {
     const asked = new URLSearchParams(location.search).get("theme");
-    const theme = asked === "dark" || (asked === "auto" && dark.matches) ? "dark" : "light";
+    if (asked) return asked;
+    try {
+      return localStorage.getItem(CHOSEN);
+    } catch {
+      return null;  // a browser may have no storage
+    }
+  }
+  function applyTheme() {
+    const asked = askedTheme();
+    const theme = asked === "dark" || (asked !== "light" && dark.matches) ? "dark" : "light";
     const changed = root.dataset.theme !== theme;
     root.dataset.theme = theme;
     document.getElementById("gpuplan-lab-light").disabled = theme === "dark";
@@ -26,7 +36,12 @@
     get theme() { return root.dataset.theme; },
     setTheme(name) {
       const url = new URL(location.href);
-      url.searchParams.set("theme", name);
+      try {
+        localStorage.setItem(CHOSEN, name);
+        url.searchParams.delete("theme");
+      } catch {
+        url.searchParams.set("theme", name);
+      }
       history.replaceState(history.state, "", url);
       applyTheme();
     },

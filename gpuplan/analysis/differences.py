@@ -1,0 +1,322 @@
+"""Differences: what a plan is called by what it is, and one sentence for each result that is not the same in plans beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuplan.analysis.same_work import is_converted, work_of
+from gpuplan.catalog import Catalog
+from gpuplan.locales import written
+from gpuplan.plan import Plan
+from gpuplan.plan.llm import uses_model
+from gpuplan.scenario import Scenario
+from gpuplan.wording import (
+    NAMES,
+    amount,
+    headline_money,
+    hours,
+    in_words,
+    money,
+    number,
+    percent,
+    priced,
+    watts,
+)
+
+LINES = tuple(NAMES["product line"].values())
+"""How makers begin the names of their boards and servers, which says nothing of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A result that is not the same in all plans."""
+
+    key: str
+    label: str
+    values: tuple[str, ...]
+    """As a reader sees them, in the order of the plans."""
+    clauses: tuple[str, ...]
+    """What each of the others has in place of the first; empty of one that has the same."""
+
+    @property
+    def sentence(self) -> str:
+        """All that the others have otherwise."""
+        return f"{'; '.join(filter(None, self.clauses))}."
+
+    @property
+    def last(self) -> str:
+        """What the last plan has otherwise; of one that has the same, what the others have."""
+        return f"{self.clauses[-1]}." if self.clauses[-1] else self.sentence
+
+
+def design_name(scenario: Scenario, catalog: Catalog) -> str:
+    """What a design is, in a few words: ``4 x L40S, R760xa, N+1``."""
+    given = scenario.hardware
+    server = f", {model_name(catalog.servers[given.server].name)}" if given.server else ""
+    board = model_name(catalog.gpus[given.gpu].name)
+    return f"{given.gpus_per_host} x {board}{server}, N+{scenario.availability.host_failures}"
+
+
+def model_name(name: str) -> str:
+    """The name of a board or a server without that of its line: ``R760xa`` of a PowerEdge R760xa."""
+    return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
+
+
+class Topic(NamedTuple):
+    """A result that plans are compared by."""
+
+    key: str
+    label: str
+    value: Callable[[Plan], Any]
+    words: Callable[[Any, Plan], str]
+    says: str
+    """What a sentence says of a value."""
+    apart: bool = True
+    """Whether more and less of it are said; else what the first has."""
+    priced: bool = False
+    """Whether it is money, which is compared in one currency, over one time and with the same left out."""
+
+
+def _line(key: str) -> Callable[[Plan], Any]:
+    return lambda plan: plan.lines[key].value if key in plan.lines else None
+
+
+def _gpu(parameter: str) -> Callable[[Plan], Any]:
+    return lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value(parameter)
+
+
+def _gpu_price(plan: Plan) -> float | None:
+    key = f"gpus/{plan.scenario.hardware.gpu}"
+    return (
+        next((price.value for price in plan.costs.prices if price.key == key), None) if plan.costs else None
+    )
+
+
+def _short_h(plan: Plan) -> float | None:
+    return next((posture.short_h for posture in plan.postures if posture.chosen), None)
+
+
+def _kept(plan: Plan) -> float | None:
+    return min((use.kept for use in plan.network.remote), default=None)
+
+
+def _headline(value: float, plan: Plan) -> str:
+    return headline_money(value, plan.scenario.cost.currency)
+
+
+def _price(value: float, plan: Plan) -> str:
+    return money(value, plan.scenario.cost.currency)
+
+
+TOPICS = (
+    Topic("totals.hosts", "Hosts", _line("totals.hosts"), lambda n, _: amount(n, "host"), "takes {}"),
+    Topic("totals.gpus", "GPUs", _line("totals.gpus"), lambda n, _: amount(n, "GPU"), "provides {}"),
+    Topic(
+        "placed",
+        "Availability",
+        lambda plan: f"{plan.placed.short}, {plan.placed.note}" if plan.placed.vms else None,
+        lambda text, _: text,
+        "",
+    ),
+    Topic(
+        "memory",
+        "Memory of a GPU",
+        _gpu("memory_gib"),
+        lambda n, _: amount(n, "GiB"),
+        "has {} of memory in each GPU",
+    ),
+    Topic("speed", "Speed of a GPU", lambda plan: plan.scenario.hardware.gpu, lambda gpu, _: gpu, ""),
+    Topic(
+        "board_power",
+        "Power of a GPU",
+        _gpu("tdp_w"),
+        lambda n, _: watts(n),
+        "takes up to {} for each GPU",
+    ),
+    Topic(
+        "gpu_price",
+        "Price of a GPU",
+        _gpu_price,
+        _price,
+        "pays {} for each GPU",
+        priced=True,
+    ),
+    Topic("power.typical", "Typical power", _line("power.typical"), lambda n, _: watts(n), "draws {} typically"),
+    Topic(
+        "cost.gpu_hour_used",
+        "GPU-hour used",
+        _line("cost.gpu_hour_used"),
+        _price,
+        "pays {} for each GPU-hour used",
+        priced=True,
+    ),
+    Topic("cost.years.0", "At the start", _line("cost.years.0"), _headline, "pays {} at the start", priced=True),
+    Topic(
+        "cost.net_present",
+        "Net present cost",
+        _line("cost.net_present"),
+        _headline,
+        "costs {} net present",
+        priced=True,
+    ),
+    Topic(
+        "short_h",
+        "Capacity shortfall",
+        _short_h,
+        lambda h, _: f"{hours(h)} a year" if h else "none",
+        "has a capacity shortfall of {}",
+        apart=False,
+    ),
+    Topic(
+        "totals.waiting",
+        "Probability of waiting",
+        _line("totals.waiting"),
+        lambda pct, _: percent(pct / 100),
+        "has a probability of waiting of {}",
+        apart=False,
+    ),
+    Topic(
+        "kept",
+        "Speed over the network",
+        _kept,
+        lambda share, _: percent(share),
+        "keeps at least {} of native speed over the network",
+        apart=False,
+    ),
+)  # fmt: skip
+"""What plans are compared by, in the order in which people ask."""
+
+
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """What tells names apart, without the parts that all of them have: ``N+2`` where all else is the same."""
+    parts = [name.split(", ") for name in names]
+    short = tuple(
+        ", ".join(part for part in each if not all(part in other for other in parts)) for each in parts
+    )
+    return short if all(short) else tuple(names)
+
+
+def differences(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Difference, ...]:
+    """One sentence for each result that is not the same in all plans; the others are compared with the first."""
+    names = short_names(names)
+    return tuple(found for topic in TOPICS if (found := _difference(topic, plans, names)) is not None)
+
+
+def _difference(topic: Topic, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
+    if topic.priced and len({plan.scenario.cost.currency for plan in plans}) > 1:
+        return None
+    if topic.key == "speed":
+        return _speed(plans, names)
+    given = [topic.value(plan) for plan in plans]
+    shown = [
+        "none" if value is None else topic.words(value, plan)
+        for value, plan in zip(given, plans, strict=True)
+    ]
+    first, *others = given
+    said = [
+        _clause(topic, plans[0], name, (first, shown[0]), (value, words)) if words != shown[0] else ""
+        for name, value, words in zip(names[1:], others, shown[1:], strict=True)
+    ]
+    return Difference(topic.key, topic.label, tuple(shown), tuple(said)) if any(said) else None
+
+
+def _clause(topic: Topic, plan: Plan, name: str, first: tuple[Any, str], other: tuple[Any, str]) -> str:
+    """What another plan has, and how far it is from the first."""
+    (base, base_words), (value, words) = first, other
+    if topic.key == "placed":
+        return f"{name}: {words[:1].lower()}{words[1:]}"
+    said = f"{name} {topic.says.format(words)}"
+    if base is None or value is None:
+        return said
+    if not topic.apart:
+        return f"{said} instead of {base_words}"
+    apart = value - base
+    if isinstance(apart, int) and topic.key.startswith("totals."):
+        return f"{said}, {in_words(abs(apart))} {'more' if apart > 0 else 'fewer'}"
+    if topic.words is _price and max(value, base) < 100:  # of the amounts as they are shown
+        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), plan.scenario.cost.currency)
+    else:
+        far = topic.words(abs(apart), plan)
+    share = f" ({percent(abs(apart) / base)})" if base and 0.005 < abs(apart) / base < 1 else ""
+    return f"{said}, {far} {'more' if apart > 0 else 'less'}{share}"
+
+
+def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
+    """How much work one GPU does beside one of the first plan, where published figures say so."""
+    catalog, own = plans[0].catalog, plans[0].scenario.hardware.gpu
+    shown, said = ["1"], []
+    for plan, name in zip(plans[1:], names[1:], strict=True):
+        other = plan.scenario.hardware.gpu
+        times, how = _work(plans[0], other) if other != own else ("1", "")
+        shown.append(times or "not known")
+        boards = [f"one {model_name(catalog.gpus[gpu].name)}" for gpu in (other, own)]
+        if times:
+            clause = f"{name}: {boards[0]} does {times} times the work of {boards[1]}, {how}"
+        else:
+            clause = f"{name}: no source says how fast {boards[0]} is beside {boards[1]}"
+        said.append(clause if other != own else "")
+    shown = [each if each == "not known" else f"{each} x" for each in shown]
+    return Difference("speed", "Speed of a GPU", tuple(shown), tuple(said)) if any(said) else None
+
+
+def _work(plan: Plan, other: str) -> tuple[str, str]:
+    """(work of one GPU of another board in GPUs of the plan's, how that is known), by the least and the most of its groups."""
+    own = plan.scenario.hardware.gpu
+    groups = [group for group in plan.scenario.groups if not uses_model(group)]
+    known = [
+        work
+        for group in groups
+        if (work := work_of(plan.catalog, group, own, other)).sources or work.ratio != 1
+    ]
+    if not known:
+        return "", ""
+    low, high = (number(float(f"{end(work.ratio for work in known):.2g}")) for end in (min, max))
+    assumed = any(work.basis == "assumed" for work in known)
+    return (
+        low if low == high else f"{low} to {high}",
+        "assumed from published figures" if assumed else "by published figures",
+    )
+
+
+def counting(plans: Sequence[Plan]) -> str:
+    """How GPUs of different models are counted; nothing where all plans have the same."""
+    boards = {
+        plan.scenario.hardware.gpu: model_name(plan.catalog.gpus[plan.scenario.hardware.gpu].name)
+        for plan in plans
+    }
+    if len(boards) < 2:
+        return ""
+    groups = [group for plan in plans for group in plan.scenario.groups]
+    models = any(map(uses_model, groups))
+    anew = " Workloads of a language model are sized anew on each board." if models else ""
+    if models and all(map(uses_model, groups)):
+        return anew.strip()
+    if any(is_converted(plan.scenario) for plan in plans):
+        return f"GPUs are counted by their work: the demand is that of {_either(boards.values())} for the same work.{anew}"
+    return f"1 GPU counts as 1 GPU, whether {_either(boards.values())}.{anew}"
+
+
+def _either(names: Any) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"
+
+
+def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
+    """What has to be known before plans are compared: how GPUs are counted, and what makes their money incomparable."""
+    if counted := counting(plans):
+        yield counted
+    years = [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans]
+    left_out = [set(p.costs.excludes) if p.costs else {"everything"} for p in plans]
+    in_all = set.intersection(*left_out)
+    excluded = [" and ".join(sorted(each - in_all)) or "nothing more" for each in left_out]
+    names = short_names(names)
+    for what, values in (
+        ("Money is in different currencies", [plan.scenario.cost.currency for plan in plans]),
+        ("Money is counted over different times", years),
+        ("The cost leaves out different things", excluded),
+    ):
+        if len(set(values)) > 1:
+            each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))
+            yield f"{what}: {each}."

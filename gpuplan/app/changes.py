@@ -1,0 +1,133 @@
+"""What changed from one design to the next, in words: ``People of Data scientists: 32 → 40``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuplan.catalog import Catalog
+from gpuplan.report import amount, number
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Scenario, field_of
+from gpuplan.wording import MODE_NAMES, NAMES, money, stated_percent
+
+MOST_TEXT = 40
+"""Characters of a text that is quoted."""
+MAPS = ("prices", "ranges")
+NOTHING = "empty"
+UNSAID = "an input that this view does not show"
+
+
+def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
+    """What was done to make one design of another: one input by its values, one group by what became of it, else the design by its name.
+
+    Of the sections ``unsaid`` nothing is said.
+    """
+    if words := _of_groups(old, new):
+        return words
+    every = list(_changed(old, new))
+    changed = [path for path in every if path.partition(".")[0] not in unsaid]
+    if not every:
+        return _of_origins(old, new, unsaid)
+    if not changed:
+        return UNSAID
+    use_case = [path for path in changed if path.endswith(".use_case")]
+    if len(use_case) == 1 and all(path.startswith(use_case[0].rpartition(".")[0]) for path in changed):
+        changed = use_case  # the others follow from it
+    if len(changed) == 1:
+        path = changed[0]
+        before, after = (_said(each, path, catalog) for each in (old, new))
+        return f"{input_name(new if path_is_there(path, new) else old, path)}: {before} \u2192 {after}"
+    return f"{new.name} opened" if old.name != new.name else f"{number(len(changed))} inputs changed"
+
+
+def input_name(scenario: Scenario, path: str) -> str:
+    """An input by its label, with the group or the price that it belongs to."""
+    head, _, rest = path.partition(".")
+    if head == "ranges":
+        return f"Range of {input_name(scenario, rest)}"
+    if head == "groups":
+        return f"{field_of(path).label} of {scenario.get(path.rpartition('.')[0] + '.name')}"
+    return f"{field_of(path).label} of {rest}" if head in MAPS else field_of(path).label
+
+
+def path_is_there(path: str, scenario: Scenario) -> bool:
+    """Whether an input is none of a group, or of one that a scenario has."""
+    head, _, rest = path.removeprefix("ranges.").partition(".")
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
+
+
+def _of_groups(old: Scenario, new: Scenario) -> str:
+    """What became of a group, if one came, went or moved and nothing else did."""
+    was, now = ({group.id: group for group in each.groups} for each in (old, new))
+    came, went = now.keys() - was.keys(), was.keys() - now.keys()
+    stayed = all(was[id] == now[id] for id in was.keys() & now.keys())
+    if not stayed or any(_changed(old.with_groups(()), new.with_groups(()))):
+        return ""
+    if len(came) == 1 and not went:
+        return f"Group {now[came.pop()].name} added"
+    if len(went) == 1 and not came:
+        return f"Group {was[went.pop()].name} deleted"
+    swapped = [before.name for before, after in zip(old.groups, new.groups, strict=False) if before != after]
+    return f"Groups {' and '.join(swapped)} swapped" if not came and len(swapped) == 2 else ""
+
+
+def _changed(old: Scenario, new: Scenario) -> Iterator[str]:
+    """Paths of the inputs that differ; a group that is not in both counts as one."""
+    for path, spec in FIELD_BY_PATH.items():
+        head = spec.path.partition(".")[0]
+        if getattr(old, head) != getattr(new, head) and old.get(path) != new.get(path):
+            yield path
+    was, now = ({group.id: group for group in each.groups} for each in (old, new))
+    for id in was.keys() | now.keys():
+        before, after = was.get(id), now.get(id)
+        if before is None or after is None:
+            yield f"groups.{id}"
+        elif before != after:
+            yield from (
+                f"groups.{id}.{name}"
+                for name in GROUP_FIELD_BY_NAME
+                if getattr(before, name) != getattr(after, name)
+            )
+    for head in MAPS:
+        had, has = dict(getattr(old, head)), dict(getattr(new, head))
+        yield from (f"{head}.{key}" for key in {**had, **has} if had.get(key) != has.get(key))
+
+
+def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
+    """Which input was confirmed, or is not any more."""
+    before, after = dict(old.origins), dict(new.origins)
+    known = {
+        path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
+    }
+    path = min(known, key=len, default="")
+    if path.partition(".")[0] in unsaid:
+        return UNSAID
+    if not path or not all(f"{each}.".startswith(f"{path}.") for each in known):
+        return "Origins of inputs changed"
+    group = next((group.name for group in new.groups if path == f"groups.{group.id}"), "")
+    name = f"Group {group}" if group else input_name(new, path)
+    return f"{name}: {'assumed again' if new.origin(path).basis == 'assumed' else 'confirmed'}"
+
+
+def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
+    """The value of an input as a reader sees it."""
+    value = scenario.get(path)
+    spec, head = field_of(path), path.partition(".")[0]
+    choices = NAMES.get(f"groups.*.{path.rpartition('.')[2]}" if head == "groups" else path, {})
+    if value is None or value == "":
+        return NOTHING
+    if spec.kind == "range":
+        inner = field_of(path.removeprefix("ranges.")).kind
+        return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
+    if head == "prices":
+        return money(value, scenario.cost.currency)
+    if spec.table:
+        return catalog_name(catalog, spec.table, str(value))
+    if isinstance(value, str):
+        text = (
+            choices.get(value) or MODE_NAMES.get(value, value)
+            if spec.kind == "choice"
+            else f"\u201c{value}\u201d"
+        )
+        return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
+    return stated_percent(value) if spec.kind == "share" else amount(value, spec.unit)

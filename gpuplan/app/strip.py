@@ -1,0 +1,180 @@
+"""The answer strip: six figures that can be asked why, what the last change moved, and what the hosts that are down on the screen do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.app.state import Workbook
+from gpuplan.plan import Plan
+from gpuplan.plan.checks.message import Message
+from gpuplan.plan.known import unconfirmed
+from gpuplan.report import amount, number
+from gpuplan.wording import counted, priced, rounded_money, short_number, stated_percent, whole
+
+COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
+RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "turned-away": "at most {} denied"}
+"""Sizing rule -> what the demand is, where it is not a probability of waiting."""
+WAITING = "at most {} wait"
+
+
+class Figure(NamedTuple):
+    """A figure of the strip."""
+
+    key: str
+    label: str
+    value: str
+    note: str = ""
+    tone: str = ""
+    size: float | None = None
+    """What is compared with the figure before a change; None if only its words are."""
+    unit: str = ""
+
+
+def strip_data(workbook: Workbook) -> dict[str, Any]:
+    """The answer so far."""
+    plan, before = workbook.plan, workbook.before
+    figures = _figures(plan, workbook.messages)
+    moved = [""] * len(figures)
+    if before is not None and not workbook.stale:
+        old = _figures(before, workbook.messages_before)
+        moved = [_moved(one, other) for one, other in zip(old, figures, strict=True)]
+    if down := _down(workbook):
+        figures = [down.get(each.key, each) for each in figures]
+    names = ("key", "label", "value", "note", "tone")
+    return {
+        "figures": [
+            dict(zip(names, each, strict=False)) | {"was": was}
+            for each, was in zip(figures, moved, strict=True)
+        ],
+        "turn": workbook.turn,
+        "stale": workbook.stale,
+        "shown": workbook.started,
+        "open": workbook.drawer,
+    }
+
+
+def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
+    totals, placed = plan.totals, plan.placed
+    if not plan.pools and not plan.groups:
+        return [
+            Figure("demand.gpus", "Demand", "0", "no workloads yet"),
+            Figure("totals.hosts", "Hosts", "0", "none yet"),
+            Figure("totals.gpus", "GPUs", "0", "none yet"),
+            Figure(PLACEMENT, "Availability", placed.short, "none yet"),
+            Figure(COST, "Cost", "\u2013", "none yet"),
+            _to_confirm(plan, messages),
+        ]
+    lost = max(1, plan.scenario.availability.host_failures)
+    after = "a host failure" if lost == 1 else counted(lost, "host failure")
+    gpus = whole(totals.gpus_demanded)
+    return [
+        Figure("demand.gpus", "Demand", amount(gpus, "GPU"), _rule(plan), size=gpus),
+        Figure("totals.hosts", "Hosts", *_hosts(plan), size=totals.hosts),
+        Figure(
+            "totals.gpus",
+            "GPUs",
+            number(totals.gpus),
+            f"{number(totals.gpus_after_failure)} after {after}",
+            size=totals.gpus,
+        ),
+        Figure(PLACEMENT, "Availability", placed.short, placed.note, placed.tone),
+        _cost(plan),
+        _to_confirm(plan, messages),
+    ]
+
+
+def _rule(plan: Plan) -> str:
+    """What the demand is a number of."""
+    asked = plan.scenario.demand
+    if plan.scenario.deciding_total_gpus is not None:
+        return "as stated"
+    return RULES.get(asked.rule, WAITING).format(stated_percent(asked.chance))
+
+
+def _hosts(plan: Plan) -> tuple[str, str]:
+    """Hosts and what they are for, or now and in the last year where the cost beside them holds growth."""
+    totals, costs = plan.totals, plan.costs
+    if costs is not None and costs.hosts[-1] != totals.hosts:
+        return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
+    spare, asked, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
+    failures = asked.host_failures * clusters
+    if not asked.maintenance_failure_accepted and failures and spare == failures + clusters:
+        spared = f"{number(failures)} failure + {number(clusters)} maintenance"
+    else:
+        spared = f"{number(spare)} spare"
+    return number(totals.hosts), f"{number(totals.hosts_for_demand)} + {spared}"
+
+
+def _cost(plan: Plan) -> Figure:
+    """The net present cost with its range; what has no price is counted, never taken as nothing."""
+    costs, ends = plan.costs, plan.cost_ranges
+    if costs is None:
+        return Figure(COST, "Cost", "\u2013")
+    value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
+    left_out = len(costs.excludes)
+    span = f"{low} to {high}" if low else ""
+    missing = f"excl. {counted(left_out, 'item' if costs.not_counted else 'price')}" if left_out else ""
+    return Figure(
+        COST,
+        f"Net present cost, {counted(costs.years, 'year')}",
+        priced(value, costs.currency),
+        ", ".join(filter(None, (span, missing))),
+        "warn" if left_out else "",
+        costs.net_present,
+        costs.currency,
+    )
+
+
+def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
+    """How many points there are to fix or to confirm, and how many planning values."""
+    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
+    if stops:
+        return Figure("messages", "To fix", number(stops), f"{number(warns)} to confirm", "bad", stops)
+    tone = "warn" if warns else "good"
+    values = f"and {counted(len(unconfirmed(plan)), 'planning value')}"
+    return Figure("messages", "To confirm", number(warns), values, tone, warns)
+
+
+def _moved(old: Figure, new: Figure) -> str:
+    """What a figure was before the last change, and by how much it moved; nothing if it stayed."""
+    if old.value == new.value and (old.size is None or old.note == new.note):
+        return ""
+    if old.size is None or new.size is None or old.unit != new.unit or old.label != new.label:
+        return f"was {old.value}"
+    by = new.size - old.size
+    if not by:
+        return f"was {old.value}" if old.value != new.value else ""
+    size = short_number(abs(by)) if new.unit else number(abs(by))
+    sign = "+" if by > 0 else "\u2212"
+    return f"was {old.value}, {sign}{size}"
+
+
+def _down(workbook: Workbook) -> dict[str, Figure]:
+    """Figures while hosts are down on the screen, marked as such."""
+    pools = [(pool, workbook.outcome(pool.id)) for pool in workbook.plan.pools]
+    hosts = gpus = missing = 0
+    for pool, outcome in pools:
+        if outcome is not None:
+            lost = {
+                *workbook.failed.get(pool.id, ()),
+                *workbook.maintenance.get(pool.id, ()),
+            }
+            hosts += len(lost)
+            gpus += sum(pool.rooms[host - 1].gpus for host in lost)
+            missing += len(outcome.unplaced)
+    if not hosts:
+        return {}
+    there = workbook.plan.totals.gpus
+    marked = f"on screen: {counted(hosts, 'host')} down"
+    missing += workbook.plan.totals.unplaced_vms
+    return {
+        "totals.gpus": Figure("totals.gpus", "GPUs", number(there - gpus), f"{marked}", "shown"),
+        PLACEMENT: Figure(
+            PLACEMENT,
+            "Availability",
+            f"{number(missing)} not placed" if missing else "All placed",
+            marked,
+            "bad" if missing else "shown",
+        ),
+    }

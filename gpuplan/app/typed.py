@@ -1,0 +1,147 @@
+"""Numbers as people type them on the screen, made what a scenario reads: thousands and decimals of the locale, per cent, units, k and M.
+
+Files and Python are read by ``gpuplan/scenario/kinds.py`` alone, and mean what they meant.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, localcontext
+
+from gpuplan.locales import Locale
+from gpuplan.scenario import Field, field_of
+from gpuplan.wording import PLURALS
+
+NUMERIC = ("int", "number", "share", "gpus", "range")
+"""Kinds of inputs that hold numbers."""
+SPACES = re.compile(r"[\u00a0\u2007\u2009\u202f\t ]+")
+QUOTES = re.compile(r"[\u2019\u02bc']")
+GROUPED = r"\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3}"
+"""Digits with a sign before each three, or each two and the last three as in India."""
+LARGER = {"k": 3, "K": 3, "M": 6, "bn": 9, "lakh": 5, "crore": 7}
+"""What stands behind a number for so many zeros."""
+NOT_THOUSAND = ("GiB", "token")
+"""Units of which k may mean 1000 or 1024."""
+SIGNS_OF = {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3", "INR": "\u20b9", "JPY": "\u00a5"}
+"""Currency -> its sign."""
+PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+RANGE_TYPED = re.compile(r"(.+?)\s*(?:\bto\b|\.\.|\u2013)\s*(.+)|([^-]+?)\s*-\s*([^-]+)")
+
+
+def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
+    """The text of an input as a scenario reads it; what is no number stays as it is, to be refused by its own text.
+
+    ``currency`` may stand beside a price; a share of 1 or more without a sign is per cent.
+    """
+    spec = field_of(path)
+    if spec.kind not in NUMERIC:
+        return text
+    inner = path.removeprefix("ranges.")
+    about, paid = field_of(inner), currency if inner.startswith("prices.") else ""
+    given = SPACES.sub(" ", text).strip()
+    if spec.kind == "range":
+        ends = RANGE_TYPED.fullmatch(given)
+        return _range(about, [end for end in ends.groups() if end], locale, paid) if ends else given
+    number = _number(about, given, locale, paid)
+    if number is None:
+        return given
+    return f"{number}%" if about.kind == "share" and _size(number) >= 1 else number
+
+
+def counted_as_typed(text: str, locale: Locale) -> str:
+    """The same for a whole number that has no unit."""
+    return _digits(SPACES.sub(" ", text).strip(), locale) or text
+
+
+def is_half_typed(text: str, locale: Locale) -> bool:
+    """Whether a number may go on: it ends with a sign or a part of a unit, or its last group of thousands is not full."""
+    given, sign = SPACES.sub(" ", text).rstrip(), "." if locale.decimal == "," else ","
+    return not re.search(r"[\d%]$", given) or bool(re.search(rf"\d[ '\u2019{sign}]\d{{1,2}}$", given))
+
+
+def _size(number: str) -> Decimal:
+    """How large a plain number is; 0 for a fraction or one with a sign of per cent."""
+    return abs(Decimal(number)) if PLAIN_NUMBER.fullmatch(number) else Decimal(0)
+
+
+def _range(spec: Field, ends: list[str], locale: Locale, currency: str) -> str:
+    """Both ends; a sign of per cent behind the second holds for the first, too."""
+    numbers = [_number(spec, end, locale, currency) or end for end in ends]
+    if spec.kind == "share" and max(map(_size, numbers)) > 1:
+        numbers = [f"{number.removesuffix('%')}%" for number in numbers]
+    elif numbers[1].endswith("%") and not numbers[0].endswith("%"):
+        numbers[0] += "%"
+    return " to ".join(numbers)
+
+
+def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | None:
+    """A number without its unit and its thousands, with a point; a share keeps its ``%``. None where it is none."""
+    bare = _without_unit(spec, given, currency)
+    percent = "%" if bare.endswith("%") and spec.kind in ("share", "gpus") else ""
+    bare = re.sub(r"%$", "", bare).strip() if percent else bare
+    larger = re.fullmatch(r"(.*\d) ?(k|K|M|bn|lakh|crore)", bare)
+    if larger and not percent and spec.unit not in NOT_THOUSAND:
+        digits = _digits(larger[1], locale)
+        return None if digits is None else _times(digits, LARGER[larger[2]])
+    digits = _digits(bare, locale)
+    return None if digits is None else digits + percent
+
+
+def _without_unit(spec: Field, given: str, currency: str) -> str:
+    """What stands beside the unit of the field, or beside the currency of a price."""
+    units = (
+        {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)}
+        if spec.unit not in ("", "%")
+        else set()
+    )
+    if spec.unit in ("us", "\u00b5s"):
+        units |= {"\u00b5s", "\u03bcs"}
+    if spec.kind == "share":
+        given = re.sub(r"(?<=\d) ?(per ?cent|pct)$", "%", given, flags=re.IGNORECASE)
+    if currency:
+        units |= {currency, SIGNS_OF.get(currency, currency)}
+        for sign in (currency, SIGNS_OF.get(currency, currency)):
+            given = re.sub(rf"^{re.escape(sign)} ?(?=[\d.,-])", "", given, flags=re.IGNORECASE)
+    for unit in sorted(units, key=len, reverse=True):
+        found = re.fullmatch(rf"(.*[\dkKMn]) ?{re.escape(unit)}", given, flags=re.IGNORECASE)
+        if found:
+            return found[1]
+    return given
+
+
+def _digits(given: str, locale: Locale) -> str | None:
+    """Digits with a point from those of a locale; one sign that cannot be between thousands is a decimal sign in any locale."""
+    sign, body = (given[0], given[1:].lstrip()) if given[:1] in ("+", "-", "\u2212") else ("", given)
+    sign = "-" if sign == "\u2212" else sign
+    body = QUOTES.sub("'", body)
+    for space in (" ", "'"):
+        if space in body:
+            whole, point, part = re.fullmatch(r"([^.,]*)([.,]?)(.*)", body).groups()  # type: ignore[union-attr]
+            if not re.fullmatch(GROUPED.replace("SIGN", space), whole) or space in part:
+                return None
+            body = whole.replace(space, "") + ("." if point else "") + part
+            return sign + body if re.fullmatch(r"\d+(\.\d+)?", body) else None
+    signs = [each for each in body if each in ".,"]
+    if not signs:
+        return sign + body if body else None
+    decimal = signs[-1] if len(set(signs)) == 2 else locale.decimal
+    other = "," if decimal == "." else "."
+    whole, _, part = body.partition(decimal)
+    if other in whole:
+        if not re.fullmatch(GROUPED.replace("SIGN", re.escape(other)), whole) or whole.startswith("0"):
+            alone = body.count(other) == 1 and decimal not in body
+            return sign + body.replace(other, ".") if alone and re.fullmatch(r"\d+[.,]\d+", body) else None
+        whole = whole.replace(other, "")
+    elif body.count(decimal) > 1:
+        every = re.fullmatch(GROUPED.replace("SIGN", re.escape(decimal)), body)
+        return sign + body.replace(decimal, "") if every else None
+    return f"{sign}{whole}.{part}" if decimal in body else sign + whole
+
+
+def _times(digits: str, zeros: int) -> str | None:
+    """A number with so many zeros more."""
+    if not PLAIN_NUMBER.fullmatch(digits):
+        return None
+    with localcontext(prec=60):
+        text = f"{Decimal(digits).scaleb(zeros):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,142 @@
+"""Locales: decimal and thousands signs, place of the currency, form of a date and paper, as in ``data/words/locales.csv``.
+
+What a reader sees is put in words in the locale of the scenario: whoever renders sets it with `speaking`. Files for programs never change.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from gpuplan.facts import own_rows
+
+S = TypeVar("S")
+P = ParamSpec("P")
+T = TypeVar("T")
+THIN_SPACE = "\u202f"
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """How numbers, money and dates are written in a place, and on which paper."""
+
+    id: str
+    name: str
+    decimal: str
+    thousands: str
+    grouping: int
+    """Digits of a group left of the last three: 3, or 2 as in India."""
+    grouped_from: int
+    """Numbers from here on are grouped."""
+    currency: str
+    """``before`` or ``after`` the amount."""
+    day: str
+    """Template of a date with ``year``, ``month`` (its name), ``number`` (of the month) and ``day``."""
+    paper: str
+    """``a4`` or ``letter``."""
+
+    def grouped(self, digits: str) -> str:
+        """Digits with signs between thousands."""
+        sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
+        parts, rest = [digits[-3:]], digits[:-3]
+        while rest:
+            parts.insert(0, rest[-self.grouping :])
+            rest = rest[: -self.grouping]
+        return sign + self.thousands.join(parts)
+
+
+PLAIN = Locale("", "International", ".", THIN_SPACE, 3, 10_000, "before", "{year}-{number:02}-{day:02}", "a4")
+"""Where no locale is chosen."""
+LOCALES: Mapping[str, Locale] = {
+    row["locale"]: Locale(
+        row["locale"],
+        row["name"],
+        row["decimal"],
+        row["thousands"],
+        int(row["grouping"]),
+        int(row["grouped_from"]),
+        row["currency"],
+        row["day"],
+        row["paper"],
+    )
+    for row in own_rows("words/locales")
+}
+SPOKEN: ContextVar[Locale] = ContextVar("locale", default=PLAIN)
+"""In which what is rendered now is written."""
+
+
+def locale_of(scenario: Any) -> Locale:
+    """The locale of a scenario."""
+    return LOCALES.get(scenario.format.locale or "", PLAIN)
+
+
+@contextmanager
+def speaking(locale: str | Locale | None) -> Iterator[None]:
+    """Write what is rendered within in a locale, or as international documents do."""
+    token = SPOKEN.set(locale if isinstance(locale, Locale) else LOCALES.get(locale or "", PLAIN))
+    try:
+        yield
+    finally:
+        SPOKEN.reset(token)
+
+
+def spoken(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Write what a function makes of a plan, or of anything else with a scenario, in the locale of that scenario."""
+
+    @functools.wraps(render)
+    def in_its_locale(of: S, /, *args: P.args, **rest: P.kwargs) -> T:
+        with speaking(locale_of(getattr(of, "scenario", of))):
+            return render(of, *args, **rest)
+
+    return in_its_locale
+
+
+def written(value: Any, spec: str = "") -> str:
+    """A number by a format of Python, such as ``.2f`` or ``,.0f``, with the signs of the locale."""
+    text, here = format(value, spec), SPOKEN.get()
+    if here is PLAIN:
+        return text.replace(",", THIN_SPACE)
+    whole, point, part = text.partition(".")
+    if "," in whole:
+        whole = here.grouped(whole.replace(",", ""))
+    return f"{whole}{here.decimal}{part}" if point else whole
+
+
+class _Filler(string.Formatter):
+    """Fills words in; a number with a format has the signs of the locale."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return written(value, format_spec) if format_spec else str(value)
+
+
+def filled(text: str, /, **words: object) -> str:
+    """A text with its words filled in, as ``str.format`` does, numbers with the signs of the locale."""
+    return _Filler().vformat(text, (), words)
+
+
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""Numbers in what the catalog quotes, which is English."""
+
+
+def quoted(text: str) -> str:
+    """What the catalog quotes, its thousands with the signs of the locale where one is chosen."""
+    if SPOKEN.get() is PLAIN:
+        return text
+    return THOUSANDS.sub(lambda found: written(int(found[0].replace(",", "")), ","), text)
+
+
+def written_day(iso: str) -> str:
+    """A day such as 2026-11-21 in the form of the locale; what is no day stays as it is."""
+    try:
+        day = datetime.date.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return SPOKEN.get().day.format(year=day.year, month=MONTHS[day.month - 1], number=day.month, day=day.day)

@@ -1,0 +1,164 @@
+"""The message of each step in one sentence: the answer first, true for any design. Screen, slides and notebooks say it from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from gpuplan.locales import written
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
+from gpuplan.plan.known import unconfirmed
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training import TrainingUse
+from gpuplan.wording import (
+    TRANSPORT_NAMES,
+    amount,
+    capital,
+    counted,
+    headline_money,
+    in_words,
+    number,
+    percent,
+    target_words,
+    verb,
+    whole,
+)
+
+EMPTY = "No workloads yet. Add one to start."
+
+
+class Headline(NamedTuple):
+    """What a step says first."""
+
+    sentence: str
+    about: str = ""
+    """How it is to be read, in a few words."""
+
+
+def workloads(plan: Plan) -> Headline:
+    """Who needs how many GPUs."""
+    if not plan.groups:
+        return Headline(EMPTY, "Who needs GPUs, and for what.")
+    needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")
+    count = len(plan.groups)
+    return Headline(
+        f"{capital(in_words(count))} workload{'s' * (count > 1)} {verb(count, 'need')} {needed}.",
+        "Who needs GPUs, for what, and how each workload gets them.",
+    )
+
+
+def demand(plan: Plan) -> Headline:
+    """How many GPUs are planned, and for which promise."""
+    asked, totals = plan.scenario.demand, plan.totals
+    if not plan.groups and not plan.pools:
+        return Headline(EMPTY, "When GPUs are needed, and how many are enough.")
+    gpus = amount(whole(totals.gpus_demanded), "GPU")
+    if plan.scenario.deciding_total_gpus is not None:
+        needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
+        workloads_need = f"; the workloads need {needed}" if needed and needed != gpus else ""
+        return Headline(f"The design provides {gpus} as stated{workloads_need}.")
+    if asked.rule in ("wait", "wait-time", "turned-away"):
+        each = asked.for_whom == "each"
+        return Headline(f"With {gpus}, {target_words(asked.rule, asked.chance, asked.wait_min, each)}.")
+    when = "in the busiest hour" if asked.rule == "hours" else "when all workloads peak at once"
+    return Headline(f"The workloads need {gpus} {when}.")
+
+
+def hosts(plan: Plan) -> Headline:
+    """How many hosts carry the load, and what may fail."""
+    totals, placed = plan.totals, plan.placed
+    if not plan.pools:
+        return Headline(EMPTY, "Who is on which GPU, and what keeps running when hosts fail.")
+    carry = totals.hosts_for_demand
+    first = f"{capital(in_words(carry))} host{'s' * (carry != 1)} {verb(carry, 'carry')} the load"
+    if placed.state == "all":
+        second = f"; {placed.failures.replace('any ', 'any one ', 1) if placed.survived < 2 else placed.failures} is covered"
+    else:
+        second = f". {placed.sentence.rstrip('.')}"
+    return Headline(f"{first}{second}.")
+
+
+def network(plan: Plan) -> Headline:
+    """Whether the link is enough for what depends on it."""
+    given = plan.scenario.network
+    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.asked)
+    link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
+    weak = sum(use.verdict != "good" for use in uses)
+    if not uses:
+        return Headline(f"No workload depends on the network: {link} carries storage and vMotion.")
+    if not weak:
+        return Headline(f"{link} is enough for every workload over the network.")
+    return Headline(f"{link} slows {number(weak)} of {amount(len(uses), 'workload')} over the network.")
+
+
+def cost(plan: Plan) -> Headline:
+    """What the design costs, and which part is the largest."""
+    costs, ends = plan.costs, plan.cost_ranges
+    if costs is None:
+        return Headline(EMPTY, "What is paid, when, and for what.")
+    money = headline_money(costs.net_present, costs.currency, ends.net_present if ends else None)
+    largest = max(costs.parts, key=lambda part: part.total, default=None)
+    share = (
+        f"; {largest.name} {verb(2, 'are')} {percent(largest.total / costs.total)} of it"
+        if largest and costs.total
+        else ""
+    )
+    left_out = (
+        f" {capital(counted(len(costs.excludes), 'item'))} {verb(len(costs.excludes), 'have')} no price yet."
+        if costs.excludes
+        else ""
+    )
+    return Headline(
+        f"The design costs {money} over {counted(costs.years, 'year')}.{left_out}",
+        f"Net present cost at {percent(costs.discount_rate)}{share}.",
+    )
+
+
+def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
+    """How many decisions the design rests on, and what is to be confirmed; ``messages`` are those of the plan."""
+    count = len(plan.decisions)
+    if not count:
+        return Headline(EMPTY, "The decisions, why each was taken, and what it implies.")
+    open_points = to_confirm(plan, check_plan(plan) if messages is None else messages)
+    shaped = f"{capital(in_words(count))} decision{'s' * (count != 1)} {verb(count, 'shape')} the design"
+    return Headline(f"{shaped}; {open_points}.")
+
+
+def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
+    """How many points are to fix and to confirm, and how many planning values, as the strip counts them."""
+    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
+    values = len(unconfirmed(plan))
+    fixed = f"{in_words(stops)} point{'s' * (stops != 1)} to fix" if stops else ""
+    points = f"{in_words(warns)} point{'s' * (warns != 1)}" if warns else ""
+    planning = counted(values, "planning value") if values else ""
+    confirmed = " and ".join(filter(None, (points, planning)))
+    return (
+        ", ".join(filter(None, (fixed, confirmed and f"{confirmed} to confirm")))
+        or "nothing is left to confirm"
+    )
+
+
+def compare(plan: Plan) -> Headline:
+    """What to do while there is no other design to compare with."""
+    about = "Up to four designs side by side, with a sentence for each difference."
+    if not plan.pools:
+        return Headline(EMPTY, about)
+    return Headline("Keep this design, take one decision otherwise, and see what differs.", about)
+
+
+HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
+    "usecases": workloads,
+    "demand": demand,
+    "hosts": hosts,
+    "network": network,
+    "cost": cost,
+    "compare": compare,
+    "design": design,
+    "deliver": lambda _plan: Headline(
+        "Files for the customer to keep and to check.",
+        "The same numbers in every file; made on this machine.",
+    ),
+}
+"""Step -> its message."""

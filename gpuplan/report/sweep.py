@@ -1,0 +1,73 @@
+"""One input at several values: a plan for each, as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan, planned
+from gpuplan.report.table import Column, frame, listed
+from gpuplan.scenario import Scenario, ScenarioError, field_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def sweep(
+    design: Plan | Scenario | str, path: str, values: Iterable[Any], catalog: Catalog | None = None
+) -> pd.DataFrame:
+    """What becomes of a design with one input at each of some values, a row each.
+
+    Parameters
+    ----------
+    design : Plan, Scenario or str
+        A plan, a scenario, or an example or a file by its name. [-]
+    path : str
+        The input, such as ``groups.research.people``. [-]
+    values : iterable
+        What it is set to. [-]
+    catalog : Catalog, optional
+        That of the plan, or the shipped one if none is given. [-]
+
+    Returns
+    -------
+    sweep : DataFrame
+        Columns ``value``, ``gpus_demanded``, ``hosts``, ``gpus``, ``gpus_after_failure``, ``power_w``, ``net_present`` and ``refused``, which says why
+        a value cannot be planned; units in ``attrs``. [-]
+
+    Raises
+    ------
+    ScenarioError
+        If the path is none of this scenario.
+    """
+    base = planned(design, catalog)
+    asked, known, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency
+    asked.get(path)
+    columns = (
+        Column("value", field_of(path).label, "number", field_of(path).unit),
+        Column("gpus_demanded", "GPUs demanded", "number"),
+        Column("hosts", "Hosts", "number"),
+        Column("gpus", "GPUs", "number"),
+        Column("gpus_after_failure", "GPUs after a failure", "number"),
+        Column("power_w", "Typical power", "watts", "W"),
+        Column("net_present", f"Net present cost, {currency}", "money", currency),
+        Column("refused", "Refused"),
+    )
+    return frame(listed("sweep", "", columns, [_tried(asked, path, value, known) for value in values]))
+
+
+def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str, Any]:
+    """The headlines with an input at a value, or why it is refused."""
+    totals = ("gpus_demanded", "hosts", "gpus", "gpus_after_failure")
+    row = {"value": value, "refused": ""} | dict.fromkeys((*totals, "power_w", "net_present"))
+    try:
+        plan = make_plan(asked.with_value(path, value), catalog)
+    except ScenarioError as error:
+        return row | {"refused": str(error)}
+    line = plan.lines.get("power.typical")
+    return row | {
+        **{name: getattr(plan.totals, name) for name in totals},
+        "power_w": line.value if line else None,
+        "net_present": plan.costs.net_present if plan.costs else None,
+    }

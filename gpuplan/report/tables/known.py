@@ -1,0 +1,166 @@
+"""What the numbers of a plan rest on, in words: inputs, planning values of the catalog, and which of them the customer has yet to confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.locales import quoted
+from gpuplan.plan import Plan
+from gpuplan.plan.known import inputs, unconfirmed
+from gpuplan.plan.trail import Input
+from gpuplan.report.table import Column, Table, listed
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.tables.sensitivity import value_words
+from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.units import SUFFIX
+from gpuplan.wording import (
+    AGGREGATION_NAMES,
+    GRADIENT_NAMES,
+    LICENCE_NAMES,
+    NAMES,
+    TRANSPORT_NAMES,
+    amount,
+    bare_amount,
+    capital,
+    counted,
+    money,
+    number,
+)
+
+CHOICE_NAMES = {
+    **LICENCE_NAMES,
+    "network.transport": TRANSPORT_NAMES,
+    "training.aggregation": AGGREGATION_NAMES,
+    "training.gradients": GRADIENT_NAMES,
+    **{
+        path: NAMES[f"{path} in the document"]
+        for path in (
+            "platform.vgpu_sizes",
+            "platform.bitfusion_servers",
+            "platform.assignment",
+            "platform.gpu_policy",
+            "platform.nvlink_groups",
+        )
+    },
+}
+"""Inputs whose choices have names of their own."""
+FACT_NAMES = NAMES["fact"]
+"""Facts of the catalog whose table and column do not name them well."""
+
+WORK_NAMES = NAMES["figure of work"]
+"""What is assumed of work over the network, in words."""
+
+
+def planning_values(plan: Plan) -> Table:
+    """What is assumed, with its range and why: what the customer has yet to confirm."""
+    known = inputs(plan)
+    return _known(
+        plan, "planning_values", "Planning values to confirm", [known[key] for key, _ in unconfirmed(plan)]
+    )
+
+
+def confirmed_values(plan: Plan) -> Table:
+    """What was assumed, and the customer has confirmed."""
+    found = [each for key, each in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
+    return _known(plan, "confirmed_values", "Confirmed by the customer", found)
+
+
+def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
+    groups = {group.id: group.name for group in plan.scenario.groups}
+
+    def name(each: Input) -> str:
+        group = groups.get(each.key.split(".")[1], "") if each.key.startswith("groups.") else ""
+        return f"{group}: {assumed_name(plan, each.key)}" if group else assumed_name(plan, each.key)
+
+    return listed(
+        key,
+        title,
+        (
+            Column("key", "Key", detail=True),
+            Column("name", "Planning value", of=name),
+            Column("shown", "Value", of=lambda each: assumed_value(plan, each)),
+            Column("range", "Range", of=lambda each: assumed_range(plan, each)),
+            Column("note", "Why", of=lambda each: capital(quoted(each.note))),
+            Column("sources", "Sources", "sources", detail=True),
+        ),
+        found,
+    )
+
+
+def stated_at(plan: Plan, key: str) -> str:
+    """Path of the input that stands for a planning value once it is stated; empty if there is none."""
+    if "/" not in key:
+        return key
+    prices = plan.costs.prices if plan.costs else ()
+    price = next((f"prices.{each.key}" for each in prices if each.fact.key == key), "")
+    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    return price or (path if path in FIELD_BY_PATH else "")
+
+
+def input_words(plan: Plan, path: str, value: Any) -> str:
+    """An input as a reader sees it, with its unit."""
+    if value is None or value == "":
+        return "as planned for want of one"
+    if path.startswith("prices."):
+        return money(value, plan.scenario.cost.currency)
+    spec = field_of(path)
+    if spec.table:
+        return catalog_name(plan.catalog, spec.table, str(value))
+    if path in CHOICE_NAMES:
+        return CHOICE_NAMES[path].get(str(value), str(value))
+    return counted(value, "year") if spec.unit == "year" else value_words(path, value, spec.unit)
+
+
+def assumed_range(plan: Plan, given: Input) -> str:
+    """Between what a planning value is likely; nothing where that is not known."""
+    low, high = _ends(plan, given.key)
+    if low is None or high is None or not low <= float(given.value) <= high:
+        return ""
+    currency, priced = plan.scenario.cost.currency, given.key in _priced(plan)
+    return " to ".join(bare_amount(n, currency) if priced else number(n) for n in (low, high))
+
+
+def _priced(plan: Plan) -> dict[str, str]:
+    """What is paid for, by the key of its price."""
+    return {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
+
+
+def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
+    """Low and high of a fact of the catalog; none of what was worked out from one."""
+    table, _, rest = key.partition("/")
+    item, _, parameter = rest.partition("/")
+    known = plan.catalog.assumptions[item].facts if item in plan.catalog.assumptions else {}
+    if table == "assumptions" and parameter in known:
+        return known[parameter].low, known[parameter].high
+    if table == "factors":
+        row = plan.catalog.row("factors", item)
+        return row["low"], row["high"]
+    prices = plan.costs.prices if plan.costs else ()
+    return next(((p.fact.low, p.fact.high) for p in prices if p.fact.key == key), (None, None))
+
+
+def assumed_name(plan: Plan, key: str) -> str:
+    """What is assumed, by the name that a reader knows it by."""
+    prices = _priced(plan)
+    if key in prices:
+        return f"Price of {prices[key]}"
+    if key in FACT_NAMES:
+        return FACT_NAMES[key]
+    if path := stated_at(plan, key):
+        return field_of(path).label
+    table, _, rest = key.partition("/")
+    item, _, parameter = rest.partition("/")
+    name = catalog_name(plan.catalog, table, item)
+    if parameter in WORK_NAMES:
+        return f"{name}: {WORK_NAMES[parameter]}"
+    for suffix in sorted(SUFFIX, key=len, reverse=True):
+        parameter = parameter.removesuffix(f"_{suffix}")
+    return f"{name}, {parameter.replace('_', ' ')}" if parameter else name
+
+
+def assumed_value(plan: Plan, given: Input) -> str:
+    """What is assumed, with its unit."""
+    if "/" not in given.key:
+        return input_words(plan, given.key, given.value)
+    return amount(given.value, given.unit)

@@ -1,0 +1,128 @@
+"""The answer strip: six figures that never contradict each other, what a change moved, and hosts that are down."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("traitlets")
+
+from gpuplan.app.header import drawer_data
+from gpuplan.app.state import Workbook
+from gpuplan.app.strip import strip_data
+from gpuplan.plan.checks import check_plan
+
+
+def values(book: Workbook) -> dict[str, str]:
+    return {figure["key"]: figure["value"] for figure in strip_data(book)["figures"]}
+
+
+def test_the_strip_follows_every_change(book: Workbook) -> None:
+    assert values(book) == values(book) | {
+        "demand.gpus": "28 GPUs",
+        "totals.hosts": "8",
+        "totals.gpus": "32",
+        "totals.unplaced_vms_after_failure": "All placed",
+    }
+    book.edit("groups.data-scientists.people", "80")
+    assert values(book)["totals.hosts"] == "11"
+    assert not strip_data(book)["stale"]
+    book.edit("groups.data-scientists.people", "x")
+    assert values(book)["totals.hosts"] == "11"
+    assert strip_data(book)["stale"]
+
+
+def notes(book: Workbook) -> dict[str, str]:
+    return {figure["key"]: figure["note"] for figure in strip_data(book)["figures"]}
+
+
+def test_placement_is_one_figure_and_waiting_none(book: Workbook) -> None:
+    key = "totals.unplaced_vms_after_failure"
+    assert notes(book)[key] == "also after any host failure"
+    assert not any("waiting" in figure for figure in values(book))
+    book.edit("availability.host_failures", "2")
+    assert notes(book)[key] == "also after any 2 host failures"
+    book.edit("availability.host_failures", "0")
+    assert (values(book)[key], notes(book)[key]) == ("All placed", "18 VMs not after a host failure")
+    book.edit("groups.data-scientists.people", "64")
+    book.edit("demand.rule", "stated")
+    assert values(book)[key] == "22 not placed"
+    assert notes(book)[key].endswith("after a host failure")
+
+
+@pytest.mark.parametrize(
+    ("rule", "stated", "note"),
+    [
+        ("sum", "28", "sum of the peaks"),
+        ("stated", "28", "as stated"),
+        ("sum", "", "sum of the peaks"),
+        ("hours", "", "in the busiest hour"),
+        ("wait", "", "at most 5 % wait"),
+    ],
+)
+def test_the_strip_says_what_the_demand_is(book: Workbook, rule: str, stated: str, note: str) -> None:
+    book.edit("demand.rule", rule)
+    book.edit("demand.stated_gpus", stated)
+    assert notes(book)["demand.gpus"] == note
+
+
+def test_every_figure_of_the_strip_can_be_asked_why(book: Workbook) -> None:
+    for figure in strip_data(book)["figures"]:
+        book.drawer = figure["key"]
+        data = drawer_data(book)
+        if figure["key"] == "messages":
+            assert data["kind"] == "messages"
+            assert len(data["messages"]) == len(check_plan(book.plan))
+            continue
+        assert data["kind"] == "why"
+        assert figure["value"].lower() in data["title"].lower()
+        assert data["sentence"]
+        assert data["formula"]
+        assert data["sources"]
+
+
+def test_a_blank_design_asks_for_nothing(blank: Workbook) -> None:
+    strip = strip_data(blank)
+    assert not strip["shown"]
+    notes = {figure["note"] for figure in strip["figures"] if figure["key"] != "messages"}
+    assert notes == {"no workloads yet", "none yet"}
+
+
+def was(book: Workbook) -> dict[str, str]:
+    return {figure["key"]: figure["was"] for figure in strip_data(book)["figures"] if figure["was"]}
+
+
+def test_what_a_change_moved_is_said_with_the_difference(book: Workbook) -> None:
+    assert was(book) == {}
+    book.edit("groups.data-scientists.people", "80")
+    moved = was(book)
+    assert moved["demand.gpus"] == "was 28 GPUs, +12"
+    assert (moved["totals.hosts"], moved["totals.gpus"]) == ("was 8, +3", "was 32, +12")
+    assert moved["cost.net_present"].startswith("was USD 2.5 M, +")
+    book.edit("groups.data-scientists.people", "x")
+    assert was(book) == {}
+    book.edit("groups.data-scientists.people", "32")
+    assert was(book)["totals.hosts"] == "was 11, \u22123"
+    book.open_example("starter")
+    assert was(book) == {}
+
+
+def test_spare_hosts_say_what_they_are_for(book: Workbook) -> None:
+    assert notes(book)["totals.hosts"] == "7 + 1 spare"
+    book.edit("availability.maintenance_failure_accepted", False)
+    assert notes(book)["totals.hosts"] == "7 + 1 failure + 1 maintenance"
+    book.edit("availability.host_failures", "0")
+    assert notes(book)["totals.hosts"] == "7 + 1 spare"
+
+
+def test_hosts_that_are_down_on_the_screen_are_marked(book: Workbook) -> None:
+    pool = book.plan.pools[0].id
+    book.toggle_host(pool, 3)
+    assert (values(book)["totals.gpus"], notes(book)["totals.gpus"]) == ("28", "on screen: 1 host down")
+    assert values(book)["totals.unplaced_vms_after_failure"] == "All placed"
+    book.toggle_host(pool, 1)
+    assert (
+        values(book)["totals.unplaced_vms_after_failure"] == f"{len(book.outcome(pool).unplaced)} not placed"
+    )
+    assert notes(book)["totals.unplaced_vms_after_failure"] == "on screen: 2 hosts down"
+    book.restore_hosts()
+    assert values(book)["totals.gpus"] == "32"

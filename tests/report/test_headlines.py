@@ -1,0 +1,50 @@
+"""The message of each step: one sentence, true for any design, which never contradicts the figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.report.headlines import EMPTY, HEADLINES, to_confirm
+from gpuplan.scenario import from_dict, load_scenario
+
+
+@pytest.mark.parametrize("example", ["starter", "enterprise", "current"])
+def test_every_message_is_a_sentence(plans: dict[str, Plan], example: str) -> None:
+    for step, said in HEADLINES.items():
+        sentence, _ = said(plans[example])
+        assert sentence[0].isupper() or sentence[0].isdigit(), step
+        assert sentence.endswith(".") and len(sentence) < 110, (step, sentence)
+
+
+def test_an_empty_design_says_what_to_do(catalog: Catalog) -> None:
+    blank = make_plan(from_dict({}), catalog)
+    assert {
+        HEADLINES[step](blank).sentence for step in ("usecases", "demand", "hosts", "cost", "design")
+    } == {EMPTY}
+
+
+def test_the_enterprise_example(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    assert HEADLINES["usecases"](plan).sentence == "Five workloads need 28 GPUs."
+    assert HEADLINES["hosts"](plan).sentence == "Seven hosts carry the load; any one host failure is covered."
+
+
+def test_what_is_lost_is_said(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("availability.host_failures", 0), catalog)
+    assert HEADLINES["hosts"](plan).sentence.startswith(
+        "Seven hosts carry the load. All 41 planned VMs are placed; after"
+    )
+
+
+def test_what_is_to_fix_is_said_before_what_is_to_confirm(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    said = HEADLINES["design"](plan).sentence
+    assert said == "Ten decisions shape the design; two points and 41 planning values to confirm."
+    stop = replace(check_plan(plan)[0], level="stop")
+    assert to_confirm(plan, [stop]) == "one point to fix, 41 planning values to confirm"
+    assert to_confirm(plan, []) == "41 planning values to confirm"

@@ -1,0 +1,123 @@
+"""The charts of a plan in a notebook: altair's own, to be changed and laid over each other, and no other host is asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("altair")
+
+import altair as alt
+
+import gpuplan
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.analysis.candidates import default_space
+from gpuplan.analysis.explore import explore
+from gpuplan.catalog import Catalog
+from gpuplan.report import plot
+from gpuplan.report.plot import MIME, Plot
+from gpuplan.report.shown import html
+from gpuplan.scenario import parse_scenario
+
+QUICK = ("cost", "demand", "waiting", "capacity", "network", "tornado")
+
+
+@pytest.fixture(autouse=True)
+def renderer() -> Iterator[None]:
+    alt.renderers.enable("default")
+    yield
+    alt.renderers.enable("default")
+
+
+@pytest.fixture(scope="module")
+def plan(catalog: Catalog) -> Plan:
+    return make_plan(load_scenario("enterprise"), catalog)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_chart_can_be_changed_and_laid_under_another(plan: Plan, name: str) -> None:
+    chart = getattr(plan.plot, name)()
+    assert isinstance(chart, alt.LayerChart) and chart.properties(width=300).to_dict()["width"] == 300
+    rule = alt.Chart(alt.Data(values=[{"at": 1}])).mark_rule().encode(x="at:Q")
+    assert len((chart + rule).to_dict()["layer"]) == len(chart.layer) + 1
+    assert (chart | plan.plot.cost()).to_dict()["hconcat"]
+
+
+def test_charts_hold_the_numbers_of_the_plan(plan: Plan) -> None:
+    assert plan.costs is not None
+    drawn = json.dumps(plan.plot.cost().to_dict())
+    assert all(f" {part.name}" in drawn for part in plan.costs.parts if any(part.yearly))
+    left = plan.plot.capacity().to_dict()["datasets"]
+    assert [row["left"] for rows in left.values() for row in rows] == [32, 28, 24]
+    assert "this design: 28" in json.dumps(plan.plot.waiting().to_dict())
+    assert "(this design)" in json.dumps(plan.plot.network("speed").to_dict())
+
+
+def test_a_cell_has_the_chart_its_picture_and_its_words_and_asks_no_other_host(plan: Plan) -> None:
+    bundle, about = plan.plot.cost()._repr_mimebundle_()
+    assert set(bundle) == {MIME, "image/svg+xml", "text/plain"}
+    assert bundle["text/plain"].startswith("What is paid at the start")
+    assert bundle["image/svg+xml"].startswith("<svg") and "currentColor" not in bundle["image/svg+xml"]
+    assert "https://" not in json.dumps(bundle[MIME])
+    assert about[MIME]["embed_options"]["actions"]["editor"] is False
+    assert about["image/svg+xml"]["alt"] == bundle["text/plain"]
+
+
+def test_a_chart_of_ones_own_is_shown_so_too_unless_altair_was_told_otherwise(plan: Plan) -> None:
+    own = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    assert "cdn" in own._repr_mimebundle_()["text/html"]
+    alt.renderers.enable("mimetype")
+    Plot(plan)
+    assert alt.renderers.active == "mimetype"
+    alt.renderers.enable("default")
+    Plot(plan)
+    assert MIME in own._repr_mimebundle_()[0]
+
+
+def test_rows_on_another_host_are_not_fetched_for_a_picture(plan: Plan) -> None:
+    Plot(plan)
+    far = alt.Chart("https://example.com/rows.csv").mark_point().encode(x="x:Q")
+    assert set(far._repr_mimebundle_()[0]) == {MIME, "text/plain"}
+
+
+@pytest.mark.parametrize("name", ["cost", "demand", "waiting", "capacity", "tornado"])
+def test_an_empty_design_says_that_there_is_nothing_to_draw(catalog: Catalog, name: str) -> None:
+    empty = make_plan(parse_scenario("name: Nothing yet"), catalog)
+    (layer,) = getattr(empty.plot, name)().to_dict()["layer"]
+    assert layer["mark"]["text"].startswith("No ")
+
+
+def test_the_frontier_has_the_winner(catalog: Catalog, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+    space = replace(default_space(plan.scenario, catalog), gpus=("v100-pcie-32gb",), servers=("dell-c4140",))
+    monkeypatch.setattr(plot, "explore", lambda scenario, known: explore(scenario, known, space, workers=1))
+    assert "the winner" in json.dumps(plan.plot.frontier().to_dict())
+
+
+def test_views_that_are_not_there_are_refused(plan: Plan) -> None:
+    for refused in (lambda: plan.plot.network("speeds"), lambda: plan.plot.tornado("gpus")):
+        with pytest.raises(ScenarioError, match="there is no view"):
+            refused()
+
+
+def test_a_person_meets_what_a_person_needs() -> None:
+    assert {"scenario", "plan", "Design", "workbook", "explain", "compare", "sweep", "Chart"} <= set(
+        dir(gpuplan)
+    )
+    enterprise = gpuplan.plan("enterprise")  # type: ignore[operator]
+    assert enterprise.scenario == gpuplan.scenario("enterprise")  # type: ignore[operator]
+    assert gpuplan.plan(enterprise) is enterprise  # type: ignore[operator]
+    why, beside = gpuplan.explain(enterprise, "totals.hosts"), gpuplan.compare("starter", enterprise)
+    assert why.formula in html(why) and beside.sentences[0].split(" ")[0] in html(beside)
+    assert enterprise.scenario["hardware.gpus_per_host"] == 4
+    assert "groups.researchers.people" in enterprise.scenario._ipython_key_completions_()
+
+
+def test_a_plan_needs_no_chart() -> None:
+    code = "import sys, gpuplan; gpuplan.plan('starter').totals; print({'gpuplan.report', 'altair'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

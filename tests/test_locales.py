@@ -1,0 +1,133 @@
+"""Locales: how numbers and dates are written in each, and that none is chosen unless somebody does."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from gpuplan.catalog import Catalog
+from gpuplan.locales import LOCALES, PLAIN, SPOKEN, speaking, written, written_day
+from gpuplan.plan import make_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.report import cost_text, money, plan_tables, plan_text
+from gpuplan.report.charts.look import LIGHT, config
+from gpuplan.report.document import design_document
+from gpuplan.report.docx_file import docx_bytes
+from gpuplan.report.html_file import html_text
+from gpuplan.report.plan_data import costs_dict
+from gpuplan.report.table import csv_text
+from gpuplan.report.xlsx.workbook import xlsx_bytes
+from gpuplan.scenario import Scenario, load_scenario
+from gpuplan.scenario.scenario import Format
+
+
+@pytest.mark.parametrize(
+    ("locale", "number", "day"),
+    [
+        (None, "1\u202f234\u202f567.5", "2026-11-03"),
+        ("en-US", "1,234,567.5", "Nov 3, 2026"),
+        ("en-GB", "1,234,567.5", "3 Nov 2026"),
+        ("en-IN", "12,34,567.5", "3 Nov 2026"),
+        ("de-DE", "1.234.567,5", "03.11.2026"),
+        ("de-CH", "1\u2019234\u2019567.5", "03.11.2026"),
+        ("fr-FR", "1\u202f234\u202f567,5", "03/11/2026"),
+    ],
+)
+def test_numbers_and_dates(locale: str | None, number: str, day: str) -> None:
+    with speaking(locale):
+        assert (written(1234567.5, ",.1f"), written_day("2026-11-03")) == (number, day)
+        assert written(-1234, ",.0f").lstrip("-").replace(SPOKEN.get().thousands, "") == "1234"
+    assert SPOKEN.get() is PLAIN
+
+
+def test_what_is_no_day_stays_as_it_is() -> None:
+    with speaking("de-DE"):
+        assert written_day("not dated") == "not dated"
+
+
+def test_no_locale_is_ambiguous() -> None:
+    for locale in LOCALES.values():
+        assert {locale.decimal, locale.thousands} != {locale.decimal}
+        assert locale.paper in ("a4", "letter") and locale.currency in ("before", "after")
+
+
+GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:\u202f\d{3})+")
+"""Thousands as they are written where no locale is chosen."""
+
+
+def german(name: str = "enterprise") -> Scenario:
+    return replace(load_scenario(name), format=Format(locale="de-DE"))
+
+
+def prose(text: str) -> str:
+    return re.sub(r"<style>.*?</style>|<img[^>]*>|https?:\S+", "", text, flags=re.S)
+
+
+def test_documents_are_in_the_locale_of_the_design(catalog: Catalog) -> None:
+    plain, plan = (make_plan(each, catalog) for each in (load_scenario("enterprise"), german()))
+    for render in (lambda of: prose(html_text(design_document(of))), cost_text, plan_text):
+        meant, shown = set(GROUPED.findall(render(plain))), render(plan)
+        assert meant and not GROUPED.search(shown)
+        for number in meant:
+            assert number.replace("\u202f", ".") in shown, number
+            assert number.replace("\u202f", ",") not in shown, number
+    again = make_plan(load_scenario("enterprise"), catalog)
+    assert plan_text(again) == plan_text(plain)  # what was worked out first in German is not German now
+
+
+def test_a_plan_s_own_words_are_in_its_locale_whoever_reads_them(catalog: Catalog) -> None:
+    def words(scenario: Scenario) -> str:
+        plan = make_plan(scenario, catalog)
+        return " ".join([m.text for m in check_plan(plan)] + [d.justification for d in plan.decisions])
+
+    ratio = re.search(r"\d\.\d times the bandwidth", words(load_scenario("current")))
+    assert ratio and ratio[0].replace(".", ",") in words(german("current"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "whole", "small"),
+    [
+        ("de-DE", "12.345.678 INR", "2,50 INR"),
+        ("en-IN", "INR 1,23,45,678", "INR 2.50"),
+        (None, "INR 12\u202f345\u202f678", "INR 2.50"),
+    ],
+)
+def test_money_has_its_currency_where_the_locale_has_it(locale: str | None, whole: str, small: str) -> None:
+    with speaking(locale):
+        assert (money(12_345_678, "INR"), money(2.5, "INR")) == (whole, small)
+
+
+def test_the_paper_is_that_of_the_locale_unless_it_is_chosen(catalog: Catalog) -> None:
+    def paper(**chosen: str) -> str:
+        return design_document(
+            make_plan(replace(load_scenario("starter"), format=Format(**chosen)), catalog)
+        ).paper
+
+    assert [paper(), paper(locale="en-US"), paper(locale="de-DE"), paper(locale="en-US", paper="a4")] == [
+        "",
+        "letter",
+        "a4",
+        "a4",
+    ]
+    american = make_plan(replace(load_scenario("starter"), format=Format(locale="en-US")), catalog)
+    document = design_document(american)
+    assert "size: letter;" in html_text(document)
+    assert b'w:w="12240"' in zipfile.ZipFile(io.BytesIO(docx_bytes(document))).read("word/document.xml")
+    sheet = zipfile.ZipFile(io.BytesIO(xlsx_bytes(american))).read("xl/worksheets/sheet1.xml")
+    assert b'paperSize="1"' in sheet or b"paperSize" not in sheet
+
+
+def test_charts_and_files_for_programs(catalog: Catalog) -> None:
+    with speaking("de-DE"):
+        assert config(LIGHT)["locale"]["number"]["decimal"] == ","
+    assert "locale" not in config(LIGHT)
+    german_plan, plain = (make_plan(each, catalog) for each in (german(), load_scenario("enterprise")))
+    assert costs_dict(german_plan) == costs_dict(plain)
+    tables, same = plan_tables(german_plan), plan_tables(plain)
+    assert csv_text(tables["totals"]) == csv_text(same["totals"]) and csv_text(
+        tables["cost_by_year"]
+    ) == csv_text(same["cost_by_year"])
