@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
@@ -13,6 +13,8 @@ from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
 
 FEWEST, MOST = 2, 4
 """Plans that are compared at once."""
+THIS = "This design"
+"""The one that others are compared with, where it needs no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
     results = _results(plans)
     notes = tuple(caveats(plans, names))
     return Comparison(names, (*_inputs(plans), *results), notes, differences(plans, names))
+
+
+def named(plan: Plan, name: str) -> Plan:
+    """A plan under another name."""
+    return plan.but(scenario=replace(plan.scenario, name=name))
 
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:

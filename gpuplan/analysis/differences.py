@@ -77,6 +77,8 @@ class Topic(NamedTuple):
     """Whether more and less of it are said; else what the first has."""
     priced: bool = False
     """Whether it is money, which is compared in one currency, over one time and with the same left out."""
+    none: str = ""
+    """What a sentence says of a plan that has no value; empty: that it has none."""
 
 
 def _line(key: str) -> Callable[[Plan], Any]:
@@ -184,6 +186,7 @@ TOPICS = (
         lambda share, _: percent(share),
         "keeps at least {} of native speed over the network",
         apart=False,
+        none="uses no GPU over the network",
     ),
 )  # fmt: skip
 """What plans are compared by, in the order in which people ask."""
@@ -227,8 +230,10 @@ def _clause(topic: Topic, plan: Plan, name: str, first: tuple[Any, str], other: 
     (base, base_words), (value, words) = first, other
     if topic.key == "placed":
         return f"{name}: {words[:1].lower()}{words[1:]}"
+    if value is None:
+        return f"{name} {topic.none or f'has no {topic.label[0].lower()}{topic.label[1:]}'}"
     said = f"{name} {topic.says.format(words)}"
-    if base is None or value is None:
+    if base is None:
         return said
     if not topic.apart:
         return f"{said} instead of {base_words}"

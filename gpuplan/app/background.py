@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from gpuplan.plan import Plan
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import BETWEEN, Scenario
 
 T = TypeVar("T")
 
@@ -76,9 +76,10 @@ class Runner:
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
 
-    def start_on(self, scenario: Scenario, *arguments: str) -> None:
-        """Run ``gpuplan`` on a design."""
-        self.start([*arguments, *self._catalog], scenario.to_yaml().encode())
+    def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str) -> None:
+        """Run ``gpuplan`` on a design, or on one and those beside it."""
+        given = [scenarios] if isinstance(scenarios, Scenario) else scenarios
+        self.start([*arguments, *self._catalog], BETWEEN.join(each.to_yaml() for each in given).encode())
 
     def cancel(self) -> None:
         """End the command, if one runs; what it found so far is kept."""

@@ -22,6 +22,8 @@ class Order(NamedTuple):
     kind: str
     internal: bool
     """Whether they are for ourselves, with internal notes and margin."""
+    beside: tuple[Scenario, ...] = ()
+    """Designs that it is compared with."""
 
 
 class Delivering:
@@ -36,9 +38,16 @@ class Delivering:
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
 
-    def start(self, scenario: Scenario, kind: str = "", *, internal: bool = False) -> None:
+    def start(
+        self,
+        scenario: Scenario,
+        kind: str = "",
+        *,
+        internal: bool = False,
+        beside: tuple[Scenario, ...] = (),
+    ) -> None:
         """Make one kind of file of a design, or all; what is being made already is finished first."""
-        order = Order(scenario, kind if kind in KINDS else "", internal)
+        order = Order(scenario, kind if kind in KINDS else "", internal, beside)
         if self.runner.state != "running":
             self._make(order)
         elif order != self.order and order not in self._waiting:
@@ -68,7 +77,7 @@ class Delivering:
         arguments += ["--internal"] if order.internal else []
         for kind, template in self.templates.items():
             arguments += [f"--{kind}-template", str(template.kept)] if template.used else []
-        self.runner.start_on(order.scenario, *arguments)
+        self.runner.start_on((order.scenario, *order.beside), *arguments)
 
     def _changed(self) -> None:
         if self.runner.state == "done" and self.runner.found and self.order:

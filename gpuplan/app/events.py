@@ -57,8 +57,10 @@ def _receive(upload: Upload, content: Content) -> bool:
 
 
 def _deliver(workbook: Workbook, content: Content) -> None:
-    internal = deliver.is_internal(workbook)
-    workbook.delivering.start(workbook.scenario, str(content.get("kind", "")), internal=internal)
+    internal, beside = deliver.is_internal(workbook), deliver.beside(workbook)
+    workbook.delivering.start(
+        workbook.scenario, str(content.get("kind", "")), internal=internal, beside=beside
+    )
 
 
 def _template(kind: str) -> dict[str, Handler]:

@@ -7,13 +7,16 @@ import base64
 import sys
 from pathlib import Path
 
-from gpuplan.cli.options import path_text, plan_of, refusal, takes_file, takes_progress, tell_progress
+from gpuplan.analysis.compare import MOST
+from gpuplan.cli.options import catalog_of, path_text, refusal, takes_file, takes_progress, tell_progress
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import did_you_mean_file
+from gpuplan.locales import SPOKEN, locale_of
+from gpuplan.plan import Plan, make_plan
 from gpuplan.report import KINDS, design_files
 from gpuplan.report.template import left_out_text, read_template
 from gpuplan.report.untrusted import TemplateError
-from gpuplan.scenario import ScenarioError
+from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
 
 
 def report_options(command: argparse.ArgumentParser) -> None:
@@ -24,6 +27,8 @@ def report_options(command: argparse.ArgumentParser) -> None:
     add("--to", type=Path, required=True, metavar="DIR", help=words)
     words = "only this; may be given again"
     add("--only", action="append", choices=tuple(KINDS), default=[], help=words)
+    words = "a design that is compared with it in document, deck and workbook; may be given again"
+    add("--beside", action="append", default=[], metavar="FILE", help=words)
     words = "the files of your own version, with internal notes and margin (default: the version for the customer)"
     add("--internal", action="store_true", help=words)
     add("--docx-template", type=Path, metavar="FILE", help="a document of yours whose styles are taken")
@@ -33,12 +38,13 @@ def report_options(command: argparse.ArgumentParser) -> None:
 
 def run_report(args: argparse.Namespace) -> int:
     """``gpuplan report``."""
-    plan = plan_of(args)
+    plan, beside = _designs(args)
     templates = {f"{kind}_template": _template(args, kind) for kind in ("docx", "pptx")}
     try:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
+            beside=beside,
             internal=args.internal,
             tell=lambda done, step: tell_progress(args, done=done, step=step),
             **templates,
@@ -66,6 +72,22 @@ def run_report(args: argparse.Namespace) -> int:
         for name in files:
             print(args.to / name)
     return 0
+
+
+def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
+    """The design, and those that it is compared with: of files, and those that follow it in the input."""
+    catalog = catalog_of(args)
+    more: list[bytes] = []
+    if args.file == "-":
+        first, *more = sys.stdin.buffer.read(MOST * MAX_FILE_BYTES).split(f"\n{BETWEEN}".encode())
+        scenario = decode_scenario(first)
+    else:
+        scenario = load_scenario(args.file)
+    SPOKEN.set(locale_of(scenario))
+    beside = [*map(decode_scenario, more), *map(load_scenario, args.beside)]
+    if len(beside) >= MOST:
+        raise refusal(f"at most {MOST - 1} designs", "--beside", str(len(beside)))
+    return make_plan(scenario, catalog), [make_plan(each, catalog) for each in beside]
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:

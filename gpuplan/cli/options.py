@@ -151,9 +151,8 @@ def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
 
 def read_scenario(file: str) -> Scenario:
     """The scenario in a file, of an example, or from the input; from now on its locale is that of what is printed."""
-    from_input = file == "-"
     scenario = (
-        decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if from_input else load_scenario(file)
+        decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if file == "-" else load_scenario(file)
     )
     SPOKEN.set(locale_of(scenario))
     return scenario

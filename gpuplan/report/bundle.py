@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
+from gpuplan.analysis.compare import THIS, compare_plans, named
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.customer import customer_scenario
 
@@ -31,6 +32,7 @@ def design_files(
     plan: Plan,
     kinds: Sequence[str] = tuple(KINDS),
     *,
+    beside: Sequence[Plan] = (),
     internal: bool = False,
     docx_template: bytes | None = None,
     pptx_template: bytes | None = None,
@@ -38,7 +40,7 @@ def design_files(
 ) -> dict[str, bytes]:
     """The files of a design by their paths, in the customer's version unless the internal one is asked for; its names say so.
 
-    ``tell`` is called before each kind with the share that is done and what comes next. A template that cannot be used is a
+    Documents, deck and workbook compare it with up to three designs ``beside`` it. ``tell`` is called before each kind with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
     from gpuplan.report.document import design_document
@@ -51,14 +53,14 @@ def design_files(
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark
     if not internal:
-        scenario = customer_scenario(plan.scenario, plan.catalog)
-        plan = plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
-    document = cache(lambda: design_document(plan))
+        plan, beside = _for_customer(plan), [_for_customer(each) for each in beside]
+    compared = compare_plans([named(plan, THIS), *beside]) if beside else None
+    document = cache(lambda: design_document(plan, compared))
     makers: dict[str, Callable[[], bytes]] = {
         "html": lambda: html_text(document()).encode(),
         "docx": lambda: docx_bytes(document(), template=docx_template),
-        "pptx": lambda: pptx_bytes(plan, template=pptx_template),
-        "xlsx": lambda: xlsx_bytes(plan),
+        "pptx": lambda: pptx_bytes(plan, compared, template=pptx_template),
+        "xlsx": lambda: xlsx_bytes(plan, compared),
         "yaml": lambda: plan.scenario.to_yaml().encode(),
     }
     found: dict[str, bytes] = {}
@@ -72,6 +74,12 @@ def design_files(
         else:
             found[f"{stem}.{kind}"] = makers[kind]()
     return found
+
+
+def _for_customer(plan: Plan) -> Plan:
+    """The plan of the customer's version."""
+    scenario = customer_scenario(plan.scenario, plan.catalog)
+    return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

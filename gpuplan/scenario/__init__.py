@@ -16,6 +16,7 @@ from gpuplan.scenario.checking import (
     wrong_values,
 )
 from gpuplan.scenario.files import (
+    BETWEEN,
     MAX_FILE_BYTES,
     MAX_VALUES,
     decode_scenario,

@@ -138,6 +138,10 @@ def decode_scenario(content: bytes) -> Scenario:
         raise refusal("the file is not UTF-8 text; save it with that encoding") from None
 
 
+BETWEEN = "...\n---\n"
+"""Stands between scenarios that come one after the other."""
+
+
 def load_scenario(path: str | Path) -> Scenario:
     """A scenario from a file, or by name one of the examples shipped with gpuplan.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 from command_line import run
 from hostile.corpus import office, related
 
-from gpuplan.scenario import decode_scenario, load_scenario
+from gpuplan.scenario import BETWEEN, decode_scenario, load_scenario
 
 
 def test_report_writes_the_files_where_it_is_told(
@@ -79,3 +81,30 @@ def test_what_is_left_out_of_a_template_is_said(capsys: pytest.CaptureFixture[st
     assert code == 0
     said = f"{path} is used. Left out of it, because it would load from elsewhere or run: ppt/slides/"
     assert err.startswith(said)
+
+
+def test_designs_beside_it_are_compared_in_the_files(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, mine: Path, tmp_path: Path
+) -> None:
+    own = load_scenario(str(mine))
+    other = replace(own.with_value("availability.host_failures", 2), name="Two spare hosts")
+    file = tmp_path / "two.yaml"
+    file.write_text(other.to_yaml(), encoding="utf-8")
+    code, _, err = run(
+        capsys, "report", str(mine), "--beside", str(file), "--to", str(tmp_path / "a"), "--only", "html"
+    )
+    assert (code, err) == (0, "")
+    both = BytesIO(BETWEEN.join(each.to_yaml() for each in (own, other)).encode())
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(both))
+    code, _, err = run(capsys, "report", "-", "--to", str(tmp_path / "b"), "--only", "html")
+    assert (code, err) == (0, "")
+    made, piped = ((tmp_path / folder / "mine.html").read_text(encoding="utf-8") for folder in "ab")
+    assert made == piped and "Two spare hosts takes" in made
+
+
+def test_at_most_three_designs_are_compared(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    beside = ("--beside", "starter") * 4
+    code, _, err = run(capsys, "report", str(mine), *beside, "--to", str(tmp_path), "--only", "yaml")
+    assert code == 2 and "at most 3 designs" in err

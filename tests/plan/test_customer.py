@@ -227,7 +227,8 @@ def test_what_is_earned_worked_out_by_hand(catalog: Catalog) -> None:
 
 def test_a_margin_that_makes_a_price_too_large_is_refused(catalog: Catalog) -> None:
     with pytest.raises(
-        ScenarioError, match=r"internal.margin: 0.9 is not allowed.*8,000,000,000 for gpus/t4-16gb"
+        ScenarioError,
+        match=r"internal.margin: 0.9 is not allowed.*8\u202f000\u202f000\u202f000 for gpus/t4-16gb",
     ):
         make_plan(from_dict({"internal": {"margin": 0.9}, "prices": {"gpus/t4-16gb": 8e8}}), catalog)
 

@@ -47,6 +47,19 @@ def test_files_are_for_the_customer_unless_the_internal_ones_are_asked_for(catal
     }
 
 
+def test_designs_beside_it_are_compared_in_their_customers_version(catalog: Catalog) -> None:
+    kept = load_scenario("starter").with_value("internal.notes", "Ask Bob.").with_value("name", "Kept design")
+    beside = [make_plan(kept.with_value("availability.host_failures", 2), catalog)]
+    plan = make_plan(load_scenario("starter"), catalog)
+    files = design_files(plan, ["html", "docx", "pptx", "xlsx"], beside=beside)
+    for kind in ("docx", "pptx", "xlsx"):
+        archive = zipfile.ZipFile(io.BytesIO(files[f"starter-example.{kind}"]))
+        assert any("Kept design" in archive.read(name).decode(errors="ignore") for name in archive.namelist())
+    html = files["starter-example.html"].decode()
+    assert "Kept design takes 9 hosts, one more" in html and "Ask Bob." not in html
+    assert "Designs compared" not in design_files(plan, ["html"])["starter-example.html"].decode()
+
+
 def test_only_what_is_asked_for(plan: Plan) -> None:
     assert list(design_files(plan, ["yaml"])) == ["starter-example.yaml"]
     assert list(design_files(plan, [])) == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
+from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
 from gpuplan.analysis.differences import TOPICS, design_name
 from gpuplan.analysis.nearby import nearby, told
 from gpuplan.app.cards import (
@@ -24,7 +24,6 @@ from gpuplan.app.cards import (
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore, sensitivity, what_wins
-from gpuplan.plan import Plan
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.report.headlines import EMPTY, HEADLINES, Headline
 from gpuplan.report.table import Table
@@ -36,8 +35,6 @@ DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "di
 KEEP = "Keep it, then change an input here or explore others: both stand side by side, with a sentence for each difference."
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
 """Which difference is the message of the step, the first that there is."""
-THIS = "This design"
-"""The one on the screen, in sentences and heads of columns."""
 
 
 def _compared(workbook: Workbook) -> Comparison | None:
@@ -47,7 +44,7 @@ def _compared(workbook: Workbook) -> Comparison | None:
         return None
 
     def compared() -> Comparison:
-        return compare_plans([*(_named(each.plan, each.name) for each in kept), _named(workbook.plan, THIS)])
+        return compare_plans([*(named(each.plan, each.name) for each in kept), named(workbook.plan, THIS)])
 
     return workbook.once(f"compare: {[(each.name, each.link.id) for each in kept]}", compared)
 
@@ -141,10 +138,6 @@ def inputs_data(workbook: Workbook) -> Contents:
         return None
     rows = [row for row in found.rows if _is_input(row)]
     return _side_by_side(workbook, found, rows) if rows else "No input differs."
-
-
-def _named(plan: Plan, name: str) -> Plan:
-    return plan.but(scenario=replace(plan.scenario, name=name))
 
 
 def _is_input(row: CompareRow) -> bool:

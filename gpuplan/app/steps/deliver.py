@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,8 @@ from gpuplan.report import KINDS, money, number
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, listed, screen
-from gpuplan.scenario import shown_name
-from gpuplan.wording import NAMES
+from gpuplan.scenario import Scenario, shown_name
+from gpuplan.wording import NAMES, some_of
 
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
@@ -38,6 +39,11 @@ TEMPLATES = {
 def is_internal(workbook: Workbook) -> bool:
     """Whether files are made for ourselves: never while the customer looks on."""
     return not workbook.customer and workbook.looked.get("version") == INTERNAL
+
+
+def beside(workbook: Workbook) -> tuple[Scenario, ...]:
+    """The designs that were kept, which the files compare with this one, each by the name it was given."""
+    return tuple(replace(each.scenario, name=each.name) for each in workbook.kept)
 
 
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
@@ -76,14 +82,22 @@ def _said(workbook: Workbook) -> list[str]:
     order = delivering.order
     if not workbook.plan.pools:
         return ["No workloads yet, so there is no design to keep."]
-    asked = (workbook.scenario, is_internal(workbook))
+    asked = (workbook.scenario, is_internal(workbook), beside(workbook))
     if workbook.stale:
         return ["The design has an input that cannot be used: mend it first, then download."]
-    if delivering.runner.state == "done" and order and (order.scenario, order.internal) == asked:
+    if (
+        delivering.runner.state == "done"
+        and order
+        and (order.scenario, order.internal, order.beside) == asked
+    ):
         return [
             f"Made: {KINDS.get(order.kind, 'everything, as a ZIP file')}. Your browser has put it where it keeps downloads."
         ]
-    return ["Files are made on this machine; nothing is sent anywhere."]
+    kept = some_of([each.name for each in workbook.kept])
+    compared = (
+        [f"Document, deck and workbook compare it with {kept}, kept on the Compare step."] if kept else []
+    )
+    return [*compared, "Files are made on this machine; nothing is sent anywhere."]
 
 
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.document.access import access_chapter
 from gpuplan.report.document.availability import availability_chapter
 from gpuplan.report.document.blocks import Document
+from gpuplan.report.document.compared import compared_chapter
 from gpuplan.report.document.cost import cost_chapter, internal_chapters
 from gpuplan.report.document.demand import demand_chapter
 from gpuplan.report.document.hosts import hosts_chapter
@@ -20,8 +22,8 @@ from gpuplan.report.document.writing import Citations, as_of, paper_of
 
 
 @spoken
-def design_document(plan: Plan) -> Document:
-    """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal."""
+def design_document(plan: Plan, compared: Comparison | None = None) -> Document:
+    """The design document of a plan: ten chapters, from the summary to the sources; one more if it is compared with other designs, and one if something is internal."""
     cite = Citations(plan.catalog)
     return Document(
         title=plan.scenario.name,
@@ -37,6 +39,7 @@ def design_document(plan: Plan) -> Document:
             availability_chapter(plan, cite),
             network_chapter(plan, cite),
             cost_chapter(plan, cite),
+            *([compared_chapter(compared, plan.catalog)] if compared else []),
             decisions_chapter(plan, cite),
             sources_chapter(plan, cite),
             *internal_chapters(plan),

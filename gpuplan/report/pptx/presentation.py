@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -15,21 +16,21 @@ from gpuplan.report.template import checked_template, usable_template
 
 
 @spoken
-def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
-    """A plan as a PPTX file, the same bytes for the same plan."""
+def pptx_bytes(plan: Plan, compared: Comparison | None = None, *, template: bytes | None = None) -> bytes:
+    """A plan, and what it is compared with, as a PPTX file, the same bytes for the same plan."""
     from pptx import Presentation
 
     if template is None:
         show = Presentation()
         widen(show)
-        return _written(plan, show)
+        return _written(plan, compared, show)
     with usable_template("pptx"):
         show = Presentation(BytesIO(checked_template(template, "pptx").file))
         emptied(show)
-        return _written(plan, show)
+        return _written(plan, compared, show)
 
 
-def _written(plan: Plan, show: Any) -> bytes:
+def _written(plan: Plan, compared: Comparison | None, show: Any) -> bytes:
     deck = Deck(show, plan)
     messages = check_plan(plan)
     slides.title_slide(deck)
@@ -44,6 +45,8 @@ def _written(plan: Plan, show: Any) -> bytes:
         slides.cost_by_year_slide(deck, plan.costs)
         slides.cost_by_part_slide(deck, plan.costs)
         slides.alternatives_slide(deck)
+    if compared is not None:
+        slides.compared_slide(deck, compared)
     slides.decisions_slide(deck)
     slides.open_points_slide(deck, messages)
     slides.next_steps_slide(deck, messages)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives as compared
+from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import CostPart
@@ -26,6 +27,7 @@ from gpuplan.report.tables.cost import headlines
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups
 from gpuplan.report.tables.plan import decisions as decided
+from gpuplan.report.tables.sensitivity import compared as designs_beside
 from gpuplan.wording import (
     TRANSPORT_NAMES,
     amount,
@@ -311,6 +313,31 @@ def alternatives_slide(deck: Deck) -> None:
     deck.table(
         slide, table, deck.box, widths=(4.4, 2.4, 2.2, 2.4, 2.2), about="This plan and its alternatives"
     )
+
+
+LEADING = (
+    "totals.hosts",
+    "totals.gpus",
+    "totals.gpus_after_failure",
+    "short_h",
+    "kept",
+    "power.typical",
+    "cost.net_present",
+    "cost.gpu_hour_used",
+)
+"""Results that a slide compares designs by."""
+
+
+def compared_slide(deck: Deck, found: Comparison) -> None:
+    """This design beside those it was compared with; what differs is in the notes."""
+    said = [each.sentence for each in found.differences]
+    money = next((each.sentence for each in found.differences if each.key == "cost.net_present"), "")
+    title = (money or next(iter(said), "The designs have the same results")).removesuffix(".")
+    slide = deck.slide(title, why="\n".join((*found.notes, *said)))
+    rows = tuple(row for row in found.rows if row.key in LEADING)
+    table = designs_beside(replace(found, rows=rows), deck.plan.catalog).without("differs")
+    widths = (3.6, *(10 / len(found.names) for _ in found.names))
+    deck.table(slide, replace(table, notes=()), deck.box, widths=widths, about="This design and others")
 
 
 def _apart(what: str, more: float, currency: str) -> str:

@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.compare import Comparison
+from gpuplan.catalog import Catalog
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm import INPUTS
+from gpuplan.report.document.compared import COMPARED
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.alternatives import alternatives
+from gpuplan.report.tables.sensitivity import compared
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address, column_of
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
 from gpuplan.scenario import FIELDS, GROUP_FIELDS
@@ -265,3 +269,10 @@ def plain_sheet(book: Book, plan: Plan, name: str) -> None:
         book.topic(name, note, blocks[0])
     else:
         book.topics(name, note, blocks)
+
+
+def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
+    """The plan and the designs that it is compared with, in columns, and what differs."""
+    table = compared(found, catalog).without("differs")
+    said = " ".join(found.sentences)
+    book.topic(COMPARED, said, book.block(replace(table, notes=())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.xlsx import cost_sheets, sheets
@@ -12,8 +13,8 @@ from gpuplan.report.xlsx.money import BILL, YEARS, Money
 
 
 @spoken
-def xlsx_bytes(plan: Plan) -> bytes:
-    """The plan as a workbook in the format of Excel; the same plan always gives the same bytes."""
+def xlsx_bytes(plan: Plan, compared: Comparison | None = None) -> bytes:
+    """The plan, and what it is compared with, as a workbook in the format of Excel; the same plan always gives the same bytes."""
     book = Book(plan)
     money = Money(plan) if plan.costs else None
 
@@ -32,6 +33,8 @@ def xlsx_bytes(plan: Plan) -> bytes:
     live(BILL, cost_sheets.bill_sheet)
     live(YEARS, cost_sheets.cost_by_year_sheet)
     sheets.plain_sheet(book, plan, "Alternatives")
+    if compared is not None:
+        sheets.compared_sheet(book, compared, plan.catalog)
     sheets.power_sheet(book, plan)
     sheets.inputs_sheet(book, plan)
     live("Prices", cost_sheets.prices_sheet)

@@ -47,6 +47,19 @@ def test_one_at_a_time(book: Workbook) -> None:
     assert "Made" not in step.deliver_data(book)["text"][0]
 
 
+def test_designs_that_were_kept_go_into_the_files(book: Workbook) -> None:
+    book.keep()
+    (kept,) = book.kept
+    book.edit("hardware.gpus_per_host", "4")
+    assert [each.name for each in step.beside(book)] == [kept.name]
+    assert kept.name in step.deliver_data(book)["text"][0]
+    book.delivering.runner.state = "done"
+    book.delivering.order = Order(book.scenario, "docx", False, step.beside(book))
+    assert "Made" in step.deliver_data(book)["text"][0]
+    book.forget_kept(kept.name)
+    assert "Made" not in step.deliver_data(book)["text"][0]  # it was compared with another one
+
+
 def test_internal_files_are_offered_only_while_the_customer_does_not_look_on(book: Workbook) -> None:
     def versions() -> list[str]:
         (choice,) = step.deliver_data(book)["inputs"]

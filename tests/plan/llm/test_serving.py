@@ -130,13 +130,13 @@ def test_a_promise_that_nothing_meets_names_the_nearest_that_is_met(
 def test_a_context_beyond_the_model_or_the_memory_is_refused(catalog: Catalog) -> None:
     assert refused(catalog, longest_context=200_000) == (
         "longest_context",
-        "Llama 3.3 70B takes 131,072 tokens, prompt and answer together: at most 131,072",
+        "Llama 3.3 70B takes 131\u202f072 tokens, prompt and answer together: at most 131\u202f072",
     )
     assert refused(catalog, tokens_in=131_000)[0] == "tokens_in"
     assert refused(catalog, longest_context=100)[0] == "longest_context"
     one = {"replica_gpus": 1}
     field, message = refused(catalog, longest_context=60_000, **one)
-    most = int(message.split("at most ")[1].replace(",", ""))
+    most = int(message.split("at most ")[1].replace("\u202f", ""))
     assert (field, 2400 < most < 60_000) == ("longest_context", True)
     assert served(catalog, longest_context=most, tokens_per_s=5, **one).gpus == 1
     assert refused(catalog, longest_context=most + 1, tokens_per_s=5, **one)[0] == "longest_context"
