@@ -15,6 +15,7 @@ from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.places import Found, place_of
+from gpuplan.app.presenting import present_data
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import (
     compare,
@@ -88,10 +89,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         ]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
-            nav = self._part("nav")
+            nav, present = self._part("nav"), self._part("present")
             self._frame += [self._shows(self._bar, header.bar_data), self._shows(nav, header.nav_data)]
+            self._frame.append(self._shows(present, present_data))
             self._columns.children = (nav, work)
-            around = (self._bar, *around)
+            around = (self._bar, present, *around)
         super().__init__(children=around)
         self.add_class("gp-app")
         if not whole:

@@ -67,6 +67,14 @@ class Kept:
     """The same as text."""
 
 
+class Before(NamedTuple):
+    """Where one was before presenting."""
+
+    step: str
+    tabs: dict[str, str]
+    customer: bool
+
+
 class Draft(NamedTuple):
     """What was typed into a field that does not accept it."""
 
@@ -119,6 +127,8 @@ class Workbook(PlanView):
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
+        self.before_presenting: Before | None = None
+        """Where one was before presenting; None while one does not."""
         self.typing = ""
         """Path of the field that is being typed into: all of it is undone at once."""
         self.history = History(catalog)

@@ -29,7 +29,9 @@ from browsing import (
     is_value,
     message,
     notice,
+    open_tab,
     refused,
+    reveal,
     take,
     unfold,
     until,
@@ -190,24 +192,25 @@ def test_the_worst_failure_beside_a_host_in_maintenance(visit: Any) -> None:
 def test_a_sharing_mode_that_does_not_exist_is_refused_with_its_rule(visit: Any) -> None:
     page = visit.step("enterprise", "hosts")
     at(page, "platform.vsphere").select_option("8.0u3")
-    page.locator(".gp-allowed h2", has_text="vSphere 8.0 Update 3").wait_for()
     sizes = at(page, "platform.vgpu_sizes")
     sizes.select_option("mixed")
     refused(page, "platform.vgpu_sizes", "Volta", "Turing", "NVIDIA")
     assert figures(page)["totals.hosts"] == "8"
+    open_tab(page, "hardware")
+    page.locator(".gp-allowed h2", has_text="vSphere 8.0 Update 3").wait_for()
     at(page, "allowed-mixed").click()
     have(page, "details", "allowed-mixed").locator("p", has_text="Turing").wait_for()
     assert at(page, "allowed-mixed").locator(".gp-sign.gp-no").count() == 1
+    open_tab(page, "picture")
     sizes.select_option("equal")
     page.locator('[data-at="platform.vgpu_sizes"][aria-invalid=false]').wait_for()
 
 
-def test_folded_inputs_of_a_vm_keep_what_is_typed(visit: Any) -> None:
+def test_inputs_of_a_vm_keep_what_is_typed(visit: Any) -> None:
     page = visit.page
     enterprise(page)
     field = at(page, "groups.hpc.vcpus_each")
-    assert not field.is_visible()
-    unfold(page, "groups.hpc.vcpus_each")
+    reveal(page, "groups.hpc.vcpus_each")
     field.fill("0")
     field.press("Tab")
     refused(page, "groups.hpc.vcpus_each", "vCPUs per VM", '"0"', "1")

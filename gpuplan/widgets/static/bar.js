@@ -64,6 +64,8 @@ export default {
     const view = h("button", { type: "button", class: "gp-view", "data-at": "view", "aria-pressed": "false",
       title: "Show only what the customer may see",
       onclick: () => send("view", { customer: !model.get("data").customer }) }, "Customer view");
+    const present = h("button", { type: "button", "data-at": "present", title: "Full screen, in the customer's view",
+      onclick: () => { document.documentElement.requestFullscreen?.().catch(() => {}); send("present"); } }, "Present");
     const theme = h("button", { type: "button", class: "gp-icon", "data-at": "theme", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
       onclick: () => window.gpuplan.setTheme(window.gpuplan.theme === "dark" ? "light" : "dark") }, "\u25d0");
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
@@ -74,7 +76,7 @@ export default {
     const brand = h("button", { type: "button", class: "gp-brand", title: "Start page", onclick: () => send("go", { step: "start" }) }, "gpuplan");
     el.append(
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
-        h("div", { class: "gp-acts" }, undo, redo, open, save, view, share, theme, file)), notice);
+        h("div", { class: "gp-acts" }, undo, redo, open, save, view, present, share, theme, file)), notice);
 
     function tell(level, text) {
       notice.hidden = !text;
@@ -117,7 +119,7 @@ export default {
       redo.disabled = !data.can_redo;
       named(undo, data.undo, "Ctrl+Z");
       named(redo, data.redo, "Ctrl+Y");
-      save.disabled = share.disabled = !data.started;
+      save.disabled = share.disabled = present.disabled = !data.started;
       view.setAttribute("aria-pressed", String(data.customer));
       name.hidden = !data.started;
       if (document.activeElement !== name) name.value = data.name;
