@@ -302,7 +302,7 @@ def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
     what = {
         "wait": "have to wait",
         "wait-time": f"wait longer than {number(wait_min)} min",
-        "turned-away": "are turned away",
+        "turned-away": "are denied",
     }[rule]
     return f"at most {stated_percent(chance)} {whom} {what}"
 

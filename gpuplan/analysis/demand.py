@@ -161,6 +161,42 @@ def gpus_by_rule(scenario: Scenario, catalog: Catalog | None = None) -> dict[str
     return found
 
 
+@dataclass(frozen=True)
+class Saving:
+    """What a design sized for shared hours takes less than one sized for all peaks at once."""
+
+    rule: str
+    """The sizing rule of the smaller design."""
+    made: bool
+    """Whether that is the plan itself; else it would be."""
+    hosts: int
+    money: float | None
+    """Net present cost, in the plan's currency; None where nothing is priced."""
+
+
+def sharing_saves(plan: Plan) -> Saving | None:
+    """What sharing GPUs across hours and places saves in this plan, or would save with the rule for the busiest hours.
+
+    Both designs are planned anew, all other inputs being the same; None where hosts are not fewer, or a stated total decides.
+    """
+    scenario = plan.scenario
+    rule = scenario.demand.rule
+    if rule == "stated" or scenario.deciding_total_gpus is not None or not plan.pools:
+        return None
+    try:
+        other = make_plan(
+            scenario.with_value("demand.rule", "hours" if rule == "sum" else "sum"), plan.catalog
+        )
+        large, small = (plan, other) if rule == "sum" else (other, plan)
+        hosts = large.totals.hosts - small.totals.hosts
+    except ScenarioError:
+        return None
+    if hosts <= 0:
+        return None
+    money = large.costs.net_present - small.costs.net_present if large.costs and small.costs else None
+    return Saving(small.scenario.demand.rule, rule != "sum", hosts, money)
+
+
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """The mixes of each pool of hosts, the largest first."""
     by_season = weeks(plan.sized, plan.catalog, plan.groups)

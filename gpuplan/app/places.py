@@ -24,7 +24,7 @@ PLACES: tuple[tuple[str, Found], ...] = (
     ("hardware.gpus_per_host", Found("hosts", "picture")),
     ("hardware.*", Found("hosts", "hardware")),
     ("platform.vsphere", Found("hosts", "picture")),
-    ("platform.vgpu_sizes", Found("hosts", "picture")),
+    ("platform.vgpu_sizes", Found("hosts", "hardware")),
     ("platform.gpu_policy", Found("hosts", "power-on")),
     ("platform.drs_consolidation", Found("hosts", "power-on")),
     ("platform.nvlink_groups", Found("hosts", "power-on")),

@@ -252,7 +252,7 @@ def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
         f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
         f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
         f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if no "
-        f"job waited, {percent(found.turned_away_share)} would be turned away."
+        f"job waited, {percent(found.turned_away_share)} would be denied."
     ]
     if data["left_out_jobs"]:
         said.append(

@@ -74,7 +74,8 @@ def hosts(plan: Plan) -> Headline:
     carry = totals.hosts_for_demand
     first = f"{capital(in_words(carry))} host{'s' * (carry != 1)} {verb(carry, 'carry')} the load"
     if placed.state == "all":
-        second = f"; {placed.failures.replace('any ', 'any one ', 1) if placed.survived < 2 else placed.failures} is covered"
+        covered = placed.failures.replace("any ", "any one ", 1) if placed.survived < 2 else placed.failures
+        second = f"; {covered} {verb(max(1, placed.survived), 'are')} covered"
     else:
         second = f". {placed.sentence.rstrip('.')}"
     return Headline(f"{first}{second}.")

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuplan import Plan, make_plan
-from gpuplan.analysis.demand import RISKS, busiest_mix, chance_curve, methods, rule_answers, week_demand
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.demand import (
+    RISKS,
+    busiest_mix,
+    chance_curve,
+    methods,
+    rule_answers,
+    sharing_saves,
+    week_demand,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -123,3 +131,20 @@ def test_jobs_are_counted_where_the_peaks_are_added_up(catalog: Catalog) -> None
     plan = planned(catalog, {"people": 0, "jobs_per_day": 200, "work_h": 3})
     assert plan.totals.gpus_demanded == 25
     assert plan.lines["groups.g1.active"].function == "models.demand.working_hours.jobs_underway"
+
+
+def test_sharing_saves_what_two_plans_differ_by(catalog: Catalog) -> None:
+    """The saving of the current example is that between its two designs, whichever of them is the plan."""
+    peaks = make_plan(load_scenario("current"), catalog)
+    hours = make_plan(peaks.scenario.with_value("demand.rule", "hours"), catalog)
+    assert peaks.costs and hours.costs
+    would, does = sharing_saves(peaks), sharing_saves(hours)
+    assert would and does and (would.made, does.made) == (False, True)
+    assert would.hosts == does.hosts == peaks.totals.hosts - hours.totals.hosts > 0
+    assert would.money == does.money == peaks.costs.net_present - hours.costs.net_present
+
+
+def test_nothing_is_saved_where_peaks_coincide_or_a_total_decides(catalog: Catalog) -> None:
+    assert sharing_saves(make_plan(load_scenario("enterprise"), catalog)) is None
+    stated = load_scenario("current").with_value("demand.stated_gpus", 31).with_value("demand.rule", "stated")
+    assert sharing_saves(make_plan(stated, catalog)) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.analysis.demand import RuleAnswer, rule_answers
+from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.app.cards import Card, Page, Picture, Tab, asked, box, tried
 from gpuplan.app.header import field_data
@@ -24,6 +24,7 @@ from gpuplan.wording import (
     METHOD_NAMES,
     NAMES,
     RULE_NAMES,
+    headline_money,
     stated_percent,
     whole,
     years_left_out,
@@ -51,10 +52,25 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
         "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in GROUP_RULES] + _total_card(workbook),
         "problem": workbook.problem_of("demand.rule") or problem,
         "sentence": NAMES["promise of a rule"].get(asked.rule, ""),
+        "saving": _saving(workbook),
         "target": _target(workbook) if asked.rule in RISKS else None,
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
+
+
+def _saving(workbook: Workbook) -> str:
+    """What sharing GPUs across hours and sites saves, or would save."""
+    found = workbook.later("demand: saving", lambda: sharing_saves(workbook.plan))
+    if found is None:
+        return ""
+    currency = workbook.plan.scenario.cost.currency
+    saved = amount(found.hosts, "host")
+    if found.money is not None and found.money > 0:
+        saved += f" and {headline_money(found.money, currency)}"
+    if found.made:
+        return f"Sharing GPUs across hours and sites saves {saved}."
+    return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[found.rule]}\u201d."
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:

@@ -28,7 +28,7 @@ MOST_FILE_BYTES = 10_000_000
 
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
-    """GPU, server, GPUs per host, and the version and mode that decide how a GPU is shared."""
+    """GPU, server, GPUs per host, and the version that decides how a GPU is shared."""
     gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
     servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
     versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
@@ -39,9 +39,13 @@ def hardware_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "hardware.server", servers),
             field_data(workbook, "hardware.gpus_per_host"),
             field_data(workbook, "platform.vsphere", versions),
-            field_data(workbook, "platform.vgpu_sizes"),
         ],
     }
+
+
+def sharing_form(workbook: Workbook) -> dict[str, Any]:
+    """Whether one GPU is cut into vGPUs of one size."""
+    return {"title": "Sharing", "fields": [field_data(workbook, "platform.vgpu_sizes")]}
 
 
 def more_form(workbook: Workbook) -> dict[str, Any]:

@@ -459,11 +459,19 @@ PAGE = Page(
             "Hosts",
             box(
                 "gp-page",
-                Card("posture", posture.posture_data, slow=True),
                 box(
                     "gp-two",
-                    box("gp-main", Card("watch", watch.watch_data), Card("hosts", picture_data)),
-                    box("gp-side", Card("form", hardware.hardware_form)),
+                    box(
+                        "gp-main",
+                        Card("posture", posture.posture_data, slow=True),
+                        Card("watch", watch.watch_data),
+                        Card("hosts", picture_data),
+                    ),
+                    box(
+                        "gp-side",
+                        Card("form", hardware.hardware_form),
+                        Card("form", posture.maintenance_form),
+                    ),
                 ),
             ),
         ),
@@ -472,6 +480,7 @@ PAGE = Page(
             "Failures",
             box(
                 "gp-page",
+                box("gp-card", posture.tolerance_data),
                 box(
                     "gp-card",
                     failures.failures_data,
@@ -518,6 +527,7 @@ PAGE = Page(
                         Card("form", hardware.more_form),
                         Card("form", hardware.management_form),
                         Card("form", posture.clusters_form),
+                        Card("form", hardware.sharing_form),
                         Card("allowed", hardware.allowed_data),
                     ),
                 ),

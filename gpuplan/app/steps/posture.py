@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, details
+from gpuplan.app.cards import Contents, details, panel
 from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import postures_of
 from gpuplan.app.steps.failures import move_words, stun_text
+from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
+from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, counted, priced, short_number
@@ -22,11 +26,13 @@ from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
 """Up to so many hosts, if no group grows, every posture is planned again for its cost."""
+EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "exposed_h", "chance": "chance"}
+"""Column of the table of postures -> end of the keys of its lines."""
 FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
 
 
 def posture_data(workbook: Workbook) -> dict[str, Any]:
-    """N+0, N+1, N+2 side by side, and what is bet on maintenance in the chosen one."""
+    """N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
     known = {posture.host_failures: posture for posture in workbook.plan.postures}
     return {
@@ -35,9 +41,18 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
         "cards": [_card(workbook, n, known.get(n)) for n in sorted({*POSTURES, value})],
         "question": FIELD_BY_PATH[FAILURES].question,
         "problem": workbook.problem_of(FAILURES),
-        "maintenance": field_data(workbook, ACCEPTED),
-        "bet": _bet(workbook, known),
         "stale": workbook.stale,
+    }
+
+
+def maintenance_form(workbook: Workbook) -> dict[str, Any]:
+    """Whether a host may fail while another is in maintenance, and what that means with the posture that is chosen."""
+    known = {posture.host_failures: posture for posture in workbook.plan.postures}
+    return {
+        "title": "Maintenance",
+        "stale": workbook.stale,
+        "fields": [field_data(workbook, ACCEPTED)],
+        "text": _bet(workbook, known),
     }
 
 
@@ -48,42 +63,48 @@ def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
 
 
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
-    at = f"postures.n{failures}"
     card = {
         "value": failures,
         "title": f"N+{failures}",
-        "words": f"{amount(failures, 'host')} may fail" if failures else "no host may fail",
+        "words": _covered(workbook, failures),
         "key": "",
         "hosts": "",
         "gpus": "",
-        "figures": [],
         "cost": "",
     }
     if posture is None:
         return card
-    exposed = hours(posture.exposed_h) if posture.exposed_h else "none"
-    bet = {
-        "label": "Exposure",
-        "about": "Hours a year of maintenance without failover capacity, and the probability of an outage in them",
-        "parts": [[f"{at}.exposed_h", exposed], [f"{at}.chance", percent(posture.chance)]],
-    }
-    if _short_by_maintenance(workbook, posture):
-        bet |= {
-            "about": "Hours a year in which maintenance itself takes GPUs that the plan needs",
-            "parts": [[f"{at}.exposed_h", f"{hours(posture.exposed_h)} short"]],
-        }
-    short = {
-        "label": "Capacity shortfall",
-        "about": "Expected hours a year with fewer hosts up than the planned peak needs, spare hosts counted",
-        "parts": [[f"{at}.short_h", hours(posture.short_h)]],
-    }
     return card | {
-        "key": f"{at}.hosts",
+        "key": f"postures.n{failures}.hosts",
         "hosts": amount(posture.hosts, "host"),
         "gpus": amount(posture.gpus, "GPU"),
-        "figures": [short, bet],
         "cost": _cost(workbook, failures),
     }
+
+
+def _covered(workbook: Workbook, failures: int) -> str:
+    """What the spare hosts of a posture are for."""
+    if not workbook.scenario.availability.maintenance_failure_accepted:
+        return f"{number(failures)} failure + 1 maintenance"
+    return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
+
+
+@panel("Host failure tolerance", "hours a year")
+def tolerance_data(workbook: Workbook) -> Contents:
+    """What each posture leaves at risk, every figure with its trail."""
+    plan = workbook.plan
+    if not plan.postures:
+        return None
+    table = postures(plan)
+    for column, line in EXPLAINED.items():
+        keys = [f"postures.n{each.host_failures}.{line}" for each in plan.postures]
+        table = table.dressed(column, partial(_why, plan, keys))
+    return table
+
+
+def _why(plan: Plan, keys: Sequence[str], row: int, _cell: Cell) -> dict[str, str]:
+    """Why a cell says what it says, where the plan has a line for it."""
+    return {"key": keys[row]} if keys[row] in plan.lines else {}
 
 
 def _cost(workbook: Workbook, failures: int) -> str:
@@ -96,7 +117,7 @@ def _cost(workbook: Workbook, failures: int) -> str:
     if plan.totals.hosts <= COSTED_HOSTS and not grows:
         found |= {each.host_failures: each.net_present for each in postures_of(workbook)}
     if failures not in found:
-        return "see the cost step"
+        return ""
     return priced(short_number(found[failures]), plan.costs.currency)
 
 

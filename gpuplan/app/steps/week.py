@@ -15,7 +15,7 @@ from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import demand as tables
-from gpuplan.wording import moment, week_hours
+from gpuplan.wording import capital, moment, week_hours
 
 SHOWN_MIXES = 12
 """Mixes of a week that are listed."""
@@ -75,26 +75,26 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     found, place = weeks(workbook), _place(workbook)
     week = found[0]
     if week.steady:
-        first = "All groups work around the clock and everywhere at once: their peaks coincide. "
+        first = "All groups work around the clock, so all peaks coincide. "
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
-        return [said(first, visit("State hours and places", path), " to see what they lend each other.")]
+        return [said(first, visit("State hours and places", path), " to see what sharing saves.")]
     peaks = [
         f"{_mean(each.peak_gpus)}, {moment(local_quarters(each, [each.peak_quarter], place)[0])} {place}"
         for each in found
     ]
     differ = len(set(peaks)) > 1
     lent = (
-        f"groups and places with other hours lend each other {_mean(week.lent_gpus)}"
+        f"different hours save {_mean(week.lent_gpus)}"
         if week.lent_gpus > 0.005
-        else "the peaks coincide, and no group lends GPUs to another"
+        else "the peaks coincide, so sharing hours saves nothing"
     )
     text = [
-        f"The peak of the sum is {peaks[0]}{f' in {week.season}' if differ else ''}; with all groups at their peak "
-        f"at the same time it would be {_mean(week.everybody_gpus)}: {lent}."
+        f"Peak: {peaks[0]}{f' in {week.season}' if differ else ''}; all groups at their peak at once: "
+        f"{_mean(week.everybody_gpus)}. {capital(lent)}."
     ]
     if differ:
-        text.append(f"With the clocks of {found[1].season} it is {peaks[1]}.")
-    return [said(each) for each in text]
+        text.append(f"In {found[1].season}: {peaks[1]}.")
+    return [said(" ".join(text))]
 
 
 def day_rows(workbook: Workbook) -> dict[str, Any]:

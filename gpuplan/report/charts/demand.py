@@ -160,7 +160,7 @@ def day_chart(data: Spec, look: Look) -> Spec:
     named = labels(mornings, "day", {"align": "left", "y": -22, "color": look.soft}, x=field("x"))
     about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, stacked by group"
     paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
-    return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 230, paper_height)
+    return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 210, paper_height)
 
 
 def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:

@@ -153,5 +153,5 @@ def few_wait(comparison: Found) -> Table:
 
 def few_turned_away(comparison: Found) -> Table:
     """How many GPUs keep most jobs from being turned away."""
-    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs turned away"
+    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs denied"
     return formulas(comparison["turned_away"], sum(comparison["hosts"]), title)

@@ -8,7 +8,8 @@ export default {
     const sentence = h("p");
     const target = h("div", { class: "gp-target", role: "group", "aria-label": "Target" });
     const stated = h("div");
-    const body = h("div", { class: "gp-card gp-promise" }, sentence, target, stated);
+    const saving = h("p", { class: "gp-saving", role: "status" });
+    const body = h("div", { class: "gp-card gp-promise" }, sentence, target, saving, stated);
     el.append(cards, problem, body);
 
     let dragged = false;
@@ -38,14 +39,16 @@ export default {
       return h("div", { class: `gp-card gp-posture gp-rule${on ? " on" : ""}`, onclick: choose },
         h("label", { class: "gp-posture-name" },
           h("input", { type: "radio", name: ownName(model, "gp-rule"), checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
-        h("p", {}, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
-        h("p", { class: "gp-small", title: card.formula }, card.about));
+        h("p", { title: card.formula }, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
+        h("p", { class: "gp-small" }, card.about));
     };
     let shape;
     function drawTarget(data) {
       const t = data.target;
       target.hidden = !t;
       sentence.hidden = Boolean(t);
+      saving.textContent = data.saving;
+      saving.hidden = !data.saving;
       sentence.textContent = data.sentence;
       if (!t) return;
       const parts = [input("chance", t.chance), input("whom", t.whom), t.wait ? input("wait", t.wait) : []].flat();

@@ -113,7 +113,7 @@ def test_the_replay_stands_beside_the_formulas(book: Workbook, tmp_path: Path) -
     assert any(text.startswith("Replayed on 10 hosts with 40 GPUs:") for text in audit_data(book)["text"])
     titles = [t["title"] for t in audit_tables(book)["tables"]]
     assert "At most 5 % of the jobs wait longer than 10 min" in titles
-    assert "At most 5 % of the jobs turned away" in titles
+    assert "At most 5 % of the jobs denied" in titles
     book.edit("groups.developers.people", "61")
     assert any("another design than now" in text for text in audit_data(book)["text"])
 

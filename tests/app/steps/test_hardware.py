@@ -25,6 +25,7 @@ from gpuplan.app.steps.hardware import (
     more_form,
     other_vms_grid,
     shared_data,
+    sharing_form,
     take_hosts,
 )
 from gpuplan.catalog import Catalog
@@ -49,7 +50,7 @@ def test_hardware_offers_the_catalog(book: Workbook) -> None:
 def test_mixed_sizes_are_refused_with_the_rule_and_its_source(book: Workbook) -> None:
     book.edit("platform.vsphere", "8.0u3")
     book.edit("platform.vgpu_sizes", "mixed")
-    field = next(f for f in hardware_form(book)["fields"] if f["path"] == "platform.vgpu_sizes")
+    (field,) = sharing_form(book)["fields"]
     assert field["value"] == "mixed"
     assert "Mixed sizes are not available on Volta and Turing." in field["problem"]
     assert "NVIDIA AI Enterprise" in field["problem"]

@@ -12,7 +12,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.posture import posture_data, risk_form
+from gpuplan.app.steps.posture import maintenance_form, posture_data, risk_form, tolerance_data
 from gpuplan.catalog import Catalog
 from gpuplan.wording import short_number
 
@@ -30,11 +30,12 @@ def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbo
         ("N+2", "9 hosts", "36 GPUs"),
     ]
     assert data["value"] == 1
-    for card in data["cards"]:
-        keys = [card["key"], *(key for figure in card["figures"] for key, _ in figure["parts"])]
-        shown = ["hosts", "short_h", "exposed_h", *(["chance"] if card["value"] else [])]
+    (table,) = plain(tolerance_data(book))["tables"]
+    for card, row in zip(data["cards"], table["rows"], strict=True):
+        keys = [cell["key"] for cell in row if cell["key"]]
+        shown = ["hosts", "short_h", "exposed_h", "chance"]
         assert keys == [f"postures.n{card['value']}.{name}" for name in shown]
-        assert set(keys) <= set(book.plan.lines)
+        assert set(keys) <= set(book.plan.lines) and card["key"] in keys
     costs = [p.net_present for p in posture_costs(book.plan)]
     assert [c["cost"] for c in data["cards"]] == [f"USD {short_number(cost)}" for cost in costs]
     assert costs == sorted(costs)
@@ -43,7 +44,7 @@ def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbo
 def test_many_hosts_are_not_planned_again_for_the_cost_of_each_posture(book: Workbook) -> None:
     book.edit("groups.data-scientists.people", "1520")
     costs = [card["cost"] for card in posture_data(book)["cards"]]
-    assert costs[0] == costs[2] == "see the cost step"
+    assert costs[0] == costs[2] == ""
     assert costs[1].startswith("USD ")
 
 
@@ -56,43 +57,56 @@ def test_a_higher_posture_has_its_card(book: Workbook) -> None:
 
 
 def test_without_a_spare_host_maintenance_itself_is_short(book: Workbook) -> None:
-    def bet(card: int) -> list[str]:
-        return [text for _, text in posture_data(book)["cards"][card]["figures"][1]["parts"]]
+    def exposed(row: int) -> str:
+        return str(tolerance_data(book)["tables"][0]["rows"][row][4]["text"])
 
-    assert bet(0) == ["112 h short"]
-    assert bet(1)[0] == "128 h"
-    assert "maintenance itself" in posture_data(book)["cards"][0]["figures"][1]["about"]
+    assert exposed(0) == "112 h short"
+    assert exposed(1) == "128 h"
     book.edit("availability.host_failures", "0")
-    assert posture_data(book)["bet"].startswith(
+    assert maintenance_form(book)["text"].startswith(
         "Maintenance itself takes GPUs that the plan needs: 112 h a year. "
     )
     book.edit("availability.maintenance_failure_accepted", False)  # one host more, for maintenance
-    assert bet(0)[0].endswith(" h")
-    assert posture_data(book)["bet"].startswith("During ")
+    assert exposed(0).endswith(" h")
+    assert maintenance_form(book)["text"].startswith("During ")
+
+
+def test_a_card_says_what_the_spare_hosts_are_for(book: Workbook) -> None:
+    assert [card["words"] for card in posture_data(book)["cards"]] == [
+        "no host may fail",
+        "1 host may fail",
+        "2 hosts may fail",
+    ]
+    book.edit("availability.maintenance_failure_accepted", False)
+    assert [card["words"] for card in posture_data(book)["cards"]] == [
+        f"{n} failure + 1 maintenance" for n in range(3)
+    ]
 
 
 def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook) -> None:
     known = {p.host_failures: p for p in book.plan.postures}
-    bet = posture_data(book)["bet"]
+    bet = maintenance_form(book)["text"]
     assert bet.startswith(
         f"During {known[1].exposed_h:.0f} h of maintenance a year the cluster has no failover capacity; "
     )
     assert "With one more host (N+2): " in bet
     book.edit("availability.host_failures", "0")
-    bet = posture_data(book)["bet"]
+    bet = maintenance_form(book)["text"]
     assert bet.startswith("Maintenance itself takes GPUs that the plan needs: ")
     assert "With one more host (N+1): " in bet
     book.edit("availability.maintenance_failure_accepted", False)
-    assert posture_data(book)["bet"].startswith("During ")
+    assert maintenance_form(book)["text"].startswith("During ")
     book.edit("availability.host_failures", "1")
-    assert posture_data(book)["bet"].startswith("The cluster keeps failover capacity during maintenance; ")
+    assert maintenance_form(book)["text"].startswith(
+        "The cluster keeps failover capacity during maintenance; "
+    )
 
 
 def test_postures_can_be_chosen_before_anybody_asks(catalog: Catalog) -> None:
     data = plain(posture_data(Workbook(catalog)))
     assert [card["title"] for card in data["cards"]] == ["N+0", "N+1", "N+2"]
     assert {card["hosts"] for card in data["cards"]} == {""}
-    assert data["bet"] == ""
+    assert maintenance_form(Workbook(catalog))["text"] == ""
 
 
 def test_empty_risk_inputs_show_the_planning_values(book: Workbook) -> None:
@@ -101,10 +115,10 @@ def test_empty_risk_inputs_show_the_planning_values(book: Workbook) -> None:
     assert shown["availability.mtbf_h"] == "16\u202f000 (assumed)"
     assert shown["availability.stun_limit_s"] == "100 (published)"
     assert data["hint"] == "planning values of the catalog"
-    before = posture_data(book)["bet"]
+    before = maintenance_form(book)["text"]
     book.edit("availability.mtbf_h", "1000")
     assert risk_form(book)["hint"] == "1 of 4 stated"
-    assert posture_data(book)["bet"] != before
+    assert maintenance_form(book)["text"] != before
 
 
 def test_the_stun_of_each_group(book: Workbook) -> None:

@@ -39,10 +39,8 @@ def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
     assert dict(week.peaks_gpus) == {"office": 5, "night": 12}
     assert not week.steady
     text = said(hourly.day_data(hours))
-    assert text.startswith(
-        "The peak of the sum is 17 GPUs, Mon 18:00 UTC; with all groups at their peak at the same time it would be 22 GPUs:"
-    )
-    assert text.endswith("lend each other 5 GPUs.")
+    assert text.startswith("Peak: 17 GPUs, Mon 18:00 UTC; all groups at their peak at once: 22 GPUs.")
+    assert text.endswith("Different hours save 5 GPUs.")
 
 
 def test_the_clock_of_a_place(hours: Workbook) -> None:
@@ -133,7 +131,7 @@ def test_the_other_half_of_the_year_is_said_where_it_differs(catalog: Catalog) -
     text = said(hourly.day_data(Workbook(catalog, from_dict({"groups": groups}))))
     # Austin is 6 hours behind in January and 5 in July: the day overlaps with the other one from 15:00, or from 14:00.
     assert "7 GPUs, Mon 14:00 UTC in July" in text
-    assert "With the clocks of January it is 4 GPUs, Mon 15:00 UTC." in text
+    assert "In January: 4 GPUs, Mon 15:00 UTC." in text
 
 
 def test_the_mixes_of_a_week(catalog: Catalog) -> None:
