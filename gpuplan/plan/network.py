@@ -17,7 +17,7 @@ from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs
 from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
-from gpuplan.scenario import DEFAULT, FIELD_BY_PATH, Group, Scenario
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent
 
 
@@ -44,7 +44,7 @@ class NetworkUse(Brief):
     remote_gbit_s: float = 0.0
     """What the users of remote GPUs move on average over the network of the busiest GPU host."""
     job_named: bool = False
-    """Whether the training job of the scenario was named; else it is one to try out, of which no document speaks."""
+    """Whether somebody entered the training job of the scenario; else it is an example to try out, of which no document speaks."""
 
     @property
     def asked(self) -> tuple[TrainingUse, ...]:
@@ -133,12 +133,14 @@ def network_use(
         ),
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
-        any(
-            scenario.get(path) is not None and scenario.origin(path) != DEFAULT
-            for path in FIELD_BY_PATH
-            if path.startswith("training.")
-        ),
+        _job_entered(scenario),
     )
+
+
+def _job_entered(scenario: Scenario) -> bool:
+    """Whether anything of the training job is more than assumed, as that of the examples is."""
+    paths = (path for path in FIELD_BY_PATH if path.startswith("training."))
+    return any(scenario.get(path) is not None and scenario.origin(path).basis != "assumed" for path in paths)
 
 
 def _own_job(trail: Trail, scenario: Scenario, catalog: Catalog) -> TrainingUse:

@@ -10,7 +10,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
-from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.training import TrainingUse
 from gpuplan.wording import (
     TRANSPORT_NAMES,
@@ -19,7 +19,6 @@ from gpuplan.wording import (
     counted,
     headline_money,
     in_words,
-    number,
     percent,
     target_words,
     verb,
@@ -83,15 +82,45 @@ def hosts(plan: Plan) -> Headline:
 
 def network(plan: Plan) -> Headline:
     """Whether the link is enough for what depends on it."""
-    given = plan.scenario.network
-    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.asked)
+    if not plan.groups and not plan.pools:
+        return Headline(EMPTY, "Whether the link is enough for each workload.")
+    given, found = plan.scenario.network, link_verdicts(plan)
     link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    weak = sum(use.verdict != "good" for use in uses)
-    if not uses:
-        return Headline(f"No workload depends on the network: {link} carries storage and vMotion.")
-    if not weak:
-        return Headline(f"{link} is enough for every workload over the network.")
-    return Headline(f"{link} slows {number(weak)} of {amount(len(uses), 'workload')} over the network.")
+    said = [
+        f"{words} {_listed(things)}"
+        for verdict, words in LINK_IS.items()
+        if (things := _depending(found, verdict))
+    ]
+    if said and not any(each.use for each in found):
+        said.append("no GPU is reached over it")
+    return Headline(f"{link} {'; '.join(said)}." if said else NO_NETWORK)
+
+
+LINK_IS = {"good": "is enough for", "fair": "slows", "bad": "is too slow for"}
+"""Verdict -> what is said of the link and what has it."""
+NO_NETWORK = "No workload depends on the speed of the network."
+
+
+def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
+    """What depends on the link and has a verdict: vMotion, remote GPUs, training."""
+    these = [each for each in found if each.verdict == verdict]
+    said = [each.name for each in these if each.kind == "vmotion"]
+    if remote := [each.name for each in these if each.kind == "remote"]:
+        whole = len(remote) == sum(each.kind == "remote" for each in found)
+        said.append("remote GPUs" if whole else f"remote GPUs of {_few(remote)}")
+    trained = [each.use for each in these if isinstance(each.use, TrainingUse)]
+    if len(trained) == 1:
+        return [*said, f"training on {counted(trained[0].hosts, 'host')}"]
+    return [*said, f"{in_words(len(trained))} training jobs"] if trained else said
+
+
+def _few(names: Sequence[str]) -> str:
+    """One or two names; of more how many there are."""
+    return " and ".join(names) if len(names) < 3 else f"{in_words(len(names))} workloads"
+
+
+def _listed(things: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
 
 
 def cost(plan: Plan) -> Headline:

@@ -73,6 +73,7 @@ def network_text(plan: Plan) -> str:
     jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
     job = plan.network.training[-1]
     how = job.spread or AGGREGATION_NAMES[scenario.training.aggregation]
+    scaling = "Scaling of" if plan.network.job_named else "An example, no job was entered: scaling of"
     return page(
         scenario.name,
         _link(plan),
@@ -81,7 +82,7 @@ def network_text(plan: Plan) -> str:
         chapter(network.carried_work(carried(scenario, catalog), hosts)),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
         chapter(
-            network.scaling(job_curves(scenario, catalog)), title=f"Scaling of {job.workload_name}, {how}"
+            network.scaling(job_curves(scenario, catalog)), title=f"{scaling} {job.workload_name}, {how}"
         ),
         chapter(
             network.vendor_claims(claims(scenario, catalog)),

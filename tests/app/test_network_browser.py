@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, figure, focused, have
+from browsing import at, caught_up, figure, focused, have, open_tab
 
+from gpuplan.app.screen import PAGES
+
+NETWORK = PAGES["network"]
 pytestmark = pytest.mark.browser
 
 
@@ -18,7 +21,7 @@ def network(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
 
     def at(name: str) -> Any:
         page = example(name, "network")
-        page.locator("svg.gp-fabric").wait_for()
+        page.locator(".gp-verdicts tbody tr").first.wait_for()
         return page
 
     return at
@@ -30,25 +33,32 @@ def row(page: Any, group: str) -> Any:
 
 
 def drawing(page: Any) -> str:
+    if not page.locator("svg.gp-fabric").count():
+        open_tab(page, "fabric")
+        page.locator("svg.gp-fabric").wait_for()
     return str(page.locator("svg.gp-fabric").get_attribute("aria-label"))
 
 
-def carried(line: Any) -> Any:
-    """The mark of a row that is carried."""
+def enough(line: Any) -> Any:
+    """The mark of a row for which the link is enough."""
     return line.locator(".gp-mark-word.gp-good")
 
 
 def test_a_slower_link_shows_at_once_what_it_costs(network: Callable[[str], Any]) -> None:
     page = network("enterprise")
-    scientists = row(page, "data-scientists")
-    assert "90 %" in scientists.inner_text()
-    assert carried(scientists).count() == 1
     assert re.search(r"\b2 shared \+ 1 RDMA\b.*\b100 Gbit/s", drawing(page)), "ports of a host"
+    open_tab(page, "verdict")
+    scientists = page.locator("tr", has_text="Data scientists")
+    assert "90 %" in scientists.inner_text()
+    assert enough(scientists).count() == 1
+    page.locator("h1", has_text="100 Gbit/s PVRDMA is enough for remote GPUs").wait_for()
     at(page, "network.link_gbit_s").select_option("10")
     at(page, "network.transport").select_option("tcp")
     scientists.locator(".gp-mark-word.gp-bad").wait_for()
     caught_up(page)
     assert "52 %" in scientists.inner_text()
+    page.locator("h1", has_text="too slow for remote GPUs of Data scientists").wait_for()
+    open_tab(page, "remote")
     rule = page.locator("tr", has_text="40 to 100 Gbit/s")
     assert rule.locator(".gp-mark-word.gp-bad, .gp-mark-word.gp-warn").count() == 1, "it is not met"
     assert "RDMA" not in drawing(page)
@@ -62,11 +72,13 @@ def test_a_slower_link_shows_at_once_what_it_costs(network: Callable[[str], Any]
     ).first.wait_for()
     at(page, "undo").click()
     at(page, "undo").click()
-    carried(scientists).wait_for()
+    open_tab(page, "verdict")
+    enough(scientists).wait_for()
 
 
 def test_why_a_share_is_lost_down_to_the_time_of_a_step(network: Callable[[str], Any]) -> None:
     page = network("enterprise")
+    open_tab(page, "remote")
     why = row(page, "hpc").locator(".gp-why").first
     assert why.inner_text() == "97 %"
     why.click()
@@ -77,12 +89,14 @@ def test_why_a_share_is_lost_down_to_the_time_of_a_step(network: Callable[[str],
     step.wait_for(state="detached")
     page.keyboard.press("Escape")
     drawer.wait_for(state="detached")
+    open_tab(page, "fabric")
     at(page, "network.fabric.oversubscription").click()
     drawer.locator(".gp-formula", has_text="/").wait_for()
 
 
 def test_the_starter_design_shows_what_was_measured(network: Callable[[str], Any]) -> None:
     page = network("starter")
+    open_tab(page, "traffic")
 
     def carries(workload: str) -> Any:
         return page.locator("tr", has=page.get_by_role("cell", name=workload, exact=True))
@@ -96,6 +110,7 @@ def test_the_starter_design_shows_what_was_measured(network: Callable[[str], Any
 
 def test_the_work_of_a_group_is_chosen_with_the_keyboard(network: Callable[[str], Any]) -> None:
     page = network("starter")
+    open_tab(page, "remote")
     work = at(page, "groups.data-scientists.workload")
     work.focus()
     work.select_option("resnet-50-infer-1")
@@ -107,9 +122,12 @@ def test_the_work_of_a_group_is_chosen_with_the_keyboard(network: Callable[[str]
 
 def test_training_is_a_chart_and_the_same_as_a_table(network: Callable[[str], Any]) -> None:
     page = network("starter")
+    open_tab(page, "training")
+    page.locator(".gp-said", has_text="An example until you enter a job").wait_for()
     at(page, "training.workload").select_option("vgg-16-train-64")
     curves = page.locator(".gp-curves li", has_text="10 Gbit/s TCP (")
     curves.wait_for()
+    page.locator(".gp-said", has_text="An example").wait_for(state="detached")
     chart = page.locator(".gp-chart svg")
     chart.locator("text", has_text="Efficiency").first.wait_for()
     at(page, "look-scaling").select_option("speed")
@@ -126,10 +144,9 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
 ) -> None:
     opened = audited(theme, width)
     page = opened.step("starter", "network")
-    opened.unfold()
-    page.get_by_role("columnheader", name="10 Gbit/s TCP (").wait_for()
-    page.locator(".gp-curves li").first.wait_for()
-    page.locator(".gp-chart svg").first.wait_for()
-    caught_up(page)
-    assert opened.faults() == []
+    for tab in NETWORK.tabs:
+        open_tab(page, tab.name)
+        opened.unfold()
+        caught_up(page)
+        assert opened.faults() == [], tab.name
     assert opened.errors == []

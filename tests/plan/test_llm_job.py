@@ -72,7 +72,7 @@ def test_faster_networks_are_never_slower(catalog: Catalog) -> None:
 
 
 def test_a_job_that_does_not_fit_is_shown_on_the_fewest_hosts_that_hold_it(catalog: Catalog) -> None:
-    scenario = with_job(model="llama-3.1-70b", hosts=1)
+    scenario = with_job(model="llama-3.1-70b").with_value("training.hosts", 1)
     assert job_of(scenario, catalog, 1) is None
     plan = make_plan(scenario, catalog)
     job = plan.network.training[-1]

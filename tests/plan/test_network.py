@@ -55,7 +55,7 @@ def test_the_starter_does_not_carry_training_of_large_models_on_several_hosts(
     assert found.verdict == "bad"
     assert found.efficiency_high < 0.75
     text = message(plans["starter"], "network-carries").text
-    assert f"{found.name} (" in text.partition("Training on 4 hosts is not carried for")[2]
+    assert "hosts" not in text, "training that nobody entered is in no message"
 
 
 def test_the_message_on_the_starter_says_so(plans: dict[str, Plan]) -> None:

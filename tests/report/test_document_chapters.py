@@ -288,9 +288,10 @@ def test_network_has_every_use_and_setting(example: Plan, chapters: tuple[Chapte
     chapter = chapters[6]
     fabric = example.cabling
     assert fabric is not None
-    assert [row[0] for row in grid(chapter, "Training on several hosts").rows] == [
-        t.name for t in example.network.training
+    told = [
+        b for b in all_blocks(chapter) if isinstance(b, Grid) and b.caption == "Training on several hosts"
     ]
+    assert [row[0] for block in told for row in block.rows] == [t.name for t in example.network.asked]
     assert len(grid(chapter, "To configure").rows) == len(fabric.settings)
     assert [row[0] for row in grid(chapter, "When a part fails").rows] == [f.part for f in fabric.failures]
 
@@ -362,7 +363,7 @@ def test_every_cited_number_is_a_source_and_every_source_of_a_number_is_listed(
     rows = grid(chapters[9], "Sources").rows
     assert [row[0] for row in rows] == [str(n) for n in range(1, len(rows) + 1)]
     titles = Counter((row[1], row[2]) for row in rows)
-    used = {s for line in example.lines.values() for s in line.sources} & set(example.catalog.sources)
+    used = {s for line in example.asked_lines.values() for s in line.sources} & set(example.catalog.sources)
     for source in used:
         known = example.catalog.sources[source]
         assert titles[known.title, known.producer]

@@ -23,9 +23,8 @@ def test_every_message_is_a_sentence(plans: dict[str, Plan], example: str) -> No
 
 def test_an_empty_design_says_what_to_do(catalog: Catalog) -> None:
     blank = make_plan(from_dict({}), catalog)
-    assert {
-        HEADLINES[step](blank).sentence for step in ("usecases", "demand", "hosts", "cost", "design")
-    } == {EMPTY}
+    steps = ("usecases", "demand", "hosts", "network", "cost", "design")
+    assert {HEADLINES[step](blank).sentence for step in steps} == {EMPTY}
 
 
 def test_the_enterprise_example(plans: dict[str, Plan]) -> None:
@@ -44,7 +43,7 @@ def test_what_is_lost_is_said(catalog: Catalog) -> None:
 def test_what_is_to_fix_is_said_before_what_is_to_confirm(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
     said = HEADLINES["design"](plan).sentence
-    assert said == "Ten decisions shape the design; two points and 41 planning values to confirm."
+    assert said == "Ten decisions shape the design; two points and 40 planning values to confirm."
     stop = replace(check_plan(plan)[0], level="stop")
-    assert to_confirm(plan, [stop]) == "one point to fix, 41 planning values to confirm"
-    assert to_confirm(plan, []) == "41 planning values to confirm"
+    assert to_confirm(plan, [stop]) == "one point to fix, 40 planning values to confirm"
+    assert to_confirm(plan, []) == "40 planning values to confirm"

@@ -17,6 +17,8 @@ MARKS = {
     "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
     "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
     "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},
+    "over": {"sign": "!", "text": VERDICTS["over"], "tone": "warn"},
+    "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
 }
 """A sign and a word beside each colour."""
 
@@ -48,7 +50,7 @@ def judged(
     verdict: str = "verdict",
     basis: str = "basis",
 ) -> Table:
-    """A table with the shares of a column as bars, a sign beside each verdict, and sources of the badges on hovering."""
+    """A table with the shares of a column as bars, a sign beside each verdict, and sources of the badges, if it has any, on hovering."""
 
     def shown(_: int, cell: Cell) -> dict[str, Any]:
         if cell.value is None:
@@ -63,7 +65,8 @@ def judged(
         use = uses[n]
         return {"title": source_titles(workbook, use.sources if use else ())}
 
-    return table.dressed(column, shown).dressed(verdict, signed).dressed(basis, sourced)
+    table = table.dressed(column, shown).dressed(verdict, signed)
+    return table.dressed(basis, sourced) if basis else table
 
 
 def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table:

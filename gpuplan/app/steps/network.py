@@ -1,4 +1,4 @@
-"""Network: its inputs, remote GPUs, what the link carries, training on several hosts, and the vendor's claim."""
+"""Network: whether the link is enough, its inputs, remote GPUs, typical work, training on several hosts, and the vendor's claim."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gpuplan.app.cards import (
     rate,
     said,
     source_titles,
+    strong,
     wide_card,
 )
 from gpuplan.app.header import field_data
@@ -27,16 +28,17 @@ from gpuplan.app.steps.kept_speed import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
+from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import carried
 from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.report import amount, number
+from gpuplan.report import number
 from gpuplan.report.charts.network import scaling_chart
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
-from gpuplan.wording import TRANSPORT_NAMES
+from gpuplan.wording import TRANSPORT_NAMES, counted
 
 MET = {
     True: {"sign": "\u2713", "text": "met", "tone": "good"},
@@ -44,6 +46,11 @@ MET = {
     None: {"sign": "?", "text": "not measured", "tone": "warn"},
 }
 """A sign and a word beside each colour."""
+BARS = "A bar is the range of the speed kept, its line the typical share; below the first mark the link is too slow, above the second it is enough."
+NO_WORKLOADS = "No workloads yet. The other tabs show what this link carries of typical work."
+NO_REMOTE = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
+SHOWN_HELP = 2
+"""Workloads of which the verdict says what would help."""
 
 
 def _link(scenario: Scenario) -> str:
@@ -55,16 +62,9 @@ def _link(scenario: Scenario) -> str:
 
 
 def network_form(workbook: Workbook) -> dict[str, Any]:
-    """What the network is, and what counts where nothing is stated."""
-    scenario, catalog = workbook.plan.scenario, workbook.catalog
+    """What the link of a host is."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
-    tcp, trip = tcp_rate(scenario, catalog), round_trip(scenario, catalog)
-    while_empty = []
-    if scenario.network.latency_us is None:
-        while_empty.append(f"a round trip of {amount(trip.value, 'us')} is planned with ({trip.basis})")
-    if tcp.low is not None and tcp.high is not None:
-        ends = f"between {number(tcp.low)} and {number(tcp.high)}"
-        while_empty.append(f"a TCP rate of {rate(float(tcp.value))} Gbit/s, {ends} ({tcp.basis})")
+    trip = round_trip(workbook.plan.scenario, workbook.catalog)
     return {
         "title": "Network of a host",
         "fields": [
@@ -73,24 +73,34 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "network.mtu_bytes"),
             field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
         ],
-        "text": f"While nothing is stated: {' and '.join(while_empty)}." if while_empty else "",
+    }
+
+
+def rates_form(workbook: Workbook) -> dict[str, Any]:
+    """What a link carries, and for how many: asked where GPUs are reached over it."""
+    tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
+    if tcp.low is not None and tcp.high is not None:
+        ends = f"between {number(tcp.low)} and {number(tcp.high)} Gbit/s"
+        more = f"Without a TCP rate, {rate(float(tcp.value))} Gbit/s is planned with ({tcp.basis}, {ends})."
+    return {
+        "title": "Rates",
+        "fields": [
+            field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
+            field_data(workbook, "network.users_per_link", empty="by the placement"),
+        ],
+        "text": more,
         "stale": workbook.stale,
     }
 
 
-def more_network_form(workbook: Workbook) -> dict[str, Any]:
-    """What is asked less often: rates and sharing of a link, other hosts, and the switches."""
-    scenario, cabling = workbook.plan.scenario, workbook.plan.cabling
-    tcp = tcp_rate(scenario, workbook.catalog)
+def fabric_form(workbook: Workbook) -> dict[str, Any]:
+    """What else is connected, and to which switches."""
+    cabling = workbook.plan.cabling
     switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
     bound = f"{number(cabling.max_oversubscription)}:1, by the work" if cabling else "by the work"
     return {
-        "title": "More about the network",
-        "fold": True,
-        "hint": "TCP rate, other traffic, compute hosts, switches",
+        "title": "Hosts and switches",
         "fields": [
-            field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
-            field_data(workbook, "network.users_per_link", empty="by the placement"),
             field_data(workbook, "network.other_gbit_s"),
             field_data(workbook, "network.compute_hosts", empty="none counted"),
             field_data(workbook, "network.oversubscription", empty=bound),
@@ -98,6 +108,42 @@ def more_network_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "network.spine", switches),
         ],
     }
+
+
+# Verdict
+
+
+@panel("Is the link enough?")
+def verdict_data(workbook: Workbook) -> Contents:
+    """Whether the link is enough for each thing that depends on it, and what would help."""
+    plan, found = workbook.plan, link_verdicts(workbook.plan)
+    if not plan.groups:
+        return NO_WORKLOADS
+    if not found:
+        return NO_REMOTE
+    table = lettered(workbook, tables.speed_kept(plan), "who")
+    table = table.dressed("work", lambda n, _: _in_short(found[n]))
+    table = judged(workbook, table, "kept", [each.use for each in found], basis="")
+    helped = [
+        said(strong(f"{each.name}: "), f"{'; '.join(each.use.changes)}.")
+        for each in sorted(found, key=lambda each: each.verdict != "bad")
+        if each.use and each.use.changes and each.verdict != "good"
+    ]
+    left = len(helped) - SHOWN_HELP
+    if left > 0:
+        helped[SHOWN_HELP:] = [said(f"And {counted(left, 'workload')} more: see the tabs.")]
+    more = BARS if any(each.use for each in found) else ""
+    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": helped}
+
+
+def _in_short(each: LinkVerdict) -> dict[str, Any]:
+    """What a workload has over the network, in a word or two; on hovering, what it runs."""
+    if each.use is None:
+        return {}
+    runs = {"title": each.use.workload_name}
+    if isinstance(each.use, RemoteUse):
+        return runs | {"text": "Remote GPUs"}
+    return runs | {"text": f"Training, {counted(each.use.hosts, 'host')}"}
 
 
 # GPUs over the network
@@ -108,20 +154,13 @@ def remote_data(workbook: Workbook) -> Contents:
     """What the network leaves of the speed of each group on remote GPUs."""
     plan, uses = workbook.plan, workbook.plan.network.remote
     if not uses:
-        return _nobody(workbook)
+        return NO_REMOTE if plan.groups else NO_WORKLOADS
     table = lettered(workbook, tables.remote_gpus(plan), "group", [use.id for use in uses])
     table = judged(workbook, table, "kept", uses).dressed("work", lambda n, _: _work(workbook, uses[n]))
     table = table.dressed(
         "users", lambda n, _: {"title": f"{rate(uses[n].on_host_gbit_s)} Gbit/s for all in one host"}
     )
-    more = "A bar is the range, its line the typical share; below the first tick the link is unsuitable, above the second it is suitable."
-    return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=more)]}
-
-
-def _nobody(workbook: Workbook) -> str:
-    if not workbook.plan.groups:
-        return "No workloads yet. What this link would carry stands below."
-    return "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
+    return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=BARS)]}
 
 
 def _work(workbook: Workbook, use: RemoteUse) -> dict[str, Any]:
@@ -204,12 +243,21 @@ PAGE = Page(
     lambda workbook: HEADLINES["network"](workbook.plan),
     (
         Tab(
+            "verdict",
+            "Verdict",
+            box(
+                "gp-page gp-two",
+                box("gp-card gp-wide gp-verdicts", verdict_data),
+                box("gp-side", Card("form", network_form)),
+            ),
+        ),
+        Tab(
             "remote",
-            "GPUs over the network",
+            "Remote GPUs",
             box(
                 "gp-page",
-                box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
                 parted_card(remote_data, rules_data),
+                box("gp-inputs", Card("form", rates_form)),
             ),
         ),
         Tab(
@@ -217,6 +265,7 @@ PAGE = Page(
             "Fabric",
             box(
                 "gp-page",
+                box("gp-inputs", Card("form", fabric_form)),
                 parted_card(fabric.fabric_data, fabric.drawing_data),
                 box(
                     "gp-split gp-even gp-cards-even",
@@ -227,7 +276,7 @@ PAGE = Page(
         ),
         Tab(
             "traffic",
-            "Traffic",
+            "Typical work",
             box("gp-page", wide_card(carries_data)),
         ),
         Tab(
@@ -247,6 +296,7 @@ PAGE = Page(
                     ),
                 ),
             ),
+            training.example_badge,
         ),
         Tab(
             "claims",

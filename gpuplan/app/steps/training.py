@@ -30,6 +30,9 @@ from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share
 
 KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it"}
 """What is said of the knee where it is at once."""
+ENTERED = "This job changes neither hosts nor cost."
+EXAMPLE = "An example until you enter a job; it is in no summary, and changes neither hosts nor cost."
+"""What is said of the job."""
 KNEE_NOTE = "Hosts worth it: the most at which one more still is."
 VIEWS = NAMES["view of the scaling"]
 """What the scaling chart may show."""
@@ -53,8 +56,13 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
             *(_model_fields(workbook) if given.model else _work_fields(workbook)),
             field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
         ],
-        "text": "A job to try out, whether or not a group trains so: it changes neither hosts nor cost.",
+        "text": ENTERED if workbook.plan.network.job_named else EXAMPLE,
     }
+
+
+def example_badge(workbook: Workbook) -> str:
+    """What marks a job that nobody entered."""
+    return "" if workbook.plan.network.job_named else "example"
 
 
 def _models(workbook: Workbook) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from gpuplan.catalog import Item
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
@@ -195,6 +196,5 @@ STUN_REMEDIES = {
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:
     """A link that is too slow for vMotion of VMs with vGPUs."""
-    link = plan.scenario.network.link_gbit_s
-    if link < 10 and any(g.vms_placed and (g.stun_not_known or g.stun_s is not None) for g in plan.groups):
-        yield message(plan, "vmotion-link-slow", link=link)
+    if any(each.kind == "vmotion" and each.verdict == "bad" for each in link_verdicts(plan)):
+        yield message(plan, "vmotion-link-slow", link=plan.scenario.network.link_gbit_s)

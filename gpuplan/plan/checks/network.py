@@ -53,8 +53,6 @@ def carried_work(plan: Plan) -> Iterator[Message]:
         )
         for verdict in ("good", "bad")
     }
-    trained = [c.training for c in found if c.training is not None]
-    apart = [f"{t.name} ({percent(t.efficiency)})" for t in trained if t.verdict == "bad"]
     network = plan.scenario.network
     link = f"{network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[network.transport]}"
     text = f"{link} carries no remote work well."
@@ -62,8 +60,6 @@ def carried_work(plan: Plan) -> Iterator[Message]:
         text = f"For one user of a remote GPU, {link} typically carries {kept['good']}."
     if kept["bad"]:
         text += f" It does not carry {kept['bad']}."
-    if apart:
-        text += f" Training on {trained[0].hosts} hosts is not carried for {', '.join(apart)}."
     yield message(plan, "network-carries", text=text)
 
 
@@ -74,7 +70,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
     if named and own.verdict == "bad":
         yield _slowed(plan, "job-not-carried", own, "take larger batches, or fewer GPUs")
-    if own.hosts != plan.scenario.training.hosts:
+    if named and own.hosts != plan.scenario.training.hosts:
         stated = amount(plan.scenario.training.hosts, "host")
         yield message(plan, "job-needs-hosts", workload=own.workload_name, stated=stated, fewest=own.hosts)
     if named and plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):

@@ -8,18 +8,17 @@ from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.compare import Comparison
-from gpuplan.locales import written, written_day
+from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import demand_words, key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, total_words, waits, what_to_do
 from gpuplan.report.docx_file import QUIET
-from gpuplan.report.headlines import to_confirm
+from gpuplan.report.headlines import HEADLINES, to_confirm
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, rgb
 from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.tables.availability import postures
@@ -29,7 +28,6 @@ from gpuplan.report.tables.plan import clusters_alike, equipment, groups
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.sensitivity import compared as designs_beside
 from gpuplan.wording import (
-    TRANSPORT_NAMES,
     amount,
     capital,
     counted,
@@ -193,19 +191,9 @@ def waiting_slide(deck: Deck) -> None:
 def network_slide(deck: Deck) -> None:
     """What the network leaves of the speed, and the fabric."""
     plan = deck.plan
-    given = plan.scenario.network
-    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.asked)
-    link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    table, weak = speed_kept(plan), sum(use.verdict != "good" for use in uses)
-    if not uses:
-        title = f"No work depends on the network; {link} carries data and vMotion"
-    elif not plan.groups:
-        title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
-    elif weak:
-        title = f"{link} does not carry all work at full speed: {_are(weak, 'use')} slowed or worse"
-    else:
-        title = f"{link} carries what the groups do over the network"
-    cited = [source for use in uses for source in use.sources]
+    table = speed_kept(plan).keyless()
+    cited = [source for each in link_verdicts(plan) if each.use for source in each.use.sources]
+    title = HEADLINES["network"](plan).sentence.rstrip(".")
     slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), cited)
     below = deck.box
     if table.rows:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports
+from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import Carried
 from gpuplan.plan.rdma_claims import Claim
 from gpuplan.plan.remote_gpus import RemoteUse
@@ -113,23 +114,35 @@ def _knee(use: TrainingUse) -> Cell:
 
 
 def speed_kept(plan: Plan) -> Table:
-    """What the network leaves of the speed of each use of it: remote GPUs, and training on several hosts."""
-    rows = [(r.name, f"Remote GPUs: {r.workload_name}", _kept(r), r.verdict) for r in plan.network.remote]
-    rows += [
-        (t.name, f"Training on {amount(t.hosts, 'host')}: {t.workload_name}", _efficiency(t), t.verdict)
-        for t in plan.network.asked
-    ]
-    return Table(
+    """Whether the link is enough for each thing that depends on it, and what it leaves of the speed."""
+    return listed(
         "speed_kept",
         "What the network leaves of the speed",
         (
-            Column("who", "Who"),
-            Column("work", "Work"),
-            Column("kept", "Speed kept (range)", "range"),
-            Column("verdict", "Verdict"),
+            Column("who", "Who", of="name"),
+            Column("work", "Work", of=_work),
+            Column("kept", "Speed kept (range)", "range", of=_speed),
+            Column("verdict", "Verdict", words=VERDICTS.get),
+            key("group_id", "group"),
         ),
-        tuple((*use, Cell(verdict, words=VERDICTS[verdict])) for *use, verdict in rows),
+        link_verdicts(plan),
     )
+
+
+def _work(each: LinkVerdict) -> str:
+    if each.use is None:
+        return "VMs with vGPUs"
+    if isinstance(each.use, RemoteUse):
+        return f"Remote GPUs: {each.use.workload_name}"
+    return f"Training on {amount(each.use.hosts, 'host')}: {each.use.workload_name}"
+
+
+def _speed(each: LinkVerdict) -> Cell:
+    if each.use is None:
+        return Cell(None, words=each.words)
+    if isinstance(each.use, RemoteUse):
+        return _kept(each.use, _slowdown(each.use))
+    return _efficiency(each.use, f"{each.use.path}.efficiency")
 
 
 def rules(plan: Plan) -> Table:

@@ -17,12 +17,15 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps import network as step
 from gpuplan.catalog import Catalog
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.scenario import FIELDS, from_dict
 
 Data = dict[str, Any]
 PARTS: tuple[Callable[[Workbook], Data], ...] = (
-    step.more_network_form,
+    step.verdict_data,
     step.network_form,
+    step.rates_form,
+    step.fabric_form,
     training.training_form,
     step.remote_data,
     step.rules_data,
@@ -82,7 +85,7 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
 
 
 def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: Workbook) -> None:
-    forms = (step.network_form, step.more_network_form, training.training_form)
+    forms = (step.network_form, step.rates_form, step.fabric_form, training.training_form)
     asked = {path: field for form in forms for path, field in fields(form(enterprise)).items()}
     language = Workbook(enterprise.catalog, load_scenario("enterprise"))
     for path, value in (
@@ -108,14 +111,48 @@ def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: W
 
 
 def test_an_empty_rate_shows_what_was_fitted_with_its_range(enterprise: Workbook) -> None:
-    data = step.network_form(enterprise)
-    more = fields(step.more_network_form(enterprise))
-    assert more["network.tcp_gbit_s"]["empty"] == "18 (fitted)"  # 14.4 on 25 Gbit/s, x (100 / 25) ^ 0.164
-    assert "18 Gbit/s, between 10.7 and 48 (fitted)" in data["text"]
-    assert "round trip of 50 us is planned with (published)" in data["text"]
+    data = step.rates_form(enterprise)
+    assert (
+        fields(data)["network.tcp_gbit_s"]["empty"] == "18 (fitted)"
+    )  # 14.4 on 25 Gbit/s, x (100 / 25) ^ 0.164
+    assert "18 Gbit/s is planned with (fitted, between 10.7 and 48 Gbit/s)" in data["text"]
+    assert fields(step.network_form(enterprise))["network.latency_us"]["empty"] == "50 (published)"
     enterprise.edit("network.tcp_gbit_s", "30")
-    enterprise.edit("network.latency_us", "20")
-    assert step.network_form(enterprise)["text"] == ""
+    assert step.rates_form(enterprise)["text"] == ""
+
+
+def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workbook) -> None:
+    found = step.verdict_data(enterprise)["tables"][0]["rows"]
+    who = [(row[0]["text"], row[1]["text"]) for row in found]
+    assert who[0] == ("vMotion", "VMs with vGPUs")
+    remote = [use.name for use in enterprise.plan.network.remote]
+    assert who[1:] == [
+        *((name, "Remote GPUs") for name in remote),
+        ("Distributed machine learning", "Training, 4 hosts"),
+    ]
+    assert {row[3]["mark"]["text"] for row in found[1:]} == {"enough"}
+    assert found[0][3]["mark"]["text"] == "over the limit" and "limit 100 s" in found[0][2]["text"]
+    enterprise.edit("network.link_gbit_s", "1")
+    enterprise.edit("network.transport", "tcp")
+    data = step.verdict_data(enterprise)
+    assert {row[3]["mark"]["text"] for row in data["tables"][0]["rows"]} == {"too slow"}
+    helped = [line[0]["text"] for line in data["after"]]
+    assert len(helped) == 3 and helped[-1] == "And 3 workloads more: see the tabs."
+
+
+def test_a_job_that_nobody_entered_is_an_example_and_in_no_verdict(catalog: Catalog) -> None:
+    book = book_of(catalog, "assistant")
+    book.edit("network.link_gbit_s", "10")
+    assert [row[0]["text"] for row in step.verdict_data(book)["tables"][0]["rows"]] == ["vMotion"]
+    assert training.example_badge(book) == "example"
+    assert training.training_form(book)["text"].startswith("An example until you enter a job")
+    assert "ResNet" not in HEADLINES["network"](book.plan).sentence
+    assert not [message for message in book.messages if "training job" in message.text]
+    book.edit("training.hosts", "8")
+    assert training.example_badge(book) == ""
+    assert step.verdict_data(book)["tables"][0]["rows"][-1][1]["text"] == "Training, 8 hosts"
+    assert HEADLINES["network"](book.plan).sentence.endswith("too slow for training on 8 hosts.")
+    assert "job-not-carried" in [message.code for message in book.messages]
 
 
 def test_the_starter_design_keeps_what_was_measured(starter: Workbook) -> None:
@@ -123,15 +160,15 @@ def test_the_starter_design_keeps_what_was_measured(starter: Workbook) -> None:
     assert scientists[4]["text"] == "97 %"
     assert scientists[4]["key"] == "network.remote.data-scientists.slowdown"
     assert scientists[5]["text"] == "\u00d7\u202f1.03"
-    assert scientists[6]["mark"]["text"] == "carried"
+    assert scientists[6]["mark"]["text"] == "enough"
     assert scientists[7]["basis"] == "assumed"
     link = rows(step.carries_data(starter))
     assert link["ResNet-50 training, batch 256"][1]["text"] == "97 %"
     small = link["ResNet-50 inference, batch 1"]
-    assert (small[1]["text"], small[2]["mark"]["text"]) == ("62 %", "not carried")
+    assert (small[1]["text"], small[2]["mark"]["text"]) == ("62 %", "too slow")
     assert [c["text"] for c in small[4:]] == ["\u2013", "", ""]  # nobody trains inference on several hosts
     for name in ("VGG-16 training, batch 64", "BERT-large fine-tuning, batch 8"):
-        assert link[name][5]["mark"]["text"] == "not carried"
+        assert link[name][5]["mark"]["text"] == "too slow"
 
 
 def test_a_slower_link_without_rdma_lowers_the_share_and_breaks_a_rule(enterprise: Workbook) -> None:
@@ -148,7 +185,7 @@ def test_a_slower_link_without_rdma_lowers_the_share_and_breaks_a_rule(enterpris
     enterprise.edit("network.transport", "tcp")
     assert share() < before
     row = rows(step.remote_data(enterprise))["Data scientists"]
-    assert row[6]["mark"]["text"] == "not carried"
+    assert row[6]["mark"]["text"] == "too slow"
     assert "%" in row[8]["text"]
     last = step.rules_data(enterprise)["tables"][0]["rows"][-1]
     assert (last[0]["mark"]["text"], last[1]["visit"]) == ("not met", "network.link_gbit_s")
@@ -164,7 +201,7 @@ def test_the_work_of_a_group_is_chosen_in_its_row(enterprise: Workbook) -> None:
     row = rows(step.remote_data(enterprise))["HPC users"]
     assert row[1]["field"]["value"] == "resnet-50-infer-1"
     assert row[1]["field"]["options"][0]["text"] == "ResNet-50 training, batch 256 (usual)"
-    assert row[6]["mark"]["text"] == "not carried"
+    assert row[6]["mark"]["text"] == "too slow"
 
 
 def test_without_remote_gpus_the_table_says_so(catalog: Catalog) -> None:

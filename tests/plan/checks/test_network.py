@@ -151,3 +151,11 @@ def test_a_job_that_nobody_named_is_not_warned_of(catalog: Catalog) -> None:
     assert plan.network.asked == () and len(plan.network.training) == 1
     named = make_plan(from_dict(data | {"training": {"hosts": 4}}), catalog)
     assert "job-not-carried" in {m.code for m in check_plan(named)}
+
+
+def test_the_job_of_an_example_is_entered_by_whoever_changes_it(plans: dict[str, Plan]) -> None:
+    """An example states a job to look at as assumed: that the file has it does not make it the customer's."""
+    for plan in plans.values():
+        assert not plan.network.job_named
+        entered = make_plan(plan.scenario.with_value("training.hosts", 8), plan.catalog)
+        assert entered.network.asked[-1] == entered.network.training[-1]

@@ -14,7 +14,7 @@ def test_work_over_the_network_is_as_planned(example: Plan) -> None:
     found = records(network.remote_gpus(example))
     assert [row["kept"] for row in found] == [use.kept for use in example.network.remote]
     jobs = records(network.training(example))
-    assert [row["efficiency"] for row in jobs] == [use.efficiency for use in example.network.training]
+    assert [row["efficiency"] for row in jobs] == [use.efficiency for use in example.network.asked]
     assert [row["rule"] for row in records(network.rules(example))] == [
         rule.text for rule in example.network.rules
     ]

@@ -1,0 +1,60 @@
+"""Whether the link of a design is enough for each thing that depends on it: vMotion, GPUs over the network, training across hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.weighing import stun_limit_s
+from gpuplan.wording import number
+
+VMOTION_GBIT_S = 10
+"""The least that vMotion of VMs with vGPUs wants, by the rule ``vmotion-network``."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkVerdict:
+    """Whether the link is enough for one thing."""
+
+    kind: str
+    """``vmotion``, ``remote`` or ``training``."""
+    name: str
+    """Of the group or of the job."""
+    group: str
+    """Id of the group; empty where it is about no single one."""
+    verdict: str
+    """``good``, ``fair`` or ``bad``; of vMotion also ``over`` where VMs stand still for longer than allowed, and ``unknown``."""
+    use: RemoteUse | TrainingUse | None = None
+    """What it follows from; None for vMotion."""
+    words: str = ""
+    """What it follows from in words, where no share of a speed says it."""
+
+
+def link_verdicts(plan: Plan) -> tuple[LinkVerdict, ...]:
+    """The verdict on vMotion, on each group whose GPUs are over the network, and on all training that is entered."""
+    groups = {group.id for group in plan.groups}
+    found = [LinkVerdict("remote", use.name, use.id, use.verdict, use) for use in plan.network.remote]
+    found += [
+        LinkVerdict("training", use.name, use.id if use.id in groups else "", use.verdict, use)
+        for use in plan.network.asked
+    ]
+    return (*_vmotion(plan), *found)
+
+
+def _vmotion(plan: Plan) -> list[LinkVerdict]:
+    """The verdict on vMotion; none where no VM with a GPU can be moved."""
+    moved = [g for g in plan.groups if g.vms_placed and (g.stun_not_known or g.stun_s is not None)]
+    if not moved:
+        return []
+    limit = stun_limit_s(plan.scenario, plan.catalog)
+    longest = max((g.stun_s for g in moved if g.stun_s is not None), default=None)
+    if plan.scenario.network.link_gbit_s < VMOTION_GBIT_S:
+        verdict, words = "bad", f"VMs with vGPUs want {VMOTION_GBIT_S} Gbit/s"
+    elif longest is None:
+        verdict, words = "unknown", "stun not known"
+    else:
+        verdict = "over" if longest > limit else "unknown" if any(g.stun_not_known for g in moved) else "good"
+        words = f"stun up to {number(round(longest))} s, limit {number(round(limit))} s"
+    return [LinkVerdict("vmotion", "vMotion", "", verdict, words=words)]
