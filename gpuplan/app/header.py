@@ -79,6 +79,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
+        "hint": "" if workbook.customer else NAMES["hint of a step"].get(step, ""),
         "tab": page.tab(workbook.tabs.get(step, "")).name,
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}

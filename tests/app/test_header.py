@@ -95,6 +95,13 @@ def test_the_head_has_the_message_and_the_tabs_of_a_step(book: Workbook) -> None
     assert head_data(book, "start", PAGES["start"]) == {}
 
 
+def test_three_steps_have_a_hint_and_the_customer_sees_none(book: Workbook) -> None:
+    hints = {step: head_data(book, step, PAGES[step]).get("hint", "") for step, _ in STEPS}
+    assert {step for step, hint in hints.items() if hint} == {"usecases", "hosts", "cost"}
+    book.look_as(True)
+    assert head_data(book, "usecases", PAGES["usecases"])["hint"] == ""
+
+
 def test_a_message_about_a_price_names_what_is_priced(book: Workbook) -> None:
     message = Message("cost-excludes", "note", "", path="prices.electricity-kwh")
     assert message_data(book, message)["where"] == "Price of Electricity"

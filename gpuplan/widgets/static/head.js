@@ -1,11 +1,36 @@
-// The head of a step: its message in one sentence, and its tabs. Arrow keys go from tab to tab.
-export default drawn((data, send) => {
+// The head of a step: its message in one sentence, its tabs, and a hint until it was closed once in this browser. Arrow keys go from tab to tab.
+const HINTS = "gpuplan-hints";
+const closed = new Set();
+const isClosed = (step) => {
+  try {
+    return closed.has(step) || JSON.parse(localStorage.getItem(HINTS))?.includes?.(step) === true;
+  } catch {
+    return false;
+  }
+};
+function close(step) {
+  closed.add(step);
+  try {
+    const before = JSON.parse(localStorage.getItem(HINTS));
+    localStorage.setItem(HINTS, JSON.stringify([...new Set([...(Array.isArray(before) ? before : []), step])]));
+  } catch {
+    try { localStorage.setItem(HINTS, JSON.stringify([...closed])); } catch { /* no storage: it stays closed on this page */ }
+  }
+}
+
+export default drawn((data, send, model) => {
   if (!data.tabs) return null;
+  const hint = data.hint && window.gpuplan && !isClosed(data.step) ? h("p", { class: "gp-hint" }, data.hint,
+    h("button", { type: "button", class: "gp-icon", "data-at": "close-hint", "aria-label": "Close this hint for good", onclick: () => {
+      close(data.step);
+      model.draw();
+      document.querySelector(".gp-tabs [aria-selected=true]")?.focus();
+    } }, "\u00d7")) : null;
   const open = (tab) => send("tab", { step: data.step, tab });
   return [
     h("div", { class: "gp-head", "data-step": data.step }, h("h1", {}, data.sentence), data.about ? h("p", {}, data.about) : null),
-    data.tabs.length > 1 ? h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
+    data.tabs.length > 1 ? h("div", { class: "gp-tab-row" }, h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
       data.tabs.map((t) => h("button", { type: "button", role: "tab", "data-at": `tab-${t.name}`, "aria-selected": String(t.name === data.tab), onclick: () => open(t.name) },
-        t.title, t.wrong ? h("span", { class: "gp-tab-badge gp-bad" }, "error") : t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null))) : null,
+        t.title, t.wrong ? h("span", { class: "gp-tab-badge gp-bad" }, "error") : t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null))), hint) : null,
   ];
 }, (el) => roving(el.querySelector(".gp-tabs"), true));
