@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import TITLES, go, take, violations
+from browsing import go, take, violations
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_scenario
@@ -278,7 +278,7 @@ class Visit:
     def design(self, url: str) -> Visit:
         """Go to an address that opens with a design."""
         self.page.goto(url)
-        self.page.get_by_role("heading", name=TITLES["usecases"], level=1).wait_for()
+        self.page.locator('.gp-head[data-step="usecases"]').wait_for()
         return self
 
     def step(self, example: str, step: str) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, download, enter, go, have, is_value, notice
+from browsing import at, download, enter, go, have, is_value, notice, open_tab
 
 from gpuplan.report import KINDS
 from gpuplan.scenario import decode_scenario
@@ -38,13 +38,16 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
         return Path(download(page, key).path()).read_bytes()
 
     def unfold_internal() -> None:
+        open_tab(page, "money")
         have(page, "details", INTERNAL).locator("summary").click()
 
     unfold_internal()
     at(page, "internal.notes").fill("Zebra: ask Bob.\nNot before Monday.")
     enter(page, INTERNAL, "20 %")
     have(page, ".gp-card", INTERNAL).locator("table").wait_for()
+    open_tab(page, "prices")
     gpu = page.locator("input[data-at^='prices.gpus/']").first
+    gpu.wait_for()
     assert gpu.get_attribute("placeholder")
     sold = have(page, ".gp-sheet tbody", gpu.get_attribute("data-at")).locator(
         "small", has_text=re.compile(r"\d")
@@ -54,7 +57,6 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     view = at(page, "view")
     view.focus()
     page.keyboard.press("Enter")
-    at(page, INTERNAL).wait_for(state="hidden")
     page.locator("[data-at=view][aria-pressed=true]").wait_for()
     page.locator("input[data-at^='prices.gpus/'][readonly]").first.wait_for()  # prices of this offer stay
     assert not re.search(
@@ -74,7 +76,10 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     assert theirs.get(ELECTRICITY) == 0.2
     notice(page, "note", "starter-example.yaml", "customer")
 
+    open_tab(page, "money")
+    at(page, INTERNAL).wait_for(state="hidden")
     go(page, "deliver")
+    open_tab(page, "templates")
     chooser = page.locator("input[type=file][accept*=docx]")
     wrong = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"no document"}
     chooser.set_input_files(wrong)
@@ -83,10 +88,12 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     chooser.set_input_files({"name": "acme.docx", "mimeType": "", "buffer": template()})
     card.get_by_text("acme.docx").first.wait_for()
     at(page, "remove-docx").wait_for()
+    open_tab(page, "files")
     with zipfile.ZipFile(io.BytesIO(downloaded("deliver-docx"))) as packed:
         inside = b"".join(packed.read(name) for name in packed.namelist() if name.endswith(".xml")).decode()
     assert "ACME letterhead" in inside and "Zebra" not in inside
     page.get_by_text(KINDS["docx"]).nth(1).wait_for()  # that it is made
+    open_tab(page, "templates")
     at(page, "remove-docx").click()
     at(page, "remove-docx").wait_for(state="detached")
 
@@ -98,4 +105,5 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     go(page, "cost")
     unfold_internal()
     is_value(page, "internal.notes", "Zebra: ask Bob.\nNot before Monday.")
+    open_tab(page, "prices")
     is_value(page, ELECTRICITY, "0.2")

@@ -57,5 +57,5 @@ def test_ten_thousand_hosts_and_long_names_stay_in_their_places(
     large.locator(".gp-host.failed").first.wait_for()
     assert large.locator(".gp-host").count() <= 64
     shown = figures(large)
-    assert (shown["demand.gpus"], shown["totals.hosts"]) == ("160\u202f000", "10\u202f159")
+    assert (shown["demand.gpus"], shown["totals.hosts"]) == ("160\u202f000 GPUs", "10\u202f159")
     assert opened.external == [] and opened.errors == []

@@ -72,7 +72,7 @@ def test_the_journey_from_start_to_deliver(
     wait_figure(page, "totals.hosts", "8")
     at(page, "redo").click()
     at(page, "undo").click()
-    wait_figure(page, "demand.gpus", "28")
+    wait_figure(page, "demand.gpus", "28 GPUs")
 
     go(page, "hosts")
     fail(page, 3)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.app.cards import Contents, details
+from gpuplan.app.cards import Contents, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait
@@ -212,15 +212,13 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
     return tuple(pool for pool in pools if pool.id == chosen)
 
 
-@details(
-    "failures",
-    "What a failure does",
-    lambda workbook: _hint(workbook.plan.pools),
-    lambda workbook: workbook.plan.pools,
-)
+@panel("What a failure does")
 def failures_data(workbook: Workbook) -> Contents:
     """Every loss of one host and the worst of two."""
-    return {"tables": [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]}
+    if not workbook.plan.pools:
+        return None
+    tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
+    return {"hint": _hint(workbook.plan.pools), "tables": tables}
 
 
 def _hint(pools: tuple[Pool, ...]) -> str:
@@ -255,5 +253,5 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
-    """What the chart of losses draws: nothing while its details are closed."""
-    return capacity_rows(workbook.plan) if "failures" in workbook.opened else []
+    """What the chart of losses draws."""
+    return capacity_rows(workbook.plan)

@@ -4,7 +4,7 @@ export default {
     const send = sender(model);
     const fields = new Map();
     const fold = model.get("data").fold;
-    const title = h(fold ? "b" : "h2");
+    const title = h("h2");
     const hint = h("small");
     const body = h("div", { class: "gp-fields" });
     const below = h("div");

@@ -3,6 +3,6 @@ export default drawn((data, send, model) => {
   if (!data.shown) return null;
   return h("details", { class: `gp-fold${data.stale ? " gp-stale" : ""}`, open: data.open,
     ontoggle: (event) => event.target.open !== data.open && send("fold", { key: data.key, open: event.target.open }) },
-    h("summary", { "data-at": data.key, "data-near": true }, h("b", {}, data.title), h("small", {}, data.hint)),
+    h("summary", { "data-at": data.key, "data-near": true }, h("h2", {}, data.title), h("small", {}, data.hint)),
     (data.text ?? []).map((text) => h("p", { class: "gp-said" }, text)), tables(data.tables, send, model));
 });
