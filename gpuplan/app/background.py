@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import json
 import os
 import subprocess
@@ -24,6 +25,8 @@ T = TypeVar("T")
 
 NICE = 10
 """Long commands give way to every open page, whosever it is."""
+QUIET_S = 0.3
+"""So long nothing changes before what takes long is begun: of keys that follow quickly, only the last counts."""
 AROUND = 2
 """Hosts fewer and more that are simulated beside those of the plan."""
 
@@ -203,7 +206,7 @@ class Exploring:
 def later(
     of: Callable[[], dict[str, Any]], key: str, work: Callable[[], T], changed: Callable[[], None]
 ) -> T | None:
-    """What takes so long that the page must not wait: worked out beside it, and None until it is there.
+    """What takes so long that the page must not wait: worked out beside it once nothing changes, and None until it is there.
 
     ``of`` gives what is kept now; what was meant for another one, because the design has changed meanwhile, is dropped.
     """
@@ -220,6 +223,11 @@ def later(
                 if worked is of():
                     changed()
 
-            loop.run_in_executor(None, work).add_done_callback(keep)
+            def begin() -> None:
+                if worked is of():
+                    loop.run_in_executor(None, here.run, work).add_done_callback(keep)
+
+            here = contextvars.copy_context()
+            loop.call_later(QUIET_S, begin)
     found: T | None = worked[key]
     return found

@@ -130,19 +130,14 @@ def cost(plan: Plan) -> Headline:
         return Headline(EMPTY, "What is paid, when, and for what.")
     money = headline_money(costs.net_present, costs.currency, ends.net_present if ends else None)
     largest = max(costs.parts, key=lambda part: part.total, default=None)
-    share = (
-        f"; {largest.name} {verb(2, 'are')} {percent(largest.total / costs.total)} of it"
-        if largest and costs.total
-        else ""
-    )
-    left_out = (
-        f" {capital(counted(len(costs.excludes), 'item'))} {verb(len(costs.excludes), 'have')} no price yet."
-        if costs.excludes
-        else ""
-    )
+    share = ""
+    if largest and costs.total:
+        share = f" {largest.name}: {percent(largest.total / costs.total)} of what is paid."
+    missing = len(costs.excludes)
+    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'have')} no price yet"
     return Headline(
-        f"The design costs {money} over {counted(costs.years, 'year')}.{left_out}",
-        f"Net present cost at {percent(costs.discount_rate)}{share}.",
+        f"The design costs {money} over {counted(costs.years, 'year')}{left_out * bool(missing)}.",
+        f"Net present cost, {counted(costs.years, 'year')} at {percent(costs.discount_rate)}.{share}",
     )
 
 

@@ -1,44 +1,87 @@
-"""Alternatives of the plan, priced alike: spare hosts, silos, renting, without growth; planned again when they are opened."""
+"""Alternatives of the plan, priced alike: spare hosts, silos, renting, without growth; planned again beside the page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from gpuplan.analysis.alternatives import Alternative, alternatives
 from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_terms
-from gpuplan.app.cards import Contents, details, tried
+from gpuplan.app.cards import Contents, asked, panel, said, tried
 from gpuplan.app.state import Workbook
 from gpuplan.report import number
 from gpuplan.report.table import screen
 from gpuplan.report.tables import alternatives as tables
 
 SHOWN_OFFERS = 8
+KEY = "cost-alternatives"
+MANY_HOSTS = 512
+"""With more hosts the alternatives are planned when they are asked for."""
 
 
-def _has_costs(workbook: Workbook) -> bool:
-    return workbook.plan.costs is not None
+class Found(NamedTuple):
+    """The alternatives of a plan, and what is said of them."""
+
+    alternatives: tuple[Alternative, ...] = ()
+    words: tuple[str, ...] = ()
+    problem: str = ""
 
 
-@details(
-    "cost-alternatives", "Alternatives of this plan", "spare hosts, silos, renting, priced alike", _has_costs
-)
+def _found(workbook: Workbook) -> Found | None:
+    """The alternatives, planned beside the page once for each plan; None until they are there."""
+    plan = workbook.plan
+
+    def work() -> Found:
+        try:
+            return Found(alternatives(plan), tuple(tables.alternative_words(plan)))
+        except ValueError as error:
+            return Found(problem=str(error))
+
+    return workbook.later("cost: alternatives", work)
+
+
+def _wait(workbook: Workbook) -> dict[str, Any]:
+    """What stands there while no alternative does: a button where planning them takes long, else that they are planned."""
+    if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
+        return {"button": {"key": KEY, "text": "Plan the alternatives"}}
+    return {} if _found(workbook) else {"text": [said("Being planned \u2026")]}
+
+
+@panel("What else it could cost")
+def in_short_data(workbook: Workbook) -> Contents:
+    """The plan and its alternatives, the cost of each rounded."""
+    if workbook.plan.costs is None:
+        return None
+    if wait := _wait(workbook):
+        return wait
+    found = _found(workbook) or Found()
+    if not found.alternatives:
+        return found.problem or "There is nothing to compare."
+    return {"hint": "net present", "tables": [screen(tables.in_short(workbook.plan, found.alternatives))]}
+
+
+@panel("Alternatives", "priced alike")
 def alternatives_data(workbook: Workbook) -> Contents:
     """The plan and its alternatives in one table, and what follows from them."""
-    table, problem = tried(workbook, "cost: alternatives", lambda: tables.alternatives(workbook.plan))
-    words, _ = tried(
-        workbook, "cost: words of the alternatives", lambda: tables.alternative_words(workbook.plan)
-    )
-    if table is None:
-        return problem or "There is nothing to compare."
-    return {"text": words or [], "tables": [screen(table)]}
+    if workbook.plan.costs is None:
+        return None
+    if wait := _wait(workbook):
+        return wait
+    found = _found(workbook) or Found()
+    if not found.alternatives:
+        return found.problem or "There is nothing to compare."
+    table = tables.alternatives(workbook.plan, found.alternatives)
+    return {"tables": [screen(table)], "after": [said(each) for each in found.words]}
 
 
 # Rent by year
 
 
-@details("cost-rent", "Rent year by year", "what is paid each year, and other offers", _has_costs)
+@panel("Rent", "year by year", slow=True)
 def rent_data(workbook: Workbook) -> Contents:
     """What buying and each way to rent cost in each year, and other offers."""
+    if workbook.plan.costs is None:
+        return None
     found, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
     if not found:
         return problem or no_rental(workbook.plan)

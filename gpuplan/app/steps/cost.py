@@ -16,7 +16,6 @@ from gpuplan.app.cards import (
     act,
     bare,
     box,
-    details,
     figure,
     lettered,
     panel,
@@ -50,6 +49,7 @@ from gpuplan.wording import (
     LICENCE_NAMES,
     counted,
     rounded_money,
+    short_number,
     short_watts,
     stated_percent,
 )
@@ -69,6 +69,12 @@ ORDER = (
 """Beginnings of the keys of prices, in the order in which they are listed; what runs the design comes after them."""
 
 
+FIRST = ("cost.years", "cost.hardware_discount", "cost.licence_discount")
+"""What is asked beside the chart."""
+SHOWN_EXCLUDED = 3
+"""Items without a price that are named beside the chart."""
+
+
 def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
     """The first source by its title, how many more there are, and all of them on hovering."""
     known = workbook.catalog.sources
@@ -83,6 +89,14 @@ def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> di
 # Inputs
 
 
+def first_form(workbook: Workbook) -> dict[str, Any]:
+    """What moves the cost first."""
+    return {
+        "title": "",
+        "fields": [field_data(workbook, path) for path in FIRST],
+    }
+
+
 def money_form(workbook: Workbook) -> dict[str, Any]:
     """What the money is counted with, as it is asked in every project."""
     scenario = workbook.scenario
@@ -91,14 +105,11 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
     return {
         "title": "Money",
         "fields": [
-            field_data(workbook, "cost.years"),
             field_data(workbook, "cost.currency"),
             field_data(
                 workbook, "cost.usd_rate", empty="1" if dollars else f"how many {scenario.cost.currency}?"
             ),
             _factor(workbook, "discount_rate"),
-            field_data(workbook, "cost.hardware_discount"),
-            field_data(workbook, "cost.licence_discount"),
             *(field_data(workbook, path) for path in LICENCE_NAMES),
             *[field_data(workbook, "cost.private_ai")] * (scenario.cost.platform_licence == "vcf"),
             field_data(workbook, "cost.licence_term_years"),
@@ -167,13 +178,54 @@ def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
 # What it costs
 
 
+@panel()
+def years_head(workbook: Workbook) -> Contents:
+    """Heading of the chart; without hosts, what to do."""
+    costs = workbook.plan.costs
+    if costs is None:
+        first = "No GPU hosts yet, so there is nothing to pay for. "
+        return {"text": [said(first, visit("Add a group", "groups"), ".")]}
+    return {"title": "Paid each year", "hint": f"{costs.currency}, by part"}
+
+
+@panel()
+def parts_in_short(workbook: Workbook) -> Contents:
+    """The parts with their letters in the chart, and in a line what has no price."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return None
+    parts = [
+        {"chip": list(PARTS[part.name]), "name": part.name, "text": short_number(part.total)}
+        for part in costs.parts
+        if part.total
+    ]
+    return {
+        "parts": parts,
+        "after": [said(strong("Cost excludes: "), *_few_excluded(costs), ".")] * bool(costs.excludes),
+    }
+
+
+def _few_excluded(costs: Costs) -> list[dict[str, Any] | str]:
+    """What has no price, of much the first; all of it stands in the breakdown."""
+    items = excluded(costs)
+    most = 2 * SHOWN_EXCLUDED - 1  # what is left out and the signs between
+    left = len(costs.excludes) - SHOWN_EXCLUDED
+    return [*items[:most], f" and {number(left)} more" if left > 0 else ""]
+
+
+@panel("Per unit")
+def unit_data(workbook: Workbook) -> Contents:
+    """What a GPU-hour, a million tokens and a user a month cost."""
+    table = tables.per_unit(workbook.plan)
+    return {"tables": [screen(table)]} if table.rows else None
+
+
 @panel("What it costs")
 def cost_data(workbook: Workbook) -> Contents:
     """The cost in figures, and what it leaves out."""
     costs, ends = workbook.plan.costs, workbook.plan.cost_ranges
     if costs is None or ends is None:
-        first = "No GPU hosts yet, so there is nothing to pay for. "
-        return {"text": [said(first, visit("Add a group", "groups"), ".")]}
+        return None
     hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
     rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
     over = f"over {counted(costs.years, 'year')}"
@@ -250,16 +302,13 @@ def parts_data(workbook: Workbook) -> Contents:
     )
 
 
-@details(
-    "cost-years",
-    "Year by year",
-    "what is paid for each part, hosts and GPU-hours",
-    lambda workbook: workbook.plan.costs,
-)
+@panel("Year by year")
 def years_table(workbook: Workbook) -> Contents:
     """The chart as a table."""
     plan = workbook.plan
-    return {"tables": [screen(tables.cost_by_year(plan), title=f"In {plan.scenario.cost.currency}")]}
+    if plan.costs is None:
+        return None
+    return {"hint": plan.costs.currency, "tables": [screen(tables.cost_by_year(plan))]}
 
 
 @panel("By group", "by the GPUs that each demands")
@@ -317,6 +366,13 @@ def prices_data(workbook: Workbook) -> Contents:
         f"Prices of the catalog are converted from US dollars; what you enter is taken as {costs.currency} and stays as "
         "entered.",
     }
+
+
+def prices_badge(workbook: Workbook) -> str:
+    """How many prices the customer has yet to confirm: those that are assumed, and those that nobody knows."""
+    costs = workbook.plan.costs
+    count = costs and len(costs.unknown) + sum(price.fact.basis == "assumed" for price in costs.prices)
+    return f"{number(count)} to confirm" if count else ""
 
 
 def _rank(key: str) -> int:
@@ -494,12 +550,21 @@ PAGE = Page(
             "years",
             "By year",
             box(
-                "gp-page",
-                parted_card(
-                    cost_data,
-                    Picture(years_rows, charts.years_chart),
-                    box("gp-split gp-even gp-years", parts_data, groups_data),
-                    years_table,
+                "gp-page gp-two",
+                box(
+                    "gp-main",
+                    box(
+                        "gp-card gp-wide gp-paid",
+                        years_head,
+                        Picture(years_rows, charts.years_chart),
+                        parts_in_short,
+                    ),
+                    box("gp-inputs", Card("form", first_form)),
+                ),
+                box(
+                    "gp-side gp-prices",
+                    box("gp-card gp-alternatives", alternatives.in_short_data),
+                    box("gp-card", unit_data),
                 ),
             ),
         ),
@@ -514,6 +579,18 @@ PAGE = Page(
             ),
         ),
         Tab(
+            "breakdown",
+            "Breakdown",
+            box(
+                "gp-page",
+                parted_card(
+                    cost_data,
+                    box("gp-pair gp-years", parts_data, groups_data),
+                    years_table,
+                ),
+            ),
+        ),
+        Tab(
             "bill",
             "Bill of materials",
             box("gp-page", wide_card(bill_data)),
@@ -522,6 +599,7 @@ PAGE = Page(
             "prices",
             "Prices",
             box("gp-page", wide_card(prices_data)),
+            prices_badge,
         ),
         Tab(
             "power",

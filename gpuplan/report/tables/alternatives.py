@@ -17,9 +17,38 @@ from gpuplan.wording import NAMES, counted, money, number, percent, rounded_mone
 TERM_NAMES = NAMES["rental term"]
 
 
-def alternatives(plan: Plan) -> Table:
+IN_SHORT = NAMES["alternative in short"]
+
+
+def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
+    """What else the plan could cost, rounded as its own cost is: of several ways to rent, the cheapest."""
+    rented = [each for each in found if each.key.startswith("rent-")]
+    cheapest = min(rented, key=lambda each: each.net_present, default=None)
+    shown = [each for each in found if each not in rented or each is cheapest]
+    return listed(
+        "alternatives_in_short",
+        "What else it could cost",
+        (
+            Column("name", "Alternative", of=_short_name),
+            Column("net_present", plan.scenario.cost.currency, "money", of=_rounded),
+        ),
+        shown,
+    )
+
+
+def _short_name(each: Alternative) -> Cell:
+    return Cell(IN_SHORT.get(each.key, each.name), tone="strong" if each.chosen else "")
+
+
+def _rounded(each: Alternative) -> Cell:
+    ends = None if each.low is None or each.high is None else (each.low, each.high)
+    words, line = rounded_money(each.net_present, ends)[0], "cost.net_present" if each.chosen else ""
+    return Cell(each.net_present, words=words, line=line, tone="strong" if each.chosen else "")
+
+
+def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Table:
     """The plan and its alternatives, priced alike over the same years, growth included: what each costs, and what it gives up."""
-    found, costs = compared(plan), plan.costs
+    found, costs = compared(plan) if known is None else known, plan.costs
     currency = plan.scenario.cost.currency
     notes = []
     if costs is not None:

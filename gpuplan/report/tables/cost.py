@@ -26,6 +26,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    rounded_money,
     stated_percent,
     watts,
 )
@@ -193,6 +194,41 @@ def use_words(plan: Plan) -> str:
     share = percent(plan.costs.utilisation) if plan.costs else ""
     always = not plan.groups and plan.scenario.cost.utilisation is None
     return f"{share} of the time" + ", the stated ones taken as always in use" * always
+
+
+def per_unit(plan: Plan) -> Table:
+    """What a GPU-hour costs, and where a language model serves a group, a million tokens and a user a month."""
+    costs, ranges = plan.costs, plan.cost_ranges
+    rows: list[tuple[str, Cell]] = []
+    if costs is not None and ranges is not None:
+        rows += [
+            (f"GPU-hour {name}", _unit_price(value, ends, f"cost.gpu_hour_{name}"))
+            for name, value, ends in (
+                ("used", costs.gpu_hour_used, ranges.gpu_hour_used),
+                ("installed", costs.gpu_hour_installed, ranges.gpu_hour_installed),
+            )
+            if value is not None
+        ]
+    several = len(plan.token_costs) > 1
+    for each in plan.token_costs.values():
+        who = f", {each.name}" if several else ""
+        rows += [
+            (f"{unit}{who}", _unit_price(value, None, f"groups.{each.id}.{line}"))
+            for unit, value, line in (
+                ("Million tokens read", each.million_in, "million_in"),
+                ("Million tokens written", each.million_out, "million_out"),
+                ("User and month", each.user_month, "user_month"),
+            )
+            if value is not None
+        ]
+    currency = plan.scenario.cost.currency
+    return Table(
+        "per_unit", "Per unit", (Column("unit", ""), Column("cost", currency, "price", currency)), tuple(rows)
+    )
+
+
+def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:
+    return Cell(value, words=rounded_money(value, ends)[0], line=line)
 
 
 def ranges_words(plan: Plan) -> str:

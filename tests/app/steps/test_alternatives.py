@@ -1,11 +1,13 @@
-"""Silos, renting and more spare hosts in money: worked out when they are opened, and said with their numbers."""
+"""Silos, renting and more spare hosts in money: worked out beside the page, and said with their numbers."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from waiting import LIMIT_S
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -17,11 +19,13 @@ from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.app.cards import bare
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives as step
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.report.tables.alternatives import alternative_words
 from gpuplan.scenario import from_dict
+from gpuplan.wording import rounded_money
 
-FOLDS = {"cost-alternatives": step.alternatives_data, "cost-rent": step.rent_data}
+PARTS = (step.in_short_data, step.alternatives_data, step.rent_data)
 
 
 def book_of(catalog: Catalog, name: str) -> Workbook:
@@ -32,59 +36,105 @@ def rows(data: dict[str, Any], table: int = 0) -> dict[str, list[dict[str, Any]]
     return {row[0]["text"]: row for row in data["tables"][table]["rows"]}
 
 
-@pytest.mark.parametrize("key", FOLDS)
-@pytest.mark.parametrize("name", ["starter", "current", "blank"])
-def test_nothing_is_worked_out_before_it_is_opened(
-    catalog: Catalog, name: str, key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "blank"])
+def test_every_part_is_plain_data(catalog: Catalog, name: str) -> None:
     book = book_of(catalog, name)
-    for module, work in ((step.tables, "alternatives"), (step, "rent_terms"), (step, "posture_costs")):
-        monkeypatch.setattr(module, work, lambda *_: pytest.fail("planned again"))
-    data = FOLDS[key](book)
-    assert data["shown"] == (name != "blank")
-    assert (data["open"], data["tables"]) == (False, [])
-
-
-@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
-def test_what_is_opened_is_plain_data(catalog: Catalog, name: str) -> None:
-    book = book_of(catalog, name)
-    for key, part in FOLDS.items():
-        book.fold(key, True)
+    for part in PARTS:
         data = part(book)
         assert json.loads(json.dumps(data, allow_nan=False)) == data
-        assert data["text"] or data["tables"]
+        assert data["shown"] == (name != "blank")
+        assert name == "blank" or data.get("text") or data["tables"]
+
+
+def test_a_page_does_not_wait_for_them_and_they_are_planned_once_nothing_changes(catalog: Catalog) -> None:
+    book = book_of(catalog, "enterprise")
+
+    async def shown() -> None:
+        for _ in range(2):
+            assert step.in_short_data(book)["text"][0][0]["text"] == "Being planned \u2026"
+            book.edit("cost.years", "4")
+        while "tables" not in step.in_short_data(book):
+            await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(shown(), LIMIT_S))
+    assert book.plan.costs is not None and book.plan.costs.years == 4
+    assert rows(step.in_short_data(book))["This design"][1]["text"] == strip_cost(book)
+
+
+def strip_cost(book: Workbook) -> str:
+    figures = strip_data(book)["figures"]
+    return str(next(each for each in figures if each["key"] == "cost.net_present")["value"]).removeprefix(
+        "USD "
+    )
+
+
+def test_in_short_each_alternative_has_its_cost_and_of_the_rents_the_cheapest(catalog: Catalog) -> None:
+    book = book_of(catalog, "current")
+    found = alternatives(book.plan)
+    shown = rows(step.in_short_data(book))
+    assert list(shown)[:4] == [
+        "This design",
+        "No failure covered (N+0)",
+        "Two failures covered (N+2)",
+        "Each group on its own",
+    ]
+    rented = [each for each in found if each.key.startswith("rent-")]
+    cheapest = min(rented, key=lambda each: each.net_present)
+    assert [name for name in shown if name.startswith("Rented")] == [cheapest.name]
+    silos = next(each for each in found if each.key == "silos")
+    assert silos.low is not None and silos.high is not None
+    assert (
+        shown["Each group on its own"][1]["text"]
+        == (rounded_money(silos.net_present, (silos.low, silos.high))[0])
+    )
+
+
+def test_many_hosts_or_groups_are_planned_again_when_it_is_asked(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = book_of(catalog, "enterprise")
+    monkeypatch.setattr(step, "MANY_HOSTS", book.plan.totals.hosts - 1)
+    for part in (step.in_short_data, step.alternatives_data):
+        assert part(book)["button"]["key"] == step.KEY
+    book.fold(step.KEY, True)
+    assert step.in_short_data(book)["tables"]
+
+
+def test_what_cannot_be_planned_is_said(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise ValueError("too many hosts")
+
+    monkeypatch.setattr(step, "alternatives", refuse)
+    assert step.in_short_data(book_of(catalog, "starter"))["text"][0][0]["text"] == "too many hosts"
 
 
 def test_the_alternatives_are_those_of_the_plan(catalog: Catalog) -> None:
     book = book_of(catalog, "enterprise")
-    book.fold("cost-alternatives", True)
     found = alternatives(book.plan)
     shown = rows(step.alternatives_data(book))
     assert list(shown) == [each.name for each in found]
     for each in found:
         assert shown[each.name][1]["text"] == str(each.hosts[0])
         assert shown[each.name][3]["text"] == bare(each.net_present)
-    assert step.alternatives_data(book)["text"] == alternative_words(book.plan)
+    said = [line[0]["text"] for line in step.alternatives_data(book)["after"]]
+    assert said == alternative_words(book.plan)
 
 
 def test_a_stated_rent_is_an_alternative(catalog: Catalog) -> None:
     book = book_of(catalog, "enterprise")
-    book.fold("cost-alternatives", True)
-    assert "State the rent of a GPU-hour" in step.alternatives_data(book)["text"][-1]
+    assert "State the rent of a GPU-hour" in step.alternatives_data(book)["after"][-1][0]["text"]
     book.edit("prices.rent/v100-pcie-32gb", "0.01")
     assert "Rented on demand" in rows(step.alternatives_data(book))
 
 
 def test_rent_stands_year_by_year_with_other_offers(catalog: Catalog) -> None:
     book = book_of(catalog, "current")
-    book.fold("cost-rent", True)
     found = rent_or_buy(book.plan)
     assert found is not None
     assert rows(step.rent_data(book))["Buy"][1]["text"] == bare(found.own_cash[0])
     none = book_of(catalog, "enterprise")
-    none.fold("cost-rent", True)
     data = step.rent_data(none)
-    assert data["tables"] == [] and "State the rent of a GPU-hour" in data["text"][0]
+    assert "tables" not in data and "State the rent of a GPU-hour" in data["text"][0][0]["text"]
 
 
 def test_the_postures_are_worked_out_once(catalog: Catalog) -> None:

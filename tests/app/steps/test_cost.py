@@ -24,14 +24,19 @@ from gpuplan.plan.cash_flow import PARTS as COST_PARTS
 from gpuplan.report.charts.cost import years_chart
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.cost import STATUS
 from gpuplan.scenario import FIELDS, from_dict
 from gpuplan.wording import rounded_money
 
 Data = dict[str, Any]
 DRAWN: tuple[Callable[[Workbook], Data], ...] = (
+    step.first_form,
     step.money_form,
     step.factors_form,
+    step.years_head,
+    step.parts_in_short,
+    step.unit_data,
     step.cost_data,
     step.years_rows,
     step.parts_data,
@@ -42,6 +47,9 @@ DRAWN: tuple[Callable[[Workbook], Data], ...] = (
     step.bill_data,
     step.internal_form,
 )
+
+
+FORMS = (step.first_form, step.money_form, step.factors_form)
 
 
 def book_of(catalog: Catalog, name: str) -> Workbook:
@@ -80,7 +88,6 @@ def strip(book: Workbook) -> dict[str, Data]:
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current", "blank"])
 def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog: Catalog, name: str) -> None:
     book = book_of(catalog, name)
-    book.fold("cost-years", True)
     asked = 0
     for part in DRAWN:
         data = part(book)
@@ -94,10 +101,10 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
 
 
 def test_all_inputs_of_the_cost_are_in_the_forms(enterprise: Workbook) -> None:
-    asked = [f["path"] for form in (step.money_form, step.factors_form) for f in form(enterprise)["fields"]]
+    asked = [f["path"] for form in FORMS for f in form(enterprise)["fields"]]
     assert sorted(asked) == sorted(f.path for f in FIELDS if f.path.startswith("cost."))
     assert {place_of(path).step for path in asked} == {"cost"}
-    for form in (step.money_form, step.factors_form):
+    for form in FORMS:
         for field in form(enterprise)["fields"]:
             if field["kind"] == "select":
                 assert field["value"] in [option["value"] for option in field["options"]]
@@ -142,7 +149,6 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
     assert {row["part"] for row in below} == {"M Value left"}
     spec = years_chart(data, LIGHT)
     assert spec == json.loads(json.dumps(spec, allow_nan=False))
-    book.fold("cost-years", True)
     table = rows(step.years_table(book))
     assert [c["text"] for c in table["All parts"][1:-1]] == [step.bare(cash) for cash in costs.cash]
     assert table["All parts"][-1]["text"] == step.bare(costs.total)
@@ -193,6 +199,52 @@ def test_a_price_is_overwritten_in_place_and_taken_back(enterprise: Workbook) ->
     assert enterprise.plan.costs == after
     enterprise.undo()
     assert enterprise.plan.costs == before
+
+
+def test_the_total_that_leads_is_labelled_and_agrees_with_the_strip(enterprise: Workbook) -> None:
+    sentence, about = HEADLINES["cost"](enterprise.plan)
+    leading = strip(enterprise)["cost.net_present"]
+    assert f"The design costs {leading['value']} (" in sentence
+    assert about.startswith("Net present cost, 5 years at 7.2 %.")
+    assert leading["label"] == "Net present cost, 5 years"
+
+
+def test_the_parts_beside_the_chart_have_their_letters_and_the_first_of_what_has_no_price(
+    enterprise: Workbook,
+) -> None:
+    costs = enterprise.plan.costs
+    assert costs is not None
+    data = step.parts_in_short(enterprise)
+    assert [part["name"] for part in data["parts"]] == [part.name for part in costs.parts]
+    assert [part["chip"][0] for part in data["parts"]] == [PARTS[part.name][0] for part in costs.parts]
+    assert "".join(piece["text"] for piece in data["after"][0]) == f"Cost excludes: {costs.excludes[0]}."
+
+
+def test_of_many_items_without_a_price_three_are_named_and_the_others_counted(catalog: Catalog) -> None:
+    keys = ("switches/sn3700c", "servers/dell-c4140", "gpus/v100-pcie-32gb", "vcf-core-year")
+    book = book_of(unpriced(catalog, *keys), "enterprise")
+    costs = book.plan.costs
+    assert costs is not None
+    said = step.parts_in_short(book)["after"][0]
+    assert len([piece for piece in said if piece["text"] in costs.excludes]) == 3
+    assert said[-2]["text"] == f" and {len(costs.excludes) - 3} more"
+    assert step.prices_badge(book) == f"{_to_confirm(book)} to confirm"
+
+
+def _to_confirm(book: Workbook) -> int:
+    costs = book.plan.costs
+    assert costs is not None
+    return len(costs.unknown) + len([p for p in costs.prices if p.fact.basis == "assumed"])
+
+
+def test_each_unit_has_its_cost_and_why(catalog: Catalog) -> None:
+    book = book_of(catalog, "assistant")
+    costs, (tokens,) = book.plan.costs, book.plan.token_costs.values()
+    assert costs is not None and costs.gpu_hour_used is not None and tokens.user_month is not None
+    shown = {name: (row[1]["text"], row[1]["key"]) for name, row in rows(step.unit_data(book)).items()}
+    assert shown["GPU-hour used"][1] == "cost.gpu_hour_used"
+    assert shown["Million tokens written"][0] == rounded_money(tokens.million_out)[0]
+    assert shown["User and month"] == (rounded_money(tokens.user_month)[0], "groups.assistant.user_month")
 
 
 def test_a_price_that_is_no_number_stays_beside_its_problem(enterprise: Workbook) -> None:
@@ -253,7 +305,7 @@ def test_a_field_that_the_catalog_fills_says_how_the_catalog_knows_it(enterprise
 
     assert rate()["empty"].endswith("(published)")
     assert not rate()["assumed"]
-    years = next(f for f in step.money_form(enterprise)["fields"] if f["path"] == "cost.years")
+    years = next(f for f in step.first_form(enterprise)["fields"] if f["path"] == "cost.years")
     assert years["assumed"]
 
 
@@ -319,9 +371,12 @@ def test_the_bill_names_rule_price_cost_and_source_of_every_item(enterprise: Wor
 
 def test_a_blank_design_has_nothing_to_pay_for(catalog: Catalog) -> None:
     blank = book_of(catalog, "blank")
-    assert "nothing to pay for" in step.cost_data(blank)["text"][0][0]["text"]
+    assert "nothing to pay for" in step.years_head(blank)["text"][0][0]["text"]
     assert step.years_rows(blank) == {}
     for part in (
+        step.cost_data,
+        step.parts_in_short,
+        step.unit_data,
         step.parts_data,
         step.years_table,
         step.groups_data,
@@ -396,7 +451,6 @@ def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
     assert (gpu["value"], "price of this offer" in gpu["locked"]) == ("10265.11", True)
     assert fields["prices.electricity-kwh"]["locked"] == ""
     assert set(fields) <= {row["id"] for row in step.prices_data(sold)["rows"]}
-    sold.fold("cost-years", True)
     drawn = [json.dumps(data(sold)) for data in DRAWN]
     for key in [*sold.plan.lines, "messages"]:
         sold.drawer = key
