@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, enter, figure, have, refused, wait_figure, wait_other
+from browsing import at, caught_up, enter, figure, have, open_tab, refused, wait_figure, wait_other
 
 from gpuplan import load_catalog, load_scenario, make_plan
+from gpuplan.app.screen import PAGES
 
 pytestmark = pytest.mark.browser
 
 PRICE = "prices.vcf-core-year"
 COST = "cost.net_present"
-WORKED_OUT = ("cost-alternatives", "cost-rent", "cost-years")
-"""What is worked out when it is opened."""
+TABS = PAGES["cost"].tabs
 
 
 @pytest.fixture
@@ -37,6 +38,7 @@ def shown(page: Any) -> str:
 def test_a_price_edited_in_place_changes_the_strip_and_undo_restores_it(cost: Callable[[str], Any]) -> None:
     page = cost("enterprise")
     before = shown(page)
+    open_tab(page, "prices")
     price = at(page, PRICE)
     assert price.input_value() == ""
     price.fill("700")
@@ -98,14 +100,15 @@ def test_a_wrong_rate_is_said_beside_its_field_and_the_last_plan_stays(cost: Cal
 
 def test_why_a_gpu_hour_costs_so_much_down_to_a_price(cost: Callable[[str], Any]) -> None:
     page = cost("enterprise")
-    at(page, "cost.gpu_hour_used").click()
+    page.locator(".gp-prices").get_by_role("button", name="GPU-hour used").click()
     drawer = page.locator(".gp-drawer")
     for key in ("cost.net_present", "cost.years.0"):
         at(drawer, key).click()
     at(drawer, "cost.years.0").wait_for(state="detached")
     drawer.locator(".gp-basis").wait_for()
     page.keyboard.press("Escape")
-    figure(page, "power.typical").click()
+    open_tab(page, "power")
+    at(page, "power.typical").click()
     at(drawer, "power.peak").wait_for()
 
 
@@ -142,11 +145,20 @@ def test_a_long_table_is_searched_sorted_by_number_and_turned_and_paper_has_all_
     page.locator("[role=status]", has_text="No match").wait_for()
 
 
-def test_alternatives_are_worked_out_when_they_are_opened(cost: Callable[[str], Any]) -> None:
+def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
+    cost: Callable[[str], Any],
+) -> None:
     page = cost("current")
-    for key in WORKED_OUT:
-        at(page, key).click()
-        have(page, "details[open]", key).locator("table").first.wait_for()
+    beside = page.locator(".gp-alternatives")
+    silos = beside.locator("tr", has_text="Each group on its own")
+    silos.wait_for()
+    assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
+    before = silos.inner_text()
+    enter(page, "cost.years", "3")
+    silos.filter(has_not_text=before.split("\t")[-1]).wait_for()
+    assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
+    open_tab(page, "alternatives")
+    page.locator("td", has_text="Silos: hosts for each group").wait_for()
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280)])
@@ -155,8 +167,10 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
 ) -> None:
     opened = audited(theme, width)
     page = opened.step("current", "cost")
-    opened.unfold()
-    for key in WORKED_OUT:
-        have(page, "details[open]", key).locator("table").first.wait_for()
-    caught_up(page)
-    assert opened.faults() == []
+    for tab in TABS:
+        open_tab(page, tab.name)
+        opened.unfold()
+        if tab.name in ("years", "alternatives"):
+            page.locator("td", has_text=re.compile("Rented on demand")).first.wait_for()
+        caught_up(page)
+        assert opened.faults() == [], tab.name
