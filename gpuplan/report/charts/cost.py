@@ -103,4 +103,4 @@ def years_chart(data: Spec, look: Look) -> Spec:
     how = {"dy": -8, "color": look.ink, "fontWeight": 600}
     sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
     about = "What is paid at the start and in each year, by part; the same stands in the table below"
-    return chart([bars, letters, sums], look, about, 210, 360)
+    return chart([bars, letters, sums], look, about, 180, 360)
