@@ -15,7 +15,9 @@ from gpuplan.cli import main
 from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PLACES = ("README.md", "notebooks/README.md")
+"""What is claimed on the first page, and in detail on the page of the notebooks."""
+README = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in PLACES)
 MODELS, CONTRACT = (
     (ROOT / "gpuplan" / room / "README.md").read_text(encoding="utf-8") for room in ("models", "report")
 )
@@ -172,5 +174,6 @@ def test_commands_exist(capsys) -> None:
 
 
 def test_pictures_are_there() -> None:
-    for image in re.findall(r"!\[[^]]+\]\(([^)]+)\)", README):
-        assert (ROOT / image).stat().st_size > 10_000
+    for page in PLACES:
+        for image in re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+            assert ((ROOT / page).parent / image).stat().st_size > 10_000
