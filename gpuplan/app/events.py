@@ -93,6 +93,7 @@ EVENTS: Mapping[str, Handler] = {
     "add": _calls(Workbook.add_group, use_case=str),
     "duplicate": _calls(Workbook.duplicate_group, id=str),
     "delete": _calls(Workbook.delete_group, id=str),
+    "workload": _calls(Workbook.open_workload, id=str),
     "move": _calls(Workbook.move_group, id=str, by=int),
     "undo": _calls(Workbook.undo),
     "redo": _calls(Workbook.redo),

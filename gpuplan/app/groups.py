@@ -8,6 +8,7 @@ from dataclasses import replace
 from gpuplan.catalog import Catalog, Row
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse_value
+from gpuplan.wording import NAMES
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """What a use case says of a group."""
@@ -23,7 +24,7 @@ def presets(catalog: Catalog) -> dict[str, Row]:
 def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     """One group more, with the GPU configuration of a use case."""
     preset = presets(catalog)[use_case]
-    name = str(preset["name"])
+    name = NAMES["kind of workload"].get(use_case) or str(preset["name"])
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
     if use_case in (SERVING, RETRIEVAL):

@@ -161,7 +161,7 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
 
 def _where(workbook: Workbook, path: str) -> str:
     if path in ("", "groups"):
-        return "Use cases" if path else ""
+        return dict(STEPS)["usecases"] if path else ""
     if path.startswith("prices.") and workbook.plan.costs is not None:
         return f"Price of {price_name(path.removeprefix('prices.'), workbook.plan)}"
     return field_of(path).label

@@ -15,7 +15,7 @@ from gpuplan.app.history import MOST
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
 
-AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "drawer")
+AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
 """What is remembered as the workbook has it."""
 MOST_DRAFTS = 100
 """Fields whose text is taken back though it was refused."""
@@ -64,7 +64,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.watch(**dict(zip(Watched._fields, has["watched"], strict=True)))
         _type(workbook, has["drafts"], has["typed_in"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
-        workbook.tabs = has["tabs"]
+        workbook.tabs, workbook.workload = has["tabs"], has["workload"]
         if workbook.started:
             workbook.go(has["step"])
         if damaged:
@@ -159,6 +159,7 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "customer": (lambda given: isinstance(given, bool), False),
     "step": (_is_text, ""),
     "tabs": (_by_name(_is_text), {}),
+    "workload": (_is_text, ""),
     "drawer": (_is_text, ""),
 }
 """What each part of a memory has to be, and what stands for one that is damaged."""

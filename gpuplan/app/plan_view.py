@@ -53,6 +53,8 @@ class PlanView(HasTraits):
         """Details that are open, of those that are worked out only then."""
         self.looked: dict[str, str] = {}
         """What is chosen to look at, such as the clock of a chart; it changes no plan."""
+        self.workload = ""
+        """Group that is open for editing."""
         self.tabs: dict[str, str] = {}
         """Step -> its tab on the screen; of a step that is not named, the first."""
 
@@ -168,6 +170,11 @@ class PlanView(HasTraits):
     def look(self, what: str, value: str) -> None:
         """Choose what to look at, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
+        self._changed()
+
+    def open_workload(self, group: str) -> None:
+        """Open a group for editing in place of another one, or close it if it is open."""
+        self.workload = "" if self.workload == group else group
         self._changed()
 
     def open_tab(self, step: str, tab: str) -> None:

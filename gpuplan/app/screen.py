@@ -55,6 +55,7 @@ PAGES: Mapping[str, Page] = {
 }
 """Step -> what stands on it."""
 
+WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
 
 
@@ -226,8 +227,15 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _show_input(self, path: str) -> None:
         """Enter the step and the tab in which an input is found."""
         step, tab = place_of(path)
+        if (step, tab) == WORKLOADS and path.startswith("groups."):
+            self.workbook.workload = path.split(".")[1]
         self.workbook.open_tab(step, tab)
         self.workbook.go(step)
+
+    def _added(self, _content: Mapping[str, Any]) -> None:
+        """A new group is open: what is asked first is how many use it."""
+        if group := self.workbook.workload:
+            self._tell({"type": "focus", "path": f"groups.{group}.name"})
 
     def _looked(self, content: Mapping[str, Any]) -> None:
         """What is asked in a row of a table may be answered in a card below."""
@@ -265,6 +273,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
 
 ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "visit": WorkbookApp._visit,
+    "add": WorkbookApp._added,
+    "duplicate": WorkbookApp._added,
     "look": WorkbookApp._looked,
     "stop-watching": WorkbookApp._leave,
     "save": WorkbookApp._save,

@@ -310,14 +310,19 @@ class Workbook(PlanView):
             self._take(here.confirmed(path, by) if yes else here.doubted(path))
 
     def add_group(self, use_case: str) -> None:
-        """Add a group with the GPU configuration of a use case."""
+        """Add a group with the GPU configuration of a use case, and open it."""
         if not self._full():
-            self._take(groups.added(self.scenario, self.catalog, use_case))
+            scenario = groups.added(self.scenario, self.catalog, use_case)
+            self.workload = scenario.groups[-1].id
+            self._take(scenario)
 
     def duplicate_group(self, group_id: str) -> None:
-        """Add a copy of a group below it."""
+        """Add a copy of a group below it, and open it."""
         if not self._full():
-            self._take(groups.copied(self.scenario, group_id))
+            there = {group.id for group in self.scenario.groups}
+            scenario = groups.copied(self.scenario, group_id)
+            self.workload = next(group.id for group in scenario.groups if group.id not in there)
+            self._take(scenario)
 
     def delete_group(self, group_id: str) -> None:
         """Remove a group; undo brings it back."""
@@ -360,7 +365,7 @@ class Workbook(PlanView):
         self.started = True
         self.drafts = {}
         self.failed = self.maintenance = {}
-        self.watched = None
+        self.watched, self.workload = None, ""
 
     def undo(self) -> None:
         """Take the last change back, or the last text that was refused if it came after that, and say which."""

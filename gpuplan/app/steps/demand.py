@@ -11,7 +11,7 @@ from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
 from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import group_heads, group_rows
+from gpuplan.app.steps.usecases import DAYS, EMPTIES, group_heads, group_rows
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
@@ -32,7 +32,6 @@ from gpuplan.wording import (
 
 COLUMNS = NAMES["column of the hours"]
 """Attribute of a group -> its head in the grid."""
-DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Steps of the slider."""
 
@@ -142,15 +141,7 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 def people_data(workbook: Workbook) -> dict[str, Any]:
     """The grid of what decides when GPUs are wanted."""
     planned = workbook.catalog.assumptions["duration-of-work"].fact("work_h")
-    empties = {
-        "sites": "UTC",
-        "hours": "around the clock",
-        "days": "every day",
-        "off_hours_share": "none",
-        "work_h": f"{number(planned.value)} ({basis_word(planned.basis)})",
-        "jobs_per_day": "from people",
-        "growth": "none",
-    }
+    empties = EMPTIES | {"work_h": f"{number(planned.value)} ({basis_word(planned.basis)})"}
     rows = group_rows(workbook, COLUMNS, {"days": [*DAYS, ("every-day", "all days")]}, empties)
     for row in rows:
         for field in row["cells"]:

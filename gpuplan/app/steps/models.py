@@ -1,4 +1,4 @@
-"""Language models: a sentence below each group that uses one, which opens to its inputs and to what follows from them."""
+"""Language models: the inputs of a group that uses one, and what follows from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import figure
 from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
-from gpuplan.plan.llm import INPUTS, RETRIEVAL, TUNING
+from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
@@ -20,34 +20,22 @@ from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> what that does; of a search it makes embeddings."""
-JOBS = ("jobs_per_day", "hours")
-"""Inputs that every group has, and that say when jobs run."""
-FIRST = 8
-"""Inputs that are shown at once; the others are a click away."""
 LIMITS = NAMES["limit of a replica"]
 
 
-def model_data(workbook: Workbook, group: Group) -> dict[str, Any] | None:
-    """What stands below the row of a group that uses a language model; None for others."""
-    if group.use_case not in INPUTS:
-        return None
+def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
+    """What follows from the model that a group uses: memory as a bar, figures, and sentences."""
     made = workbook.plan.llm.of(group.id)
-    found: dict[str, Any] = {"lead": "", "said": "Choose a model.", "figures": [], "notes": []}
     if isinstance(made, Serving):
-        found = _serving(workbook, made)
-    elif isinstance(made, Tuning):
-        found = _tuning(made)
-    elif isinstance(made, Retrieval):
-        found = _retrieval(made)
-    own = [each.id for each in workbook.scenario.groups if each.use_case in INPUTS]
-    names = (*INPUTS[group.use_case], *(JOBS if group.use_case == TUNING else ()))
-    fields = [_field(workbook, group, name) for name in names]
-    more = sum(bool(field["value"]) for field in fields[FIRST:])
-    data = {"id": group.id, "open": own[0] == group.id, "fields": fields, "first": FIRST, "bar": None}
-    return {**data, "hint": f"{more} of {len(fields[FIRST:])} stated" if more else "planning values", **found}
+        return _serving(workbook, made)
+    if isinstance(made, Tuning):
+        return _tuning(made)
+    if isinstance(made, Retrieval):
+        return _retrieval(made)
+    return {"bar": None, "figures": [], "notes": ["Choose a model."]}
 
 
-def _field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
+def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
     """An input, with the models to choose from, or the planning value that stands for an empty one."""
     path = f"groups.{group.id}.{name}"
     if name in KINDS:
@@ -72,7 +60,6 @@ def _field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
 
 def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
     at = f"groups.{made.id}"
-    names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
     rate = made.found.token_rate
     figures = [
         figure(
@@ -90,8 +77,6 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
         figure("Limited by", LIMITS[made.limit], _more(made) if made.steps else "", f"{at}.replica_requests"),
     ]
     return {
-        "lead": f"{made.model}, {names[made.weights]}",
-        "said": f"{made.said} \u00b7 {number(made.replicas)} replicas of {amount(made.gpus, 'GPU')}",
         "bar": _memory(made),
         "figures": figures if made.replicas else [],
         "notes": _notes(workbook, made)
@@ -116,8 +101,6 @@ def _tuning(made: Tuning) -> dict[str, Any]:
         figure("Tokens/s of a GPU", rough(rate.value), rough_range(rate.low, rate.high), f"{at}.job_tokens"),
     ]
     return {
-        "lead": made.model,
-        "said": f"{made.said} \u00b7 {amount(gpus, 'GPU')} for {rough(hours.value)} h",
         "bar": _bar("Memory of a GPU", parts, whole, 1.0),
         "figures": figures,
         "notes": [f"{capital(why)}." for why in (why_job(made),) if why] + [f"{capital(made.how)}."],
@@ -138,8 +121,6 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
         ),
     ]
     return {
-        "lead": made.model,
-        "said": f"{made.said} \u00b7 {number(made.replicas)} replicas of {amount(made.gpus, 'GPU')}",
         "bar": _bar("Memory of a replica", parts, made.memory_gib, 1.0),
         "figures": figures,
         "notes": [f"{why_share(made)}."],

@@ -1,75 +1,185 @@
-"""Use cases: the table of workload groups, and the access mode of each with its reasons."""
+"""Workloads: a sentence for each, which opens for editing, what the design is sized for, and why each has its access mode."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, Tab, attributes, box, group_colours
-from gpuplan.app.header import field_data
+from gpuplan.app.cards import Card, Page, Tab, attributes, box, figure, group_colours
+from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.models import model_data
+from gpuplan.app.steps.models import model_data, model_field
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.plan.access import GroupPlan, Reason
+from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
 from gpuplan.report import amount, number
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.scenario import GROUP_FIELD_BY_NAME
-from gpuplan.wording import MODE_NAMES, NAMES
+from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
+from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted
 
-COLUMNS, PER_VM = NAMES["column of the groups"], NAMES["column of a VM"]
+PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
 SUMS = {
     "sum": "all at their peak at once",
     "stated": "all at their peak at once",
     "hours": "in the busiest hours",
 }
+NAMED = ("name", "use_case")
+USED = (*NAMED, "people", "active_share")
+FIRST: dict[str, tuple[str, ...]] = {
+    SERVING: (
+        *(*NAMED, "model", "weights", "people", "active_share", "tokens_in", "tokens_out"),
+        *("first_token_s", "tokens_per_s", "hours", "access"),
+    ),
+    TUNING: (*NAMED, "model", "tuning", "tuning_tokens", "jobs_per_day", "hours", "access"),
+    RETRIEVAL: (*NAMED, "model", "documents", "people", "active_share", "hours", "access"),
+}
+"""Use case -> its few inputs; the others stand behind one click."""
+ON_WORKERS = ("high-end-training", "hpc", "gpu-database", "horovod", "distributed-tensorflow")
+"""Use cases that may run on several VMs, or take several GPUs, at once."""
+WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
+OTHERS = (*USED, "gpus_each", "hours", "sites", "access")
+INPUTS_OF_ALL = (
+    *("people", "active_share", "gpus_each", "vms_each", "remote_allowed", "low_latency", "isolation"),
+    *("hours", "sites", "days", "work_h", "jobs_per_day"),
+)
+EMPTIES = {
+    "sites": "UTC",
+    "hours": "around the clock",
+    "days": "every day",
+    "off_hours_share": "none",
+    "jobs_per_day": "from people",
+    "growth": "none",
+}
+"""What counts of a group's hours where nothing is stated."""
+DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
+SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
+"""What a design is for besides its workloads."""
 
 
-def table_data(workbook: Workbook) -> dict[str, Any]:
-    """The grid of groups, each cell an input."""
-    presets = [(row.id, str(row["name"])) for row in workbook.catalog.rows("use_cases")]
-    options = {
-        "use_case": presets,
-        "access": [
-            ("auto", "by the rules"),
-            *((m, MODE_NAMES[m]) for m in ("vgpu", "mig", "bitfusion", "passthrough")),
-        ],
-    }
-    lines = workbook.plan.lines
-    rows = group_rows(workbook, COLUMNS, options, {})
-    groups = {group.id: group for group in workbook.scenario.groups}
-    for row in rows:
-        demand = lines.get(f"groups.{row['id']}.demand_gpus")
-        row |= {"gpus": number(demand.value), "key": demand.key} if demand else {"gpus": "\u2013", "key": ""}
-        row["model"] = model_data(workbook, groups[row["id"]])
-        if workbook.plan.llm.of(row["id"]):
-            _worked_out(workbook, row)
+def workloads_data(workbook: Workbook) -> dict[str, Any]:
+    """A row for each workload, of which one may be open; what the design is sized for; the kinds to add."""
+    plan, shown = workbook.plan, {each.id: each for each in workbook.plan.groups}
+    rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
+    kinds = [
+        (row.id, kind_name(plan, row.id), str(row["example"])) for row in workbook.catalog.rows("use_cases")
+    ]
+    order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
+    listed = [{"id": use_case, "name": name, "about": about} for use_case, name, about in kinds]
     return {
-        "heads": group_heads(COLUMNS),
+        "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
         "rows": rows,
-        "presets": [
-            {"id": row.id} | {name: str(row[name]) for name in ("name", "configuration", "example")}
-            for row in workbook.catalog.rows("use_cases")
-        ],
-        "sum": number(lines["demand.groups_gpus"].value),
-        "sum_label": f"Sum of the groups, {SUMS.get(workbook.plan.scenario.demand.rule, 'at the target')}",
+        "kinds": sorted((each for each in listed if each["id"] in order), key=lambda each: order[each["id"]]),
+        "more_kinds": [each for each in listed if each["id"] not in order],
+        "sum": amount(plan.lines["demand.groups_gpus"].value, "GPU"),
+        "sum_label": SUMS.get(plan.scenario.demand.rule, "at the target"),
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
+
+
+def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
+    """An input with all boards, servers or versions to choose from."""
+    tables: dict[str, Mapping[str, Any]] = {
+        "hardware.gpu": workbook.catalog.gpus,
+        "hardware.server": workbook.catalog.servers,
+        "platform.vsphere": workbook.catalog.vsphere,
+    }
+    none = [("", "not chosen")] * (path == "hardware.server")
+    known = [*none, *((each.id, each.name) for each in tables[path].values())] if path in tables else None
+    found = field_data(workbook, path, known)
+    return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
+
+
+def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+    """A workload in a row; one that is open has its inputs, and what follows from them."""
+    plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
+    opened = workbook.workload == group.id
+    wrong = (path for path in (*workbook.drafts, *(each.path for each in workbook.refused)))
+    mine = [path for path in wrong if path.startswith(f"groups.{group.id}.")]
+    return {
+        "id": group.id,
+        "name": group.name,
+        "letter": planned.letter if planned else "?",
+        "colour": group_colours(workbook).get(group.id, 1),
+        "kind": kind_name(plan, group.use_case),
+        "words": sentence(plan, group, planned),
+        "gets": gets(plan, group, planned),
+        "access": access(planned),
+        "gpus": number(line.value) if line else "\u2013",
+        "key": line.key if line else "",
+        "problem": f"{field_of(mine[0]).label}: {workbook.problem_of(mine[0])}" if mine else "",
+        "open": _open(workbook, group, planned) if opened else None,
+    }
+
+
+def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+    own = INPUTS.get(group.use_case, ())
+    first = FIRST.get(group.use_case) or (WORKERS if group.use_case in ON_WORKERS else OTHERS)
+    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF_ALL)) if name not in first]
+    more = [group_field(workbook, group, name) for name in rest]
+    stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
+    found = model_data(workbook, group) if own else _follows(group, planned)
+    return {
+        "fields": [group_field(workbook, group, name) for name in first],
+        "more": more,
+        "hint": f"{stated} of {len(more)} stated",
+        "vms": f"groups.{group.id}.vcpus_each",
+        **found,
+    }
+
+
+def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+    """What follows from the inputs of a group without a model."""
+    found: dict[str, Any] = {"bar": None, "figures": [], "notes": []}
+    if planned is None:
+        return found
+    at = f"groups.{group.id}"
+    of = (
+        counted(planned.active, "user")
+        if group.vms_each == 1
+        else f"{number(group.vms_each)} for each active user"
+    )
+    figures = [
+        figure("GPUs", number(planned.demand_gpus), "at the peak", f"{at}.demand_gpus"),
+        figure("VMs", number(planned.vms), of, f"{at}.vms"),
+    ]
+    if planned.profile:
+        figures.append(figure("Profile", planned.profile, planned.profile_reason, f"{at}.profile"))
+    return found | {"figures": figures}
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
 """What a group that uses a language model does not state."""
 
 
-def _worked_out(workbook: Workbook, row: dict[str, Any]) -> None:
-    """Show what the plan works out for a row, and that it is not typed in."""
-    for cell in row["cells"]:
-        name = cell["path"].rpartition(".")[2]
-        if name in WORKED_OUT:
-            value = workbook.plan.sized.get(cell["path"])
-            shown = value if isinstance(value, bool) else number(value)
-            cell |= {"value": shown, "locked": "Worked out from the model.", "assumed": False}
+def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
+    """An input of a group; what the plan works out is shown and not typed in."""
+    path = f"groups.{group.id}.{name}"
+    if name in INPUTS.get(group.use_case, ()) or (
+        group.use_case == TUNING and name in ("jobs_per_day", "hours")
+    ):
+        return model_field(workbook, group, name)
+    if name == "work_h":
+        return planned_field(workbook, path, workbook.catalog.assumptions["duration-of-work"].fact("work_h"))
+    cell = field_data(workbook, path, _options(workbook, name, group), empty=EMPTIES.get(name, ""))
+    if name in WORKED_OUT and workbook.plan.llm.of(group.id):
+        value = workbook.plan.sized.get(path)
+        cell |= {"value": number(value), "locked": "Worked out from the model.", "assumed": False}
+    return cell
+
+
+def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str]] | None:
+    """What can be chosen, where it is not on the input itself."""
+    if name == "use_case":
+        return [(row.id, kind_name(workbook.plan, row.id)) for row in workbook.catalog.rows("use_cases")]
+    if name == "access":
+        modes = ("vgpu", "mig", "bitfusion", "passthrough")
+        return [("auto", "By the rules"), *((mode, MODE_NAMES[mode]) for mode in modes)]
+    if name == "days":
+        return DAYS + [("every-day", "all days")] * (group.days == "every-day")
+    return None
 
 
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
@@ -81,7 +191,7 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     )
     options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
-        "fold": "vGPUs, vMotion, CPU, memory and priority",
+        "title": "Virtual machines",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",
@@ -188,7 +298,7 @@ PAGE = Page(
         Tab(
             "groups",
             "Workloads",
-            box("gp-page", Card("grid", table_data)),
+            box("gp-page", Card("workloads", workloads_data)),
         ),
         Tab(
             "vms",

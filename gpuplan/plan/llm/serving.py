@@ -132,16 +132,26 @@ class Serving:
         return known[-1] if known else None
 
     @property
-    def said(self) -> str:
-        """What its users ask for and are promised, in words."""
+    def users(self) -> str:
+        """Who uses it, in words."""
         asks = self.asks
-        users = f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} at once"
         if asks["requests_per_s"] is not None:
-            users = f"{number(asks['requests_per_s'])} requests a second"
+            return f"{number(asks['requests_per_s'])} requests a second"
+        return f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} at once"
+
+    @property
+    def promises(self) -> str:
+        """What they ask for and are promised, in words."""
+        asks = self.asks
         return (
-            f"{users}, {number(asks['tokens_in'])} tokens in, {number(asks['tokens_out'])} out, first token within "
+            f"{number(asks['tokens_in'])} tokens in, {number(asks['tokens_out'])} out, first token within "
             f"{number(asks['first_token_s'])} s, then {number(asks['tokens_per_s'])} tokens/s"
         )
+
+    @property
+    def said(self) -> str:
+        """Both."""
+        return f"{self.users}, {self.promises}"
 
     @property
     def tokens_per_s(self) -> Range:

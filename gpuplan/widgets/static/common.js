@@ -296,6 +296,21 @@ function control(field, send, compact) {
   return { node, update, input, problem };
 }
 
+// Fields that stay while their data changes, so that typing is never interrupted; each call gives what stands on each shelf.
+function keptFields(send) {
+  const fields = new Map();
+  return (...shelves) => {
+    const alive = new Set(shelves.flatMap(([, all]) => all.map((f) => f.path)));
+    for (const [path, field] of fields) if (!alive.has(path)) { field.node.remove(); fields.delete(path); }
+    for (const [shelf, all] of shelves) all.forEach((field, at) => {
+      if (!fields.has(field.path)) fields.set(field.path, control(field, send));
+      const kept = fields.get(field.path);
+      kept.update(field);
+      if (shelf.children[at] !== kept.node) shelf.insertBefore(kept.node, shelf.children[at] ?? null);
+    });
+  };
+}
+
 // The stated total beside what the groups need, with a way to take either.
 const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${stated.tone ? " gp-stated" : ""}` }, stated.text, stated.ways.map((way) => [" ",
   h("button", { type: "button", class: "gp-link", "data-at": way.at, onclick: () => send("set", { path: way.path, value: way.value, live: false }) }, way.text)]));

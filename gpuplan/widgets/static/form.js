@@ -2,7 +2,7 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const fields = new Map();
+    const put = keptFields(send);
     const fold = model.get("data").fold;
     const title = h("h2");
     const hint = h("small");
@@ -16,14 +16,7 @@ export default {
       title.textContent = data.title;
       el.hidden = data.shown === false;
       below.classList.toggle("gp-stale", Boolean(data.stale));
-      const alive = new Set(data.fields.map((f) => f.path));
-      for (const [path, field] of fields) if (!alive.has(path)) { field.node.remove(); fields.delete(path); }
-      data.fields.forEach((field, at) => {
-        if (!fields.has(field.path)) fields.set(field.path, control(field, send));
-        const kept = fields.get(field.path);
-        kept.update(field);
-        if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
-      });
+      put([body, data.fields]);
       const focused = below.contains(document.activeElement);
       redraw(below, [data.text ? h("p", { class: "gp-said" }, data.text) : null, tables(data.tables ?? [], send, model),
         data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null]);

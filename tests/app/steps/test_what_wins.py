@@ -36,6 +36,6 @@ def test_what_would_make_another_design_win_is_asked_in_its_row(
     possible = [row[3]["mark"]["text"] for row in rows]
     assert possible == sorted(possible, key=["yes", "unlikely", "no"].index)
     assert all(row[4]["text"] and "(now" not in row[4]["text"] for row in rows)  # no choice by its code
-    assert next(row for row in rows if row[0]["text"] == "Years to look at")[1]["text"] == "5 years"
+    assert next(row for row in rows if row[0]["text"] == "Analysis period")[1]["text"] == "5 years"
     book.look("other", "no such design")
     assert what_wins.to_win_data(book)["selects"][0]["value"] == ""

@@ -1,0 +1,90 @@
+"""A workload in one row: who asks and when, what one VM gets, and what its access mode means for operations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.llm.retrieval import Retrieval
+from gpuplan.plan.llm.serving import Serving
+from gpuplan.plan.llm.tuning import Tuning
+from gpuplan.scenario import Group, sites_people
+from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, counted, number, rough, stated_percent
+
+KIND_NAMES = NAMES["kind of workload"]
+"""The seven kinds of workloads: use case -> its name, those that are asked for most first."""
+WHO, DAYS = NAMES["who asks"], NAMES["days in a sentence"]
+MODES, VMOTION = NAMES["mode of a workload"], NAMES["vMotion of a workload"]
+
+
+class Words(NamedTuple):
+    """Two lines: what counts, and what belongs to it."""
+
+    first: str
+    second: str = ""
+
+
+def kind_name(plan: Plan, use_case: str) -> str:
+    """What a use case is called in a list of workloads."""
+    return KIND_NAMES.get(use_case) or str(plan.catalog.row("use_cases", use_case)["name"])
+
+
+def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
+    """Who uses the GPUs, how many at once, and when."""
+    made = plan.llm.of(group.id)
+    if isinstance(made, Serving):
+        precision = plan.catalog.row("llm_precisions", made.weights)["name"]
+        return Words(f"{made.model}, {precision} \u00b7 {made.users}", made.promises)
+    if isinstance(made, Tuning):
+        job = f"{amount(made.gpus * made.hosts, 'GPU')} for {rough(made.hours.value)} h"
+        return Words(f"{made.model}, {made.said}", _listed(job, _when(group)))
+    if isinstance(made, Retrieval):
+        return Words(made.model, made.said)
+    vms = counted(planned.vms, "VM") if planned else ""
+    return Words(_who(group), _listed(vms, _when(group)))
+
+
+def _who(group: Group) -> str:
+    if group.jobs_per_day is not None:
+        each = f", {number(group.work_h)} h each" if group.work_h is not None else ""
+        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} a day{each}"
+    who = counted(group.people, WHO.get(group.use_case, WHO["others"]))
+    if group.people > 1:
+        who += (
+            ", all at once" if group.active_share == 1 else f", {stated_percent(group.active_share)} at once"
+        )
+    return who + (f", {number(group.vms_each)} VMs each" if group.vms_each > 1 else "")
+
+
+def _when(group: Group) -> str:
+    hours = (group.hours or "").replace("-", "\u2013")
+    days = DAYS.get(group.days or "", "")
+    *before, last = [name for name, _ in sites_people(group.sites)] if group.sites else [""]
+    where = f"{', '.join(before)} and {last}" if before else last
+    return _listed(f"{hours} {days}".strip(), where)
+
+
+def _listed(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
+def gets(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
+    """What one VM gets of the GPUs, and by which profile."""
+    gpus = planned.gpus_each if planned else group.gpus_each
+    size = f"{number(gpus)} whole GPUs" if gpus > 1 else amount(gpus, "GPU")
+    profile = planned.profile if planned else ""
+    if isinstance(plan.llm.of(group.id), Serving | Retrieval):
+        return Words(size, f"per replica{profile and f', {profile}'}")
+    return Words(size, profile or ("in one host" if gpus > 1 else "per VM"))
+
+
+def access(planned: GroupPlan | None) -> Words:
+    """How a workload reaches its GPUs, and what that means for vMotion."""
+    if planned is None:
+        return Words("\u2013")
+    if not planned.mode:
+        return Words(capital(MODE_NAMES[planned.mode]))
+    verdict = next((trait.verdict for trait in planned.traits if trait.feature == "vMotion"), "unknown")
+    shared = planned.backing == "timesliced" and planned.gpus_each < 1
+    return Words(MODES["time-sliced" if shared else planned.mode], VMOTION[verdict])
