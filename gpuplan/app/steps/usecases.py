@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from gpuplan.app.cards import Card, Page, Tab, attributes, box, figure, group_colours
 from gpuplan.app.header import field_data, planned_field
@@ -18,6 +18,7 @@ from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, senten
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
 from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted
 
+T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
 SUMS = {
@@ -243,32 +244,61 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:
-    """The access mode of each group: why, what was ruled out and why, what it gives up."""
-    colours = group_colours(workbook)
+    """The access mode of each group; why, what was ruled out and what it gives up, each said once for all groups for which it holds."""
+    groups, colours = workbook.plan.groups, group_colours(workbook)
+    parts = (
+        (group, reason, group.reasons) for group in groups for reason in (*group.reasons, *group.against)
+    )
+    blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
+    for (reason, chosen), held in _once((group, (reason, reason in mine)) for group, reason, mine in parts):
+        block = blocks.setdefault(tuple(held), {"reasons": [], "against": []})
+        block["reasons" if chosen else "against"].append(reason)
+    out = _once((group, each) for group in groups for each in group.ruled_out)
+    traits = _once((group, trait) for group in groups for trait in group.traits)
     return {
-        "groups": [_access(workbook, g, colours[g.id]) for g in workbook.plan.groups],
+        "groups": [
+            attributes(group, "id", "name", "letter", "profile", "profile_reason")
+            | {
+                "colour": colours[group.id],
+                "mode": MODE_NAMES[group.mode],
+                "possible": bool(group.mode),
+                "profile_key": f"groups.{group.id}.profile" if group.profile else "",
+            }
+            for group in groups
+        ],
+        "why": [
+            {
+                "held": list(held),
+                "reasons": [_reason(workbook, reason) for reason in block["reasons"]],
+                "against": [_reason(workbook, reason) for reason in block["against"]],
+                "cites": _cites(workbook, (*block["reasons"], *block["against"])),
+            }
+            for held, block in blocks.items()
+        ],
+        "ruled_out": [
+            {"held": held, "mode": MODE_NAMES[each.mode], "possible": each.possible}
+            | _reason(workbook, each.reason)
+            for each, held in out
+        ],
+        "traits": [
+            attributes(trait, "feature", "verdict", "text")
+            | {"held": held, "source": _titles(workbook, trait.sources)}
+            for trait, held in traits
+        ],
         "stale": workbook.stale,
     }
 
 
-def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]:
-    return attributes(group, "id", "name", "letter", "profile", "profile_reason") | {
-        "colour": colour,
-        "mode": MODE_NAMES[group.mode],
-        "possible": bool(group.mode),
-        "profile_key": f"groups.{group.id}.profile" if group.profile else "",
-        "reasons": [_reason(workbook, reason) for reason in group.reasons],
-        "against": [_reason(workbook, reason) for reason in group.against],
-        "ruled_out": [
-            {"mode": MODE_NAMES[each.mode], "possible": each.possible} | _reason(workbook, each.reason)
-            for each in group.ruled_out
-        ],
-        "cites": _cites(workbook, (*group.reasons, *group.against)),
-        "traits": [
-            attributes(trait, "feature", "verdict", "text") | {"source": _titles(workbook, trait.sources)}
-            for trait in group.traits
-        ],
-    }
+def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
+    """What is said of several groups, each once, and the ids of the groups of which it is said."""
+    found: list[tuple[T, list[str]]] = []
+    for group, what in said:
+        held = next((ids for other, ids in found if other == what), None)
+        if held is None:
+            found.append((what, [group.id]))
+        else:
+            held.append(group.id)
+    return found
 
 
 def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:

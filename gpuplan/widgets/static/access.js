@@ -1,17 +1,22 @@
-// How each group reaches its GPU: why, what was ruled out and why, what the mode keeps and gives up.
+// How each group reaches its GPU; why, what was ruled out and what that keeps and gives up, each said once with the groups for which it holds.
 const WORDS = { yes: "keeps", limited: "limited", no: "gives up", unknown: "not known" };
 
 export default drawn((data, send) => {
   if (!data.groups) return null;
-  if (!data.groups.length) return h("div", { class: "gp-card gp-empty" }, h("p", {}, "How each group reaches its GPU, and why, appears here."));
-  return h("div", { class: `gp-access${data.stale ? " gp-stale" : ""}` }, data.groups.map((g) =>
-    h("article", { class: "gp-card" },
-      h("h2", {}, chip(g.letter, g.colour), g.name, h("b", { class: g.possible ? "gp-tag" : "gp-tag gp-bad" }, g.mode)),
-      g.profile ? h("p", { class: "gp-small" }, h("button", { type: "button", class: "gp-link", "data-at": g.profile_key, onclick: () => send("why", { key: g.profile_key }) }, g.profile), `: ${g.profile_reason}.`) : null,
-      h("ul", { class: "gp-reasons" }, g.reasons.map((r) => h("li", { title: r.source }, r.text)), g.against.map((r) => h("li", { title: r.source }, h("b", {}, "But: "), r.text))),
-      h("details", { "data-keep": `${g.id}-out` }, h("summary", { "data-at": `${g.id}-out` }, "Not chosen, and why"),
-        h("ul", { class: "gp-out" }, g.ruled_out.map((r) => h("li", {}, h("b", {}, r.mode), r.possible ? " " : " ruled out: ", r.text, h("cite", {}, r.source))))),
-      h("details", { "data-keep": `${g.id}-traits` }, h("summary", { "data-at": `${g.id}-traits` }, "What it keeps and gives up"),
-        h("ul", { class: "gp-out" }, g.traits.map((t) => h("li", {}, h("b", {}, `${t.feature}: ${WORDS[t.verdict]}. `), t.text, h("cite", {}, t.source))))),
-      h("p", { class: "gp-cites" }, h("cite", {}, g.cites)))));
+  if (!data.groups.length) return h("div", { class: "gp-card gp-empty" }, h("p", {}, "No workloads yet: access modes appear here."));
+  const known = new Map(data.groups.map((g) => [g.id, g]));
+  const badge = (g) => h("b", { class: g.possible ? "gp-tag" : "gp-tag gp-bad" }, g.mode);
+  const held = (ids) => h("span", { class: "gp-held" }, ids.length === known.size && ids.length > 1 ? "All workloads"
+    : ids.map((id) => known.get(id)).map((g) => h("span", {}, chip(g.letter, g.colour), " ", g.name)));
+  const modes = (ids) => [...new Map(ids.map((id) => [known.get(id).mode, known.get(id)])).values()].map(badge);
+  const list = (key, title, rows) => h("details", { "data-keep": key }, h("summary", { "data-at": key }, title), h("ul", { class: "gp-out" }, rows));
+  return h("div", { class: `gp-access${data.stale ? " gp-stale" : ""}` },
+    h("section", { class: "gp-card" }, h("h2", {}, "Access modes"), h("ul", { class: "gp-modes" }, data.groups.map((g) => h("li", {}, chip(g.letter, g.colour), h("b", {}, g.name), badge(g),
+      h("span", { class: "gp-small" }, g.profile ? [h("button", { type: "button", class: "gp-link", "data-at": g.profile_key, onclick: () => send("why", { key: g.profile_key }) }, g.profile), `: ${g.profile_reason}.`] : null))))),
+    h("section", { class: "gp-card" }, h("h2", {}, "Reasons"), data.why.map((w) => h("article", {}, h("h3", {}, modes(w.held), " for ", held(w.held)),
+      h("ul", { class: "gp-reasons" }, w.reasons.map((r) => h("li", { title: r.source }, r.text)), w.against.map((r) => h("li", { title: r.source }, h("b", {}, "But: "), r.text))),
+      h("cite", {}, w.cites)))),
+    h("section", { class: "gp-card" },
+      list("access-out", "Not chosen, and why", data.ruled_out.map((r) => h("li", {}, h("b", {}, r.mode), r.possible ? " for " : " ruled out for ", held(r.held), h("p", {}, r.text), h("cite", {}, r.source)))),
+      list("access-traits", "What each mode keeps and gives up", data.traits.map((t) => h("li", {}, h("b", {}, `${t.feature}: ${WORDS[t.verdict]}`), " for ", held(t.held), h("p", {}, t.text), h("cite", {}, t.source))))));
 }, keepOpen);

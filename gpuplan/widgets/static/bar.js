@@ -74,7 +74,12 @@ export default {
     const notice = h("div", { class: "gp-notice", role: "status", hidden: true, onmouseenter: stay, onfocusin: stay, onmouseleave: leave, onfocusout: leave });
     let leaving;
     const brand = h("button", { type: "button", class: "gp-brand", title: "Start page", onclick: () => send("go", { step: "start" }) }, "gpuplan");
-    el.append(
+    // Past the bar, the figures and the steps: to where the step begins.
+    const skip = h("button", { type: "button", class: "gp-skip", "data-at": "skip", onclick: () => {
+      const tab = el.closest(".gp-app").querySelector(".gp-tab");
+      (tab.querySelector("[data-first]") ?? [...tab.querySelectorAll("button, input, select, textarea, summary, a")].find((each) => each.offsetParent && !each.disabled))?.focus();
+    } }, "Skip to content");
+    el.append(skip,
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
         h("div", { class: "gp-acts" }, undo, redo, open, save, view, present, share, theme, file)), notice);
 

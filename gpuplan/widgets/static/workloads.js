@@ -68,8 +68,9 @@ export default {
       redraw(tools, [many.tools]);
       many.rows.forEach(({ row, off }, at) => {
         if (!shown.has(row.id)) shown.set(row.id, workload(row.id, send));
-        const { node, update } = shown.get(row.id);
+        const { node, toggle, update } = shown.get(row.id);
         update(row, row.open ? "" : off);
+        toggle.toggleAttribute("data-first", at === 0);
         if (list.children[at] === node) return;
         const active = node.contains(document.activeElement) ? document.activeElement : null;
         list.insertBefore(node, list.children[at] ?? null);
