@@ -233,7 +233,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.workbook.go(step)
 
     def _added(self, _content: Mapping[str, Any]) -> None:
-        """A new group is open: what is asked first is how many use it."""
+        """A new group is open: its name is typed first."""
         if group := self.workbook.workload:
             self._tell({"type": "focus", "path": f"groups.{group}.name"})
 

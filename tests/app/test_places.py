@@ -11,7 +11,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.places import PLACES, place_of
 from gpuplan.app.rows import cell_at
-from gpuplan.app.screen import PAGES, WorkbookApp, sent_in
+from gpuplan.app.screen import PAGES, WORKLOADS, WorkbookApp, sent_in
 from gpuplan.app.state import Workbook
 from gpuplan.scenario import FIELDS, GROUP_FIELDS
 
@@ -53,13 +53,18 @@ def test_every_input_is_asked_for_where_it_is_said_to_be(book: Workbook) -> None
             book.go(step)
             for tab in page.tabs:
                 book.open_tab(step, tab.name)
-                for part in sent_in(app):
-                    found = (
-                        {cell.path if (cell := cell_at(at)) else at for at in paths_in(part.data)}
-                        if hasattr(part, "data")
-                        else set()
-                    )
-                    asked |= {(at, (step, tab.name)) for at in found}
+                for group in (
+                    book.scenario.groups if (step, tab.name) == WORKLOADS else book.scenario.groups[:1]
+                ):
+                    if book.workload != group.id:
+                        book.open_workload(group.id)
+                    for part in sent_in(app):
+                        found = (
+                            {cell.path if (cell := cell_at(at)) else at for at in paths_in(part.data)}
+                            if hasattr(part, "data")
+                            else set()
+                        )
+                        asked |= {(at, (step, tab.name)) for at in found}
     places = dict.fromkeys((path for path, _ in asked), ())
     for path, place in asked:
         places[path] = (*places[path], place)

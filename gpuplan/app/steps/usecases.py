@@ -138,7 +138,7 @@ def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
         return found
     at = f"groups.{group.id}"
     of = (
-        counted(planned.active, "user")
+        f"{counted(planned.active, 'user')} at once"
         if group.vms_each == 1
         else f"{number(group.vms_each)} for each active user"
     )

@@ -9,7 +9,7 @@ import pytest
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import table_data
+from gpuplan.app.steps.usecases import workloads_data
 from gpuplan.catalog import Catalog
 
 
@@ -21,7 +21,7 @@ def book(catalog: Catalog) -> Workbook:
 def shown(book: Workbook) -> dict[str, Any]:
     data = stated_data(book)
     assert data is not None
-    assert table_data(book)["stated"] == data
+    assert workloads_data(book)["stated"] == data
     return data
 
 

@@ -1,4 +1,4 @@
-"""Use cases: the table of groups, and the access mode of each."""
+"""Workloads: their rows, the inputs of the one that is open, and the access mode of each."""
 
 from __future__ import annotations
 
@@ -12,41 +12,99 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand
-from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
+from gpuplan.app.steps.usecases import (
+    PER_VM,
+    SIZED_FOR,
+    access_data,
+    demand_form,
+    per_vm_data,
+    workloads_data,
+)
 from gpuplan.catalog import Catalog
-from gpuplan.plan.llm import INPUTS
+from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import GROUP_FIELDS
 
 
 def plain(data: Any) -> Any:
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
-    return data
+    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(data))
+    return json.loads(json.dumps(data))
 
 
-def test_the_tables_have_a_cell_for_every_input(book: Workbook) -> None:
-    data = plain(table_data(book))
-    elsewhere = {"workload"}  # in the network step, for groups on remote GPUs
-    elsewhere |= {
-        name for names in INPUTS.values() for name in names
-    }  # below the row of a group with a model
-    assert {*COLUMNS, *PER_VM, *demand.COLUMNS, *elsewhere} == {f.path for f in GROUP_FIELDS}
+def opened(book: Workbook, group: str) -> dict[str, Any]:
+    """What stands in a workload that is open."""
+    if book.workload != group:
+        book.open_workload(group)
+    row = next(row for row in plain(workloads_data(book))["rows"] if row["id"] == group)
+    found: dict[str, Any] = row["open"]
+    return found
+
+
+def cells(book: Workbook, group: str) -> dict[str, dict[str, Any]]:
+    """The inputs of a workload that is open, by their names."""
+    found = opened(book, group)
+    return {field["path"].rpartition(".")[2]: field for field in (*found["fields"], *found["more"])}
+
+
+def test_every_input_of_a_group_has_a_place(book: Workbook) -> None:
+    for use_case in ("llm-serving", "fine-tuning", "rag", "high-end-training", "dev-test"):
+        book.add_group(use_case)
+    elsewhere = {*PER_VM, *demand.COLUMNS, "workload"}  # on tabs of their own, and in the network step
+    shown = {name for group in book.scenario.groups for name in cells(book, group.id)}
+    assert {f.path for f in GROUP_FIELDS} - shown == elsewhere - shown
+    assert {"people", "hours", "access", "remote_allowed", "model", "peakedness", "documents"} <= shown
+
+
+def test_a_workload_is_a_row_and_one_is_open(book: Workbook) -> None:
+    data = plain(workloads_data(book))
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
-    for row in data["rows"]:
-        assert [cell["path"] for cell in row["cells"]] == [f"groups.{row['id']}.{c}" for c in COLUMNS]
     assert [row["gpus"] for row in data["rows"]] == ["12", "8", "2", "2", "4"]
-    assert (data["sum"], data["sum_label"]) == ("28", "Sum of the groups, all at their peak at once")
-    assert len(data["presets"]) == len(book.catalog.rows("use_cases"))
-    assert all(head["question"] for head in data["heads"])
+    assert (data["sum"], data["sum_label"]) == ("28 GPUs", "all at their peak at once")
+    assert [row["open"] for row in data["rows"]] == [None] * 5
+    book.open_workload("hpc")
+    book.open_workload("developers")
+    assert [row["id"] for row in workloads_data(book)["rows"] if row["open"]] == ["developers"]
+    book.open_workload("developers")
+    assert not any(row["open"] for row in workloads_data(book)["rows"])
+
+
+def test_a_row_says_who_what_and_how(book: Workbook) -> None:
+    rows = {row["id"]: row for row in plain(workloads_data(book))["rows"]}
+    assert rows["data-scientists"]["words"] == ["32 users, 50 % at once", "16 VMs"]
+    assert rows["data-scientists"]["gets"][0] == "1/2 GPU"
+    assert rows["researchers"]["gets"] == ["4 whole GPUs", "V100D-32C"]
+    assert rows["researchers"]["access"] == ["vGPU", "no vMotion, shut down for maintenance"]
+    assert rows["data-scientists"]["access"] == ["Bitfusion, over the network", "vMotion not confirmed"]
+    book.edit("groups.data-scientists.people", "8")
+    book.edit("groups.data-scientists.hours", "09:00-18:00")
+    book.edit("groups.data-scientists.sites", "Bangalore 5, Austin 3")
+    row = next(row for row in plain(workloads_data(book))["rows"] if row["id"] == "data-scientists")
+    assert row["words"] == ["8 users, 50 % at once", "4 VMs, 09:00\u201318:00, Bangalore and Austin"]
+
+
+def test_seven_kinds_and_the_others_can_be_added(book: Workbook) -> None:
+    data = plain(workloads_data(book))
+    assert [kind["name"] for kind in data["kinds"]] == list(KIND_NAMES.values())
+    listed = {kind["id"] for kind in (*data["kinds"], *data["more_kinds"])}
+    assert listed == {row.id for row in book.catalog.rows("use_cases")}
+    for kind in data["kinds"]:
+        book.add_group(kind["id"])
+        assert opened(book, book.workload)["fields"], "what was added is open"
+
+
+def test_what_a_design_is_sized_for_is_asked_first(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    fields = plain(workloads_data(book))["sized_for"]
+    assert [field["path"] for field in fields] == list(SIZED_FOR)
+    assert all(field["assumed"] for field in fields if field["value"])
+    book.edit("hardware.gpu", "h100-nvl-94gb")
+    assert not workloads_data(book)["sized_for"][0]["assumed"]
 
 
 def test_the_sum_says_what_it_is_for(book: Workbook) -> None:
     book.edit("demand.rule", "hours")
-    assert table_data(book)["sum_label"] == "Sum of the groups, in the busiest hours"
+    assert workloads_data(book)["sum_label"] == "in the busiest hours"
     book.edit("demand.rule", "wait")
-    assert (table_data(book)["sum"], table_data(book)["sum_label"]) == (
-        "31",
-        "Sum of the groups, at the target",
-    )
+    assert (workloads_data(book)["sum"], workloads_data(book)["sum_label"]) == ("31 GPUs", "at the target")
 
 
 def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
@@ -65,45 +123,54 @@ def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
 
 
 def test_selects_offer_what_is_chosen(book: Workbook) -> None:
-    for row in table_data(book)["rows"]:
-        for cell in row["cells"]:
-            if cell["kind"] == "select":
-                assert cell["value"] in [option["value"] for option in cell["options"]]
-    for field in demand_form(book)["fields"]:
+    inputs = [*workloads_data(book)["sized_for"], *demand_form(book)["fields"]]
+    for group in book.scenario.groups:
+        inputs += cells(book, group.id).values()
+    for field in inputs:
         if field["kind"] == "select":
-            assert field["value"] in [option["value"] for option in field["options"]]
+            assert field["value"] in [option["value"] for option in field["options"]], field["path"]
 
 
-def test_a_problem_is_beside_its_cell(book: Workbook) -> None:
+def test_a_problem_is_beside_its_input_and_in_its_row(book: Workbook) -> None:
     book.edit("groups.hpc.people", "many")
-    cells = {c["path"]: c for row in table_data(book)["rows"] for c in row["cells"]}
-    assert cells["groups.hpc.people"]["value"] == "many"
-    assert cells["groups.hpc.people"]["problem"]
-    assert [path for path, cell in cells.items() if cell["problem"]] == ["groups.hpc.people"]
-    assert table_data(book)["stale"]
+    found = cells(book, "hpc")
+    assert [name for name, cell in found.items() if cell["problem"]] == ["people"]
+    assert found["people"]["value"] == "many"
+    book.open_workload("developers")
+    problems = {row["id"]: row["problem"] for row in workloads_data(book)["rows"]}
+    assert '"many"' in problems.pop("hpc")
+    assert not any(problems.values())
+    assert workloads_data(book)["stale"]
 
 
-def test_a_new_group_that_cannot_be_planned_yet_is_in_the_table(book: Workbook) -> None:
+def test_a_new_group_that_cannot_be_planned_yet_is_in_the_list(book: Workbook) -> None:
     book.edit("hardware.gpus_per_host", "2")  # refused: the researchers need 4
     book.add_group("dev-test")
-    row = plain(table_data(book))["rows"][-1]
+    row = plain(workloads_data(book))["rows"][-1]
     assert (row["gpus"], row["key"], row["letter"]) == ("\u2013", "", "?")
+    assert row["open"]["fields"] and not row["open"]["figures"]
     plain(access_data(book))
 
 
-def test_access_has_reasons_and_what_was_ruled_out(book: Workbook) -> None:
+def test_reasons_of_access_are_said_once(book: Workbook) -> None:
     data = plain(access_data(book))
     modes = {g["id"]: g["mode"] for g in data["groups"]}
-    assert modes["researchers"] == "vGPU"
-    assert modes["developers"] == "Bitfusion"
-    for group in data["groups"]:
-        assert group["possible"]
-        assert group["reasons"]
-        assert all(r["text"] and r["source"] for r in group["reasons"])
-        assert len(group["ruled_out"]) == 3
-        assert all(r["text"] and r["source"] for r in group["ruled_out"])
-        assert group["traits"]
-        assert group["cites"]
+    assert (modes["researchers"], modes["developers"]) == ("vGPU", "Bitfusion")
+    for part in ("reasons", "against"):
+        said = [reason["text"] for why in data["why"] for reason in why[part]]
+        assert len(said) == len(set(said))
+    for group in book.plan.groups:
+        mine = [why for why in data["why"] if group.id in why["held"]]
+        assert {r["text"] for why in mine for r in why["reasons"]} == {r.text for r in group.reasons}
+        assert {r["text"] for why in mine for r in why["against"]} == {r.text for r in group.against}
+        out = [each for each in data["ruled_out"] if group.id in each["held"]]
+        assert len(out) == 3
+        kept = {(t["feature"], t["text"]) for t in data["traits"] if group.id in t["held"]}
+        assert kept == {(t.feature, t.text) for t in group.traits}
+    assert all(why["cites"] for why in data["why"])
+    assert all(each["text"] and each["source"] for each in data["ruled_out"])
+    both = next(why for why in data["why"] if set(why["held"]) == {"data-scientists", "developers"})
+    assert both["reasons"], "a fraction of the memory, for both of them"
 
 
 def test_bitfusion_servers_are_asked_about_only_with_bitfusion(book: Workbook) -> None:
@@ -117,13 +184,13 @@ def test_bitfusion_servers_are_asked_about_only_with_bitfusion(book: Workbook) -
 
 def test_names_are_text(book: Workbook) -> None:
     book.edit("groups.hpc.name", "<script>x</script>")
-    row = next(r for r in table_data(book)["rows"] if r["id"] == "hpc")
+    row = next(r for r in workloads_data(book)["rows"] if r["id"] == "hpc")
     assert row["name"] == "<script>x</script>"
 
 
 def test_a_blank_design(catalog: Catalog) -> None:
     book = Workbook(catalog)
-    assert plain(table_data(book))["rows"] == []
+    assert plain(workloads_data(book))["rows"] == []
     assert plain(per_vm_data(book))["rows"] == []
-    assert table_data(book)["sum"] == "0"
+    assert workloads_data(book)["sum"] == "0 GPUs"
     assert plain(access_data(book))["groups"] == []
