@@ -86,7 +86,7 @@ def test_the_head_has_the_message_and_the_tabs_of_a_step(book: Workbook) -> None
     assert head["sentence"].startswith("The design costs USD 2.5 M")
     assert head["tab"] == "years" and "prices" in [tab["name"] for tab in head["tabs"]]
     book.open_tab("cost", "prices")
-    book.edit("cost.years", "x")
+    book.edit("cost.discount_rate", "x")
     head = head_data(book, "cost", PAGES["cost"])
     assert head["tab"] == "prices"
     assert [tab["name"] for tab in head["tabs"] if tab["wrong"]] == ["money"]
