@@ -129,15 +129,29 @@ def open_tab(page: Any, name: str) -> None:
     page.locator(f'[data-at="tab-{name}"][aria-selected=true]').wait_for()
 
 
-def reveal(page: Any, path: str) -> None:
-    """Enter the step and open the tab of an input, if it is not on the screen."""
+def reveal(page: Any, path: str) -> Any:
+    """Enter the step and open the tab and the workload of an input, if it is not on the screen; the input."""
     if not at(page, path).count():
         step, name = place_of(path)
         if not page.locator(f'.gp-head[data-step="{step}"]').count():
             go(page, step)
         if not page.locator(f'[data-at="tab-{name}"][aria-selected=true]').count():
             open_tab(page, name)
-        at(page, path).first.wait_for()
+        if (step, name) == place_of("groups.*.people") and path.startswith("groups."):
+            open_workload(page, path.split(".")[1])
+        at(page, path).first.wait_for(state="attached")
+    if not at(page, path).first.is_visible():
+        unfold(page, path)
+    return at(page, path)
+
+
+def open_workload(page: Any, group: str) -> None:
+    """Open a workload for editing, which closes the one that was open."""
+    row = at(page, f"workload-{group}")
+    row.wait_for()
+    if row.get_attribute("aria-expanded") != "true":
+        row.click()
+    page.locator(f'[data-at="workload-{group}"][aria-expanded=true]').wait_for()
 
 
 def choose(page: Any, file: Path) -> None:

@@ -146,10 +146,10 @@ def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
         wanted, has = mine.value(parameter), other.value(parameter)
         if wanted is not None and has is not None and float(has) < least * float(wanted):
             return f"{other.name} has {amount(has, unit)} of {what}, {mine.name} {amount(wanted, unit)}"
-    return _imprecise(gpu, scenario, catalog)
+    return imprecise(gpu, scenario, catalog)
 
 
-def _imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
+def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Why a board does not serve groups that compute in double precision; empty if it does, or if there are none."""
     names = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
     if not names:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app import presenting
+from gpuplan.app.guided import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.app.uploading import Upload
@@ -98,6 +99,9 @@ EVENTS: Mapping[str, Handler] = {
     "undo": _calls(Workbook.undo),
     "redo": _calls(Workbook.redo),
     "example": _calls(Workbook.open_example, name=str),
+    "guide": lambda workbook, content: workbook.start_guided(
+        Answers(*({str(at): str(text) for at, text in content[part].items()} for part in ("counts", "where")))
+    ),
     "open": lambda workbook, content: workbook.open_file(
         str(content["name"]), base64.b64decode(content["base64"])
     ),

@@ -16,6 +16,7 @@ from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.changes import input_name, path_is_there
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
+from gpuplan.app.guided import Answers, first_design
 from gpuplan.app.history import History
 from gpuplan.app.plan_view import PlanView
 from gpuplan.app.rows import cell_at, with_cell
@@ -127,6 +128,8 @@ class Workbook(PlanView):
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
+        self.unread: tuple[Problem, ...] = ()
+        """What cannot be read of the answers on the start page."""
         self.before_presenting: Before | None = None
         """Where one was before presenting; None while one does not."""
         self.typing = ""
@@ -336,6 +339,16 @@ class Workbook(PlanView):
         """Start from an example, or from nothing with ``blank``."""
         self.start(from_dict({}) if name == "blank" else load_scenario(name))
 
+    def start_guided(self, answers: Answers) -> None:
+        """Start from a first design made of answers; those that cannot be read are said beside them."""
+        try:
+            scenario = first_design(self.catalog, answers)
+        except ScenarioError as error:
+            self.unread = tuple(error.problems)
+            self._changed()
+        else:
+            self.start(scenario)
+
     def open_file(self, name: str, content: bytes) -> None:
         """Start from a file; a file that cannot be used leaves everything as it is."""
         try:
@@ -365,7 +378,7 @@ class Workbook(PlanView):
         self.started = True
         self.drafts = {}
         self.failed = self.maintenance = {}
-        self.watched, self.workload = None, ""
+        self.watched, self.workload, self.unread = None, "", ()
 
     def undo(self) -> None:
         """Take the last change back, or the last text that was refused if it came after that, and say which."""

@@ -30,6 +30,7 @@ from browsing import (
     message,
     notice,
     open_tab,
+    open_workload,
     refused,
     take,
     unfold,
@@ -55,7 +56,7 @@ ENTERPRISE = {
 
 def enterprise(page: Any) -> None:
     take(page, "enterprise")
-    page.locator(".gp-wide > .gp-grid tbody").nth(4).wait_for()
+    page.locator(".gp-workload").nth(4).wait_for()
 
 
 def down(page: Any, *hosts: int) -> None:
@@ -93,7 +94,7 @@ def test_other_examples(visit: Any, name: str, hosts: str, gpus: str, after: str
 def test_typing_a_number_changes_every_figure_at_once(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    at(page, "groups.researchers.people").fill("5")  # 2 more x 4 GPUs: 36 GPUs, 9 + 1 hosts
+    reveal(page, "groups.researchers.people").fill("5")  # 2 more x 4 GPUs: 36 GPUs, 9 + 1 hosts
     wait_figure(page, "totals.hosts", "10")
     assert figures(page)["demand.gpus"] == "36 GPUs"
     at(page, "undo").click()
@@ -107,7 +108,7 @@ def test_the_first_number_of_a_presenter_moves_hosts_and_cost(visit: Any) -> Non
     page = visit.page
     enterprise(page)
     before = figures(page)["cost.net_present"]
-    at(page, "groups.data-scientists.people").fill("64")
+    reveal(page, "groups.data-scientists.people").fill("64")
     wait_figure(page, "totals.hosts", "10")
     caught_up(page)
     shown = figures(page)
@@ -329,32 +330,71 @@ def test_names_with_html_are_text(visit: Any) -> None:
     page = visit.page
     enterprise(page)
     enter(page, "groups.developers.name", '<img src=x onerror="document.title=1"><b>Bold</b>')
+    page.locator(".gp-workload-name", has_text="<b>Bold</b>").wait_for()
     open_tab(page, "access")
-    page.locator(".gp-access", has_text="<b>Bold</b>").wait_for()
+    page.locator(".gp-modes", has_text="<b>Bold</b>").wait_for()
     for step in ("hosts", "design"):
         go(page, step)
     assert page.locator(".gp-app img").count() == 0
     assert page.title() == "gpuplan"
 
 
-def test_groups_are_added_from_table_1_copied_moved_and_deleted(visit: Any) -> None:
+def test_workloads_are_added_by_kind_copied_moved_and_deleted(visit: Any) -> None:
     page = visit.page
     at(page, "blank").click()
-    rows = page.locator(".gp-wide > .gp-grid tbody")
+    rows = page.locator(".gp-workload")
     page.locator(".gp-empty:visible").first.wait_for()
-    at(page, "add-what").select_option("high-end-training")
-    at(page, "add").click()
+    at(page, "add-high-end-training").click()
     wait_figure(page, "demand.gpus", "4 GPUs")
+    focused(page, "groups.training.name")
     page.locator("[data-at^=duplicate-]").click()
     wait_figure(page, "demand.gpus", "8 GPUs")
-    at(page, "add-what").select_option("dev-test")
-    at(page, "add").click()
-    at(page, "move-1-development-and-test").click()
-    page.locator('.gp-wide > .gp-grid thead + tbody + tbody[data-group="development-and-test"]').wait_for()
-    page.locator("[data-at^=delete-]").first.click()
+    at(page, "add-dev-test").click()
+    focused(page, "groups.development.name")
+    assert page.locator(".gp-workload-open").count() == 1, "one is open at a time"
+    at(page, "move-1-development").click()
+    page.locator('.gp-workload:nth-child(2)[data-group="development"]').wait_for()
+    at(page, "workload-training").click()
+    page.locator("[data-at^=delete-]").click()
     wait_figure(page, "demand.gpus", "5 GPUs")
     rows.nth(2).wait_for(state="detached")  # drawn after the strip
     assert rows.count() == 2
+
+
+def test_one_workload_is_open_and_the_keyboard_reaches_it_in_six_stops(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate("getSelection().removeAllRanges()")
+    page.keyboard.press("Tab")
+    focused(page, "skip")
+    page.keyboard.press("Enter")
+    focused(page, "workload-researchers")
+    page.keyboard.press("Enter")
+    page.locator("[data-at=workload-researchers][aria-expanded=true]").wait_for()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.at") == "groups.researchers.name":
+            break
+    focused(page, "groups.researchers.name")
+    open_workload(page, "hpc")
+    assert page.locator("[data-at^=workload-][aria-expanded=true]").count() == 1
+    at(page, "workload-hpc").click()
+    page.locator(".gp-workload-open").wait_for(state="detached")
+
+
+def test_the_workloads_of_every_example_fit_the_screen_when_closed(visit: Any) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for example in ("starter", "enterprise", "current", "assistant"):
+        take(page, example)
+        caught_up(page)
+        assert page.evaluate("document.documentElement.scrollHeight") <= 800, example
+        cut = page.evaluate("""() => [...document.querySelectorAll(".gp-workload-row :is(b, small, span), .gp-sized label")]
+            .filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline")
+            .map((node) => node.textContent)""")
+        assert cut == [], example
+        page.locator(".gp-brand").click()
 
 
 def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_path: Path) -> None:
@@ -385,6 +425,7 @@ def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_p
         assert figures(page)["totals.gpus"] == "16"
     choose(page, saved)
     wait_figure(page, "demand.gpus", "30 GPUs")
+    open_workload(page, "developers")
     is_value(page, "groups.developers.people", "80")
 
 
@@ -401,10 +442,10 @@ def test_reload_and_a_new_tab_restore_the_design_from_the_fragment(
     )
     assert "?" not in first.url
     first.reload()
-    first.locator(".gp-wide > .gp-grid tbody").nth(4).wait_for()
+    first.locator(".gp-workload").nth(4).wait_for()
     is_value(first, "groups.hpc.people", "4")
     other = tab().design(first.url)
-    other.page.locator(".gp-wide > .gp-grid tbody").nth(4).wait_for()
+    open_workload(other.page, "hpc")
     is_value(other.page, "groups.hpc.people", "4")
     broken = tab().start(app.url + "#s=broken")
     broken.page.locator(".gp-notice.gp-stop").wait_for()

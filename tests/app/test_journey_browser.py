@@ -75,7 +75,7 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     tab_to(page, "enterprise")
     press("Enter")
     wait_figure(page, "totals.hosts", "8")
-    at(page, "groups.data-scientists.people").wait_for()
+    at(page, "workload-data-scientists").wait_for()
     caught_up(page)
     assert focus(page) == "usecases", "what was pressed is gone: the focus is on the step that came"
 
@@ -91,11 +91,15 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     drawer.wait_for(state="detached")
     assert focus(page) == "totals.hosts", "back at the figure that was asked"
 
+    tab_to(page, "workload-data-scientists")
+    press("Enter")
+    at(page, "groups.data-scientists.people").wait_for()
+    assert focus(page) == "workload-data-scientists", "its inputs come next"
     tab_to(page, "groups.data-scientists.people")
     press("Control+a")
     page.keyboard.type("36")
     wait_figure(page, "totals.hosts", "9")
-    tab_to(page, "platform.bitfusion")
+    tab_to(page, "add-llm-serving")
     press("Control+z")
     wait_figure(page, "totals.hosts", "8")
     focus(page)

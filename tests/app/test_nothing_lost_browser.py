@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import TAKEN, at, go, is_value, says, take, until
+from browsing import TAKEN, at, go, is_value, open_workload, says, take, until
 from waiting import LIMIT_S
 
 pytest.importorskip("voila")
@@ -39,7 +39,7 @@ def value(path: str) -> str:
 
 def rows() -> str:
     """JavaScript: how many groups the table has."""
-    return "document.querySelectorAll('.gp-icons').length"
+    return "document.querySelectorAll('.gp-workload').length"
 
 
 def is_down(host: int) -> str:
@@ -88,6 +88,8 @@ class Tab:
         page = self.page
         self._number += 1
         go(page, "hosts" if edit in ("hosts input", "fail host") else "usecases")
+        if edit in ("people", "share", "undo"):
+            open_workload(page, "data-scientists")
 
         def typed(path: str, text: str) -> tuple[str, Any, Callable[[], Any]]:
             field = page.locator(f'[data-at="{path}"]')
@@ -105,7 +107,7 @@ class Tab:
             return typed(VCPUS, str(self._number + 100))
         if edit == "add group":
             count = self.says(rows())
-            return rows(), count + 1, page.locator("[data-at=add]").click
+            return rows(), count + 1, page.locator("[data-at=add-dev-test]").click
         if edit == "fail host":
             host = self.random.randint(1, 4)
             wanted = not self.says(is_down(host))
@@ -202,9 +204,10 @@ def test_an_edit_is_there_whenever_and_however_the_page_is_loaded_again(
 
 
 def opened(visit: Any, url: str) -> Any:
-    """The enterprise example in a tab."""
+    """The enterprise example in a tab, one workload open."""
     shown = visit.start(url).page
     take(shown, "enterprise")
+    open_workload(shown, "data-scientists")
     return shown
 
 
@@ -362,6 +365,7 @@ def test_a_browser_without_room_or_without_storage_keeps_the_design(
         enter(full, PEOPLE, str(people))
         address = next_address(full, address)  # what the session has not taken yet has no room in the storage
     full.reload()
+    open_workload(full, "data-scientists")
     is_value(full, PEOPLE, "49")
 
     visit = page()
@@ -373,6 +377,7 @@ def test_a_browser_without_room_or_without_storage_keeps_the_design(
     enter(without, PEOPLE, "64")
     next_address(without, before)
     without.reload()
+    open_workload(without, "data-scientists")
     is_value(without, PEOPLE, "64")
     assert visit.errors == []
 
@@ -393,11 +398,13 @@ def test_a_memory_that_is_damaged_says_at_most_a_sentence(app: Any, page: Callab
         '[{"type":"set"}]',
         "\u0000",
     ):
+        open_workload(shown, "data-scientists")
         is_value(shown, PEOPLE, "32")
         shown.evaluate(
             "(garbage) => { for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, garbage); }",
             garbage,
         )
         shown.reload()
+        open_workload(shown, "data-scientists")
         is_value(shown, PEOPLE, "32")
     assert visit.errors == []

@@ -1,16 +1,18 @@
-"""Start: an example, a blank design, a file, and what the steps answer."""
+"""Start: three questions, an example, a blank design, a file, and what the steps answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gpuplan.app.cards import Card, Page, Tab, box
+from gpuplan.app.guided import count_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
-from gpuplan.report import amount
+from gpuplan.report import amount, number
 from gpuplan.report.headlines import Headline
+from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import load_scenario
-from gpuplan.wording import NAMES, whole
+from gpuplan.wording import NAMES, capital, whole
 
 EXAMPLES = NAMES["example"]
 """Scenarios to begin with, and their titles."""
@@ -45,4 +47,40 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
     }
 
 
-PAGE = Page(lambda _workbook: Headline(""), (Tab("start", "", box("gp-page", Card("start", start_data))),))
+def guide_data(workbook: Workbook) -> dict[str, Any]:
+    """Three questions: which kinds of workloads, how many of each, and where they are to run."""
+    problems = {problem.path: f"{capital(problem.message)}." for problem in workbook.unread}
+    return {
+        "kinds": [_kind(workbook, use_case, name, problems) for use_case, name in KIND_NAMES.items()],
+        "where": [
+            {
+                "path": path,
+                "label": NAMES["where a design is to run"][path],
+                "options": [["", "Suggest"], *options],
+                "problem": problems.get(path, ""),
+            }
+            for path, options in (
+                ("hardware.gpu", [[each.id, each.name] for each in workbook.catalog.gpus.values()]),
+                ("hardware.server", [[each.id, each.name] for each in workbook.catalog.servers.values()]),
+                ("availability.host_failures", list(map(list, NAMES["hosts that may fail"].items()))),
+            )
+        ],
+    }
+
+
+def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]) -> dict[str, Any]:
+    path, planned = count_of(workbook.catalog, use_case)
+    return {
+        "id": use_case,
+        "name": name,
+        "about": str(workbook.catalog.row("use_cases", use_case)["example"]),
+        "label": NAMES["what is counted"][path.rpartition(".")[2]],
+        "planned": "one at a time" if planned is None else f"{number(planned)} assumed",
+        "problem": problems.get(path, ""),
+    }
+
+
+PAGE = Page(
+    lambda _workbook: Headline(""),
+    (Tab("start", "", box("gp-page gp-start", Card("guide", guide_data), Card("start", start_data))),),
+)

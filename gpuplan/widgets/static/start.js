@@ -13,8 +13,7 @@ export default drawn((data, send) => {
     target.closest("section").remove();
   };
   return h("div", { class: "gp-start" },
-    h("h1", {}, "From who needs GPUs to which servers, how many, and why"),
-    h("p", { class: "gp-lead" }, "Describe the groups, and see the hosts, what a failure does, and the source behind every number. Nothing leaves this machine."),
+    h("h2", {}, "Or begin with an example", h("small", {}, "each opens as a whole design")),
     h("div", { class: "gp-cards" },
       data.examples.map((e) => h("button", { type: "button", class: "gp-card gp-pick", "data-at": e.id, onclick: () => send("example", { name: e.id }) },
         h("h2", {}, e.title), h("p", {}, e.text), h("p", { class: "gp-answer" }, e.answer), h("p", { class: "gp-small" }, e.hardware)))),

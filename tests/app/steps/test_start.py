@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan.app.state import STEPS, Workbook
-from gpuplan.app.steps.start import EXAMPLES, start_data
+from gpuplan.app.steps.start import EXAMPLES, guide_data, start_data
 from gpuplan.catalog import Catalog
+from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import example_names
 
 
@@ -38,3 +39,17 @@ def test_every_step_says_what_it_answers(catalog: Catalog) -> None:
     journey = start_data(Workbook(catalog))["journey"]
     assert [(step["id"], step["title"]) for step in journey] == list(STEPS[1:])
     assert all(step["text"] for step in journey)
+
+
+def test_three_questions_with_what_counts_where_nothing_is_answered(catalog: Catalog) -> None:
+    data = guide_data(Workbook(catalog))
+    assert json.loads(json.dumps(data)) == data
+    kinds = {kind["id"]: kind for kind in data["kinds"]}
+    assert [kind["name"] for kind in kinds.values()] == list(KIND_NAMES.values())
+    assert (kinds["llm-serving"]["label"], kinds["llm-serving"]["planned"]) == ("Users", "100 assumed")
+    assert (kinds["fine-tuning"]["label"], kinds["fine-tuning"]["planned"]) == ("Jobs a day", "one at a time")
+    gpu, server, failures = data["where"]
+    assert all(place["options"][0] == ["", "Suggest"] for place in data["where"])
+    assert len(gpu["options"]) == len(catalog.gpus) + 1
+    assert len(server["options"]) == len(catalog.servers) + 1
+    assert [value for value, _ in failures["options"]] == ["", "1", "2", "0"]

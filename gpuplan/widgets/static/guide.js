@@ -1,0 +1,60 @@
+// Three questions that make a first design: what to run, how many use each, and where. The second and third come with the first
+// answer. What is ticked, typed and chosen stays here until all of it is sent at once.
+export default {
+  render({ model, el }) {
+    const send = sender(model), kinds = new Map(), where = new Map();
+    const question = (number, text, ...rest) => h("fieldset", {}, h("legend", {}, h("span", { class: "gp-num", "aria-hidden": "true" }, number), text), rest);
+    const ticks = h("div", { class: "gp-guide-kinds" }), counts = h("div", { class: "gp-fields" }), places = h("div", { class: "gp-fields" });
+    const next = h("div", { class: "gp-guide-next", hidden: true }, question(2, "How many use each?", counts), question(3, "Where shall it run?", places),
+      h("div", { class: "gp-guide-go" }, h("button", { type: "submit", class: "gp-primary gp-big", "data-at": "guide-go" }, "Show a first design"),
+        h("small", {}, "What is left open is a planning value, marked as assumed.")));
+    const chosen = () => [...kinds].filter(([, kind]) => kind.tick.checked);
+    const form = h("form", { class: "gp-card gp-guide", novalidate: true, onsubmit: (event) => {
+      event.preventDefault();
+      if (chosen().length) send("guide", { counts: Object.fromEntries(chosen().map(([id, kind]) => [id, kind.field.value])), where: Object.fromEntries([...where].map(([path, each]) => [path, each.field.value])) });
+    } }, question(1, "What do you want to run?", ticks), next);
+    el.append(h("div", { class: "gp-start-lead" }, h("h1", {}, "From who needs GPUs to which servers, how many, and why"),
+      h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number has its source.")), form);
+
+    // An answer with its label above it, and what is wrong with it below.
+    function answer(at, name, field) {
+      const id = `${at}-${ownName(model, at)}`, said = h("p", { class: "gp-problem", id: `${id}-problem`, hidden: true }), label = h("label", { for: id }, name);
+      field.id = id;
+      field.dataset.at = at;
+      field.setAttribute("aria-describedby", said.id);
+      return { field, node: h("div", { class: "gp-field" }, h("div", { class: "gp-label" }, label), h("div", { class: "gp-cell" }, field), said), update(problem) {
+        said.textContent = problem;
+        said.hidden = !problem;
+        field.setAttribute("aria-invalid", String(Boolean(problem)));
+      } };
+    }
+    function arrange() {
+      next.hidden = !chosen().length;
+      counts.replaceChildren(...chosen().map(([, kind]) => kind.node));
+    }
+    function draw() {
+      const data = model.get("data");
+      if (!data.kinds) return;
+      for (const kind of data.kinds) {
+        if (!kinds.has(kind.id)) {
+          const tick = h("input", { type: "checkbox", "data-at": `guide-${kind.id}`, onchange: arrange });
+          ticks.append(h("label", { title: kind.about }, tick, kind.name));
+          kinds.set(kind.id, { tick, ...answer(`guide-count-${kind.id}`, `${kind.name}: ${kind.label.toLowerCase()}`, h("input", { type: "text", inputmode: "decimal", autocomplete: "off", placeholder: kind.planned })) });
+        }
+        kinds.get(kind.id).update(kind.problem);
+      }
+      for (const place of data.where) {
+        if (!where.has(place.path)) {
+          where.set(place.path, answer(`guide-${place.path}`, place.label, h("select", {}, place.options.map(([value, text]) => h("option", { value }, text)))));
+          places.append(where.get(place.path).node);
+        }
+        where.get(place.path).update(place.problem);
+      }
+      form.querySelector("[aria-invalid=true]")?.focus();
+    }
+    model.draw = draw;
+    model.on("change:data", draw);
+    draw();
+    return () => model.off("change:data", draw);
+  },
+};
