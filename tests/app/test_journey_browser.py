@@ -79,7 +79,8 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     caught_up(page)
     assert focus(page) == "usecases", "what was pressed is gone: the focus is on the step that came"
 
-    tab_to(page, "totals.hosts", "Shift+Tab")
+    tab_to(page, "demand.gpus", "Shift+Tab")
+    tab_to(page, "totals.hosts", "ArrowRight")  # the figures are one stop
     press("Enter")
     drawer = page.locator(".gp-drawer")
     formula = drawer.locator(".gp-formula")
@@ -104,7 +105,8 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     wait_figure(page, "totals.hosts", "8")
     focus(page)
 
-    tab_to(page, "hosts", "Shift+Tab")
+    tab_to(page, "usecases", "Shift+Tab")
+    tab_to(page, "hosts", "ArrowDown")  # so are the steps
     press("Enter")
     page.get_by_role("heading", name=TITLES["hosts"], level=1).wait_for()
     caught_up(page)
@@ -122,11 +124,11 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     caught_up(page)
     assert focus(page) == "vgpu-host-3"
 
-    tab_to(page, "deliver", "Shift+Tab")
+    tab_to(page, "hosts", "Shift+Tab")
     for step, title in STEPS[1:]:
         if step in ("usecases", "hosts"):
             continue
-        tab_to(page, step, "Shift+Tab" if step == "demand" else "Tab")
+        tab_to(page, step, "ArrowUp" if step == "demand" else "ArrowDown")
         press("Enter")
         page.locator(f"nav [aria-current=step][data-at={step}]").wait_for()
         page.get_by_role("heading", name=title, level=1).wait_for()

@@ -128,7 +128,7 @@ def edited(page: Any) -> None:
     enter(page, "groups.data-scientists.people", "64")  # 8 GPUs more
     wait_figure(page, "totals.hosts", "10")
     go(page, "cost")
-    at(page, PRICE).wait_for()
+    reveal(page, PRICE)
 
 
 def dialog_of(page: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import TAKEN, at, go, is_value, open_workload, says, take, until
+from browsing import TAKEN, at, go, is_value, open_tab, open_workload, reveal, says, take, until
 from waiting import LIMIT_S
 
 pytest.importorskip("voila")
@@ -88,15 +88,9 @@ class Tab:
         page = self.page
         self._number += 1
         go(page, "hosts" if edit in ("hosts input", "fail host") else "usecases")
-        if edit in ("people", "share", "undo"):
-            open_workload(page, "data-scientists")
 
         def typed(path: str, text: str) -> tuple[str, Any, Callable[[], Any]]:
-            field = page.locator(f'[data-at="{path}"]')
-            field.wait_for(state="attached")
-            field.evaluate(
-                "(field) => { for (const fold of document.querySelectorAll('details')) fold.open = true; }"
-            )
+            field = reveal(page, path)
             return value(path), text, lambda: field.fill(text)
 
         if edit == "people":
@@ -109,6 +103,7 @@ class Tab:
             count = self.says(rows())
             return rows(), count + 1, page.locator("[data-at=add-dev-test]").click
         if edit == "fail host":
+            open_tab(page, "picture")
             host = self.random.randint(1, 4)
             wanted = not self.says(is_down(host))
             return is_down(host), wanted, page.locator(f'[data-at="vgpu-host-{host}"]').click
