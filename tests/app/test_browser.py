@@ -32,6 +32,7 @@ from browsing import (
     open_tab,
     open_workload,
     refused,
+    reveal,
     take,
     unfold,
     until,

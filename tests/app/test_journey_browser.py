@@ -124,7 +124,7 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     assert focus(page) == "vgpu-host-3"
 
     tab_to(page, "hosts", "Shift+Tab")
-    for step, title in STEPS[1:]:
+    for step, _ in STEPS[1:]:
         if step in ("usecases", "hosts"):
             continue
         tab_to(page, step, "ArrowUp" if step == "demand" else "ArrowDown")
