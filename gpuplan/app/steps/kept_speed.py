@@ -17,7 +17,7 @@ MARKS = {
     "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
     "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
     "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},
-    "over": {"sign": "!", "text": VERDICTS["over"], "tone": "warn"},
+    "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
     "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
 }
 """A sign and a word beside each colour."""
