@@ -93,10 +93,12 @@ def network(plan: Plan) -> Headline:
     ]
     if said and not any(each.use for each in found):
         said.append("no GPU is reached over it")
-    return Headline(f"{link} {'; '.join(said)}." if said else NO_NETWORK)
+    first, *others = said or [""]
+    told = [first, *(each.removeprefix("is ") for each in others)]
+    return Headline(f"{link} {'; '.join(told)}." if said else NO_NETWORK)
 
 
-LINK_IS = {"good": "is enough for", "fair": "slows", "bad": "is too slow for"}
+LINK_IS = {"good": "is enough for", "fair": "is slow for", "bad": "is too slow for"}
 """Verdict -> what is said of the link and what has it."""
 NO_NETWORK = "No workload depends on the speed of the network."
 

@@ -33,6 +33,18 @@ def test_the_enterprise_example(plans: dict[str, Plan]) -> None:
     assert HEADLINES["hosts"](plan).sentence == "Seven hosts carry the load; any one host failure is covered."
 
 
+def test_the_network_says_for_what_it_is_enough_and_for_what_too_slow(
+    plans: dict[str, Plan], catalog: Catalog
+) -> None:
+    assert (
+        HEADLINES["network"](plans["enterprise"]).sentence
+        == "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 hosts."
+    )
+    slow = plans["enterprise"].scenario.with_value("network.link_gbit_s", 10)
+    said = HEADLINES["network"](make_plan(slow.with_value("network.transport", "tcp"), catalog)).sentence
+    assert said.startswith("10 Gbit/s TCP is enough for remote GPUs of ") and "; too slow for " in said
+
+
 def test_what_is_lost_is_said(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("enterprise").with_value("availability.host_failures", 0), catalog)
     assert HEADLINES["hosts"](plan).sentence.startswith(

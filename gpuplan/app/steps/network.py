@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +39,7 @@ from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
-from gpuplan.wording import TRANSPORT_NAMES, counted
+from gpuplan.wording import TRANSPORT_NAMES, counted, some_of
 
 MET = {
     True: {"sign": "\u2713", "text": "met", "tone": "good"},
@@ -50,7 +51,7 @@ BARS = "A bar is the range of the speed kept, its line the typical share; below 
 NO_WORKLOADS = "No workloads yet. The other tabs show what this link carries of typical work."
 NO_REMOTE = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
 SHOWN_HELP = 2
-"""Workloads of which the verdict says what would help."""
+"""So many ways to help stand beside the verdict."""
 
 
 def _link(scenario: Scenario) -> str:
@@ -124,16 +125,25 @@ def verdict_data(workbook: Workbook) -> Contents:
     table = lettered(workbook, tables.speed_kept(plan), "who")
     table = table.dressed("work", lambda n, _: _in_short(found[n]))
     table = judged(workbook, table, "kept", [each.use for each in found], basis="")
+    more = BARS if any(each.use for each in found) else ""
+    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": _helped(found)}
+
+
+def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
+    """What would help, said once for all that it helps; of much what helps the slowest."""
+    names: dict[str, list[str]] = {}
+    for each in sorted(found, key=lambda each: each.verdict != "bad"):
+        if each.use and each.use.changes and each.verdict != "good":
+            names.setdefault("; ".join(each.use.changes), []).append(each.name)
     helped = [
-        said(strong(f"{each.name}: "), f"{'; '.join(each.use.changes)}.")
-        for each in sorted(found, key=lambda each: each.verdict != "bad")
-        if each.use and each.use.changes and each.verdict != "good"
+        said(strong(f"{some_of(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
     ]
     left = len(helped) - SHOWN_HELP
-    if left > 0:
-        helped[SHOWN_HELP:] = [said(f"And {counted(left, 'workload')} more: see the tabs.")]
-    more = BARS if any(each.use for each in found) else ""
-    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": helped}
+    return (
+        [*helped[:SHOWN_HELP], said(f"What else would help stands in the tabs ({number(left)} more).")]
+        if left > 0
+        else helped
+    )
 
 
 def _in_short(each: LinkVerdict) -> dict[str, Any]:
@@ -155,16 +165,23 @@ def remote_data(workbook: Workbook) -> Contents:
     plan, uses = workbook.plan, workbook.plan.network.remote
     if not uses:
         return NO_REMOTE if plan.groups else NO_WORKLOADS
+    alike = len({use.speed for use in uses}) == 1
     table = lettered(workbook, tables.remote_gpus(plan), "group", [use.id for use in uses])
-    table = judged(workbook, table, "kept", uses).dressed("work", lambda n, _: _work(workbook, uses[n]))
+    table = judged(workbook, table, "kept", uses).dressed(
+        "work", lambda n, _: _work(workbook, uses[n], not alike)
+    )
     table = table.dressed(
         "users", lambda n, _: {"title": f"{rate(uses[n].on_host_gbit_s)} Gbit/s for all in one host"}
     )
-    return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=BARS)]}
+    speed = f" Speed of the GPU {uses[0].speed}." * alike
+    return {
+        "hint": _link(plan.scenario),
+        "tables": [screen(with_changes(table, uses), more=f"{BARS}{speed}")],
+    }
 
 
-def _work(workbook: Workbook, use: RemoteUse) -> dict[str, Any]:
-    """What a group runs, as a choice; and how fast its GPU is at it."""
+def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
+    """What a group runs, as a choice; and how the speed of its GPU is known, if that is ``told`` here."""
     path = f"groups.{use.id}.workload"
     names = dict(presets(workbook.catalog))
     group = next((g for g in workbook.scenario.groups if g.id == use.id), None)
@@ -173,7 +190,7 @@ def _work(workbook: Workbook, use: RemoteUse) -> dict[str, Any]:
     usual = usual_workload(workbook.catalog, replace(group, workload=None))
     field = field_data(workbook, path, [("", f"{names[usual]} (usual)"), *names.items()])
     field["label"] = f"{field_of(path).label} of {use.name}"
-    return {"text": "", "field": field, "note": f"speed {use.speed}"}
+    return {"text": "", "field": field, "note": f"speed {use.speed}" * told}
 
 
 @panel()

@@ -137,7 +137,9 @@ def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workb
     data = step.verdict_data(enterprise)
     assert {row[3]["mark"]["text"] for row in data["tables"][0]["rows"]} == {"too slow"}
     helped = [line[0]["text"] for line in data["after"]]
-    assert len(helped) == 3 and helped[-1] == "And 3 workloads more: see the tabs."
+    assert len(helped) == 3 and helped[-1].endswith(" more).")
+    told = [line[1]["text"] for line in data["after"][:-1]]
+    assert len(set(told)) == len(told), "what helps several is said once"
 
 
 def test_a_job_that_nobody_entered_is_an_example_and_in_no_verdict(catalog: Catalog) -> None:
