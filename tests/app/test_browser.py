@@ -893,6 +893,7 @@ def all_parts(page: Any, step: str) -> list[list[str]]:
     """The parts of a step as they stand on the page, once all is drawn."""
     go(page, step)
     caught_up(page)
+    page.locator(".gp-page", has_text="Being planned").wait_for(state="detached")  # beside the page
     parts: list[list[str]] = page.evaluate(PARTS)
     return [[OWN_NAME.sub(r'name="\1"', text) for text in part] for part in parts]
 
