@@ -50,6 +50,8 @@ MET = {
 BARS = "A bar is the range of the speed kept, its line the typical share; below the first mark the link is too slow, above the second it is enough."
 NO_WORKLOADS = "No workloads yet. The other tabs show what this link carries of typical work."
 NO_REMOTE = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
+FEW = 3
+"""So many names are said."""
 SHOWN_HELP = 2
 """So many ways to help stand beside the verdict."""
 
@@ -136,7 +138,7 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
         if each.use and each.use.changes and each.verdict != "good":
             names.setdefault("; ".join(each.use.changes), []).append(each.name)
     helped = [
-        said(strong(f"{some_of(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
+        said(strong(f"{_named(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
     ]
     left = len(helped) - SHOWN_HELP
     return (
@@ -144,6 +146,11 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
         if left > 0
         else helped
     )
+
+
+def _named(names: Sequence[str]) -> str:
+    """Few names one after the other; how many there are where they would fill lines."""
+    return some_of(names) if len(names) <= FEW else counted(len(names), "workload")
 
 
 def _in_short(each: LinkVerdict) -> dict[str, Any]:
