@@ -37,7 +37,7 @@ function workload(id, send) {
   return { node, toggle, update(row, off) {
     node.className = `gp-workload ${row.open ? "on" : ""} ${off}`;
     toggle.setAttribute("aria-expanded", String(Boolean(row.open)));
-    redraw(toggle, [row.letter ? chip(row.letter, row.colour) : null, line("gp-workload-name", [row.name, row.kind]),
+    redraw(toggle, [row.letter ? chip(row.letter, row.colour) : null, line("gp-workload-name", [row.name, row.kind === row.name ? "" : row.kind]),
       h("span", { class: "gp-workload-said" }, row.words[0], row.problem ? h("small", { class: "gp-problem" }, row.problem) : h("small", {}, row.words[1])),
       line("gp-workload-gets", row.gets), h("span", { class: "gp-workload-access" }, row.access[0], h("small", {}, row.access[1])),
       h("span", { class: "gp-chevron", "aria-hidden": "true" }, row.open ? "\u2303" : "\u203a")]);
