@@ -107,7 +107,7 @@ def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -
     wait_figure(shown, "totals.hosts", "9")
     for step, _ in STEPS[1:]:
         go(shown, step)
-        if step in ("demand", "network", "cost"):
+        if step in ("demand", "cost"):
             shown.locator(".gp-chart:visible svg").first.wait_for()
     assert "people: 36" in Path(download(shown, "deliver-yaml").path()).read_text(encoding="utf-8")
 
@@ -163,7 +163,7 @@ def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
         enter(user.page, "groups.developers.name", secret)
     files = []
     for user, secret in zip(users, secrets, strict=True):
-        user.page.locator(".gp-access h2", has_text=secret).wait_for()
+        user.page.locator(".gp-workload-name", has_text=secret).wait_for()
         go(user.page, "design")
         files.append(saved(user))
     for user, mine, file, own, other in zip(users, heard, files, secrets, secrets[::-1], strict=True):

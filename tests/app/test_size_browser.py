@@ -23,7 +23,7 @@ OUTSIDE = """() => [...document.querySelectorAll(".gp-app *")].filter((node) => 
   return box.right > card.right + 1;
 }).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
 
-CUT = """() => [...document.querySelectorAll('.gp-app .gp-grid .gp-digits')]
+CUT = """() => [...document.querySelectorAll('.gp-app :is(.gp-grid, .gp-field) .gp-digits')]
   .filter((input) => input.offsetParent && input.scrollWidth > input.clientWidth).map((input) => input.value)"""
 
 LARGE = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, download, fail, figure, figures, go, take, wait_figure
+from browsing import at, caught_up, download, fail, figure, figures, go, open_tab, reveal, take, wait_figure
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
@@ -55,10 +55,10 @@ def test_the_journey_from_start_to_deliver(
 
     take(page, "enterprise")
     wait_figure(page, "totals.hosts", "8")
-    people = at(page, "groups.data-scientists.people")
-    people.wait_for()
+    at(page, "workload-data-scientists").wait_for()
     assert figures(page) == figures(page) | ANSWER
     picture(page, TOUR[1])
+    people = reveal(page, "groups.data-scientists.people")
     people.fill("64")  # active ones twice as many: 8 GPUs more, so 36 GPUs, 9 + 1 hosts
     wait_figure(page, "totals.hosts", "10")
 
@@ -86,10 +86,11 @@ def test_the_journey_from_start_to_deliver(
     drawer.wait_for(state="detached")
 
     go(page, "network")
-    page.locator(".gp-chart:visible svg").first.wait_for()
-    row = page.locator("tr:visible", has_text="Data scientists").first
-    assert re.search(r"90 %\s*76\u201398 %", row.inner_text()), "what is left of its speed, and the range"
     picture(page, TOUR[3])
+    open_tab(page, "remote")
+    row = page.locator("tr:visible", has_text="Data scientists").first
+    row.wait_for()
+    assert re.search(r"90 %\s*76\u201398 %", row.inner_text()), "what is left of its speed, and the range"
 
     go(page, "cost")
     page.locator(".gp-chart:visible svg text", has_text="Start").first.wait_for()
