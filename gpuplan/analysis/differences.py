@@ -312,7 +312,7 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     """What has to be known before plans are compared: how GPUs are counted, and what makes their money incomparable."""
     if counted := counting(plans):
         yield counted
-    years = [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans]
+    years = [amount(p.scenario.cost.years, "year") for p in plans]
     left_out = [set(p.costs.excludes) if p.costs else {"everything"} for p in plans]
     in_all = set.intersection(*left_out)
     excluded = [" and ".join(sorted(each - in_all)) or "nothing more" for each in left_out]
