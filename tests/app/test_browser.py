@@ -683,7 +683,7 @@ def test_a_chart_follows_its_rows_and_is_not_made_again(visit: Any) -> None:
 def test_every_step_begins_at_its_top(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    page.set_viewport_size({"width": 1280, "height": 500})
+    page.set_viewport_size({"width": 1280, "height": 360})
     for step in ("demand", "hosts", "network", "design", "demand", "usecases"):
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         until(page, "scrollY > 100")

@@ -225,7 +225,7 @@ def test_theme_is_the_pages_business_and_keeps_the_warm_kernel(shared: Any, tab:
     evaluate("localStorage.removeItem('gpuplan-theme')")
     for system in ("light", "dark"):
         visit.page.emulate_media(color_scheme=system)
-        assert evaluate("gpuplan.theme") == system
+        until(visit.page, "gpuplan.theme", system)
 
 
 @pytest.mark.parametrize("query", ["theme=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "template=lab"])
