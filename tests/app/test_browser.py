@@ -770,7 +770,7 @@ def test_the_page_goes_on_while_hosts_are_simulated(visit: Any) -> None:
     simulated = simulation(page)
     at(page, "simulate-go").click()
     enter(page, "groups.developers.people", "33")
-    wait_figure(page, "demand.gpus", "14 GPUs")
+    wait_figure(page, "demand.gpus", "15 GPUs")
     go(page, "demand")
     at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
     simulated.locator(".gp-old").wait_for()  # it was another design

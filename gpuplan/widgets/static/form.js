@@ -20,7 +20,7 @@ export default {
       const focused = below.contains(document.activeElement);
       redraw(below, [data.text ? h("p", { class: "gp-said" }, data.text) : null, tables(data.tables ?? [], send, model),
         data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null]);
-      if (focused && !below.contains(document.activeElement)) body.querySelector("input, select")?.focus({ preventScroll: true });
+      if (focused && !below.contains(document.activeElement)) body.querySelector("[data-at]:is(input, select, textarea)")?.focus({ preventScroll: true });
       if (!details) return;
       hint.textContent = data.hint;
       if (data.fields.some((f) => f.problem)) details.open = true;
