@@ -65,6 +65,7 @@ def test_the_journey_from_start_to_deliver(
     go(page, "demand")
     page.locator(".gp-chart svg").first.wait_for()
     go(page, "hosts")
+    page.locator(".gp-host").nth(9).wait_for()
     assert page.locator(".gp-host").count() == 10
     go(page, "usecases")
     assert people.input_value() == "64", "nothing is lost by going back"

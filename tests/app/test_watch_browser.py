@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, choose, focused, go
+from browsing import at, choose, focused, go, open_tab
 
 from gpuplan.scenario import from_dict
 
@@ -57,6 +57,7 @@ def test_vms_arrive_one_by_one(audited: Callable[[str, int], Any], tmp_path: Pat
     at(page, "watch-leave").click()
     focused(page, "vgpu-watch")
     page.locator(".gp-host.failed").wait_for()
+    open_tab(page, "power-on")
     at(page, "power-on").click()
     at(page, "power-on-go").click()
     at(page, "power-on-stop").click()
