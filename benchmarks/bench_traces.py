@@ -63,7 +63,7 @@ def show(name: str, jobs: Jobs) -> None:
     compared_s = time.perf_counter() - begun
     print(f"  proposed: {len(hosts)} hosts of {LARGEST_GPUS}; at most {result.share:.0%} of the jobs")
     for what, methods in (
-        ("turned away", result.turned_away),
+        ("denied", result.denied),
         (f"wait over {60 * result.wait_limit_h:.0f} min", result.waits_long),
     ):
         for method in methods:
@@ -71,10 +71,10 @@ def show(name: str, jobs: Jobs) -> None:
             print(
                 f"    {what:18} {method.name:20} {method.chance:8.3%} there, {needed:17}  {method.assumption}"
             )
-    rough = next((m.gpus_needed for m in result.turned_away if m.name == "kaufman-roberts"), None)
+    rough = next((m.gpus_needed for m in result.denied if m.name == "kaufman-roberts"), None)
     if rough:
         denied = compare(jobs.with_groups(np.zeros_like(jobs.group), ("all",)), hosts=[rough])
-        print(f"  the {rough} GPUs of Kaufman-Roberts, replayed: {denied.turned_away_share:.1%} turned away")
+        print(f"  the {rough} GPUs of Kaufman-Roberts, replayed: {denied.denied_share:.1%} denied")
     print(
         f"  pool {result.pool_gpus} GPUs over silos {result.silo_gpus}: {result.pool_gpus / result.silo_gpus:.2f};"
         f" utilisation of silos {result.silo_utilisation:.0%}, of the pool {result.pool_utilisation:.0%}"

@@ -302,7 +302,7 @@ def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
     what = {
         "wait": "have to wait",
         "wait-time": f"wait longer than {number(wait_min)} min",
-        "turned-away": "are denied",
+        "denied": "are denied",
     }[rule]
     return f"at most {stated_percent(chance)} {whom} {what}"
 
@@ -336,7 +336,7 @@ def years_left_out(years: int, asked: int) -> str:
 
 def held_for_each(method: str, rule: str) -> bool:
     """Whether a method tells groups apart; the others answer for all requests together, those of large requests wait more."""
-    return method == "closed" or (method == "poisson" and rule == "turned-away")
+    return method == "closed" or (method == "poisson" and rule == "denied")
 
 
 def _days(days: list[int]) -> str:

@@ -119,9 +119,9 @@ def test_the_traces(catalog: Catalog) -> None:
     columns = (
         "jobs",
         "offered_gpus",
-        "turned_away_kaufman_roberts_gpus",
-        "turned_away_hayward_gpus",
-        "turned_away_replay_gpus",
+        "denied_kaufman_roberts_gpus",
+        "denied_hayward_gpus",
+        "denied_replay_gpus",
     )
     for name, *figures in table("trace"):
         row = catalog.row("trace_results", name.strip("`"))

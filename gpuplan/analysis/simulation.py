@@ -131,7 +131,7 @@ def simulate_pool(
         request_streams(plan, pool_id, when),
         hosts=up,
         policy=plan.scenario.platform.assignment,
-        longest_wait_h=0.0 if target.rule == "turned-away" else math.inf,
+        longest_wait_h=0.0 if target.rule == "denied" else math.inf,
         wait_h=target.wait_h if target.rule == "wait-time" else 0.0,
         seed=seed,
         progress=progress,
@@ -147,7 +147,7 @@ def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
         figure = {
             "wait": outcome.waited,
             "wait-time": outcome.waited_longer,
-            "turned-away": outcome.turned_away,
+            "denied": outcome.denied,
         }[target.rule]
         return figure.value, figure.half_width
 
@@ -180,9 +180,9 @@ def _together(parts: Sequence[Outcome]) -> Outcome:
 
     merged: dict[str, Any] = {
         name: sum(getattr(part, name) for part in parts)
-        for name in ("requests", "served", "turned_away_requests", "still_waiting")
+        for name in ("requests", "served", "denied_requests", "still_waiting")
     }
-    merged |= {name: over(name, "requests") for name in ("turned_away", "waited", "waited_longer")}
+    merged |= {name: over(name, "requests") for name in ("denied", "waited", "waited_longer")}
     merged["mean_wait_h"] = over("mean_wait_h", "served")
     for name in ("wait_p50_h", "wait_p90_h", "wait_p95_h", "wait_p99_h"):
         merged[name] = max(getattr(part, name) for part in parts)
@@ -196,7 +196,7 @@ def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, .
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 
 
-FIGURES = ("turned_away", "waited", "waited_longer", "mean_wait_h")
+FIGURES = ("denied", "waited", "waited_longer", "mean_wait_h")
 WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
 
 

@@ -13,7 +13,7 @@ from gpuplan.report import amount, number
 from gpuplan.wording import counted, priced, rounded_money, short_number, stated_percent, whole
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
-RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "turned-away": "at most {} denied"}
+RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "denied": "at most {} denied"}
 """Sizing rule -> what the demand is, where it is not a probability of waiting."""
 WAITING = "at most {} wait"
 

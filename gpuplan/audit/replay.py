@@ -62,9 +62,9 @@ class Comparison:
     poisson_peakedness: float
     waiting: Replayed
     """On the hosts, everybody waits."""
-    turned_away_share: float
-    """On the hosts, nobody waits: who finds too few GPUs free is turned away."""
-    turned_away: tuple[Method, ...]
+    denied_share: float
+    """On the hosts, nobody waits: who finds too few GPUs free is denied."""
+    denied: tuple[Method, ...]
     waits_long: tuple[Method, ...]
     """Chance of waiting longer than the limit."""
     silos: tuple[Silo, ...]
@@ -91,7 +91,7 @@ def compare(
 ) -> Comparison:
     """The same jobs on proposed hosts, by replay and by formula, and silos against the pool; their requests count, not starts.
 
-    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be turned away. ``peakedness`` for Hayward's formulas
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's formulas
     is that of the GPUs wanted in the trace where none is given. ``progress`` is called with what is being worked out, and ends
     the comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more GPUs
     than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); all others see one pool of as many
@@ -105,9 +105,7 @@ def compare(
     jobs = few_groups(jobs)
     replays = _Replays(jobs, policy, wait_limit_h, progress)
     waiting = replays.run(hosts, "the proposed hosts, all jobs wait")
-    turned_away = replays.run(
-        hosts, "the proposed hosts, no job waits", longest_wait_h=0.0
-    ).turned_away_share()
+    denied = replays.run(hosts, "the proposed hosts, no job waits", longest_wait_h=0.0).denied_share()
     first, last = period_s(jobs)
     hours = (last - first) / 3600
     offered = float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
@@ -140,12 +138,12 @@ def compare(
     turned = [
         *_kaufman_roberts(gpus, share, loads, sizes, count),
         pooled("hayward", f"one pool, peakedness {z:.3g}, sizes in it", bursty_b),
-        pooled("replay", "one pool, the jobs as they came", replays.turned_away),
+        pooled("replay", "one pool, the jobs as they came", replays.denied),
         Method(
             "replay on the hosts",
             f"the proposed hosts, {policy}",
-            turned_away,
-            _on_identical_hosts(replays, hosts, share, Replayed.turned_away_share, 0.0),
+            denied,
+            _on_identical_hosts(replays, hosts, share, Replayed.denied_share, 0.0),
         ),
     ]
     pool_gpus = needed(replays.waits_long)
@@ -176,8 +174,8 @@ def compare(
         peakedness=wanted.peakedness,
         poisson_peakedness=poisson,
         waiting=waiting,
-        turned_away_share=turned_away,
-        turned_away=tuple(turned),
+        denied_share=denied,
+        denied=tuple(turned),
         waits_long=tuple(long),
         silos=silos,
         silo_gpus=silo_gpus,
@@ -224,10 +222,10 @@ class _Replays:
             return 1.0
         return self.run([gpus], f"a pool of {gpus} GPUs").longer_share(self.wait_limit_h)
 
-    def turned_away(self, gpus: int) -> float:
+    def denied(self, gpus: int) -> float:
         if gpus < self.gpus.max():
             return 1.0
-        return self.run([gpus], f"a pool of {gpus} GPUs, no job waits", 0.0).turned_away_share()
+        return self.run([gpus], f"a pool of {gpus} GPUs, no job waits", 0.0).denied_share()
 
 
 def _kaufman_roberts(

@@ -23,12 +23,12 @@ from gpuplan.units import exact
 FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("closed", "wait"): closed_groups.closed_wait_chance,
     ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
-    ("closed", "turned-away"): closed_groups.closed_blocking,
+    ("closed", "denied"): closed_groups.closed_blocking,
     ("poisson", "wait"): queueing.hayward_c,
-    ("poisson", "turned-away"): queueing.kaufman_roberts,
+    ("poisson", "denied"): queueing.kaufman_roberts,
     ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,
     ("bursty", "wait"): queueing.hayward_c,
-    ("bursty", "turned-away"): queueing.hayward_b,
+    ("bursty", "denied"): queueing.hayward_b,
     ("bursty", "wait-time"): queueing.hayward_wait_longer_chance,
 }
 """(method, rule) -> the model function that gives the chance."""
@@ -136,7 +136,7 @@ class Odds:
 
     def _counted(self, method: str) -> bool:
         """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
-        return method == "closed" or (method == "poisson" and self.target.rule == "turned-away")
+        return method == "closed" or (method == "poisson" and self.target.rule == "denied")
 
     def _least_counted(self, method: str) -> int:
         reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)

@@ -252,7 +252,7 @@ def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
         f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
         f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
         f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if no "
-        f"job waited, {percent(found.turned_away_share)} would be denied."
+        f"job waited, {percent(found.denied_share)} would be denied."
     ]
     if data["left_out_jobs"]:
         said.append(
@@ -261,10 +261,7 @@ def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
     return [
         heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
         + "\n".join(map(wrapped, said)),
-        *(
-            f"{table.title}:\n{text(table)}"
-            for table in (tables.few_turned_away(data), tables.few_wait(data))
-        ),
+        *(f"{table.title}:\n{text(table)}" for table in (tables.few_denied(data), tables.few_wait(data))),
         wrapped(
             f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
             f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "

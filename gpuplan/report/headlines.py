@@ -58,7 +58,7 @@ def demand(plan: Plan) -> Headline:
         needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
         workloads_need = f"; the workloads need {needed}" if needed and needed != gpus else ""
         return Headline(f"The design provides {gpus} as stated{workloads_need}.")
-    if asked.rule in ("wait", "wait-time", "turned-away"):
+    if asked.rule in ("wait", "wait-time", "denied"):
         each = asked.for_whom == "each"
         return Headline(f"With {gpus}, {target_words(asked.rule, asked.chance, asked.wait_min, each)}.")
     when = "in the busiest hour" if asked.rule == "hours" else "when all workloads peak at once"

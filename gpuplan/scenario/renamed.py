@@ -9,12 +9,17 @@ GPU_LICENCES = {"year": (), "5-years": (("licence_term_years", 5),)}
 """GPU software licence of before -> what else it meant; both are subscriptions now."""
 OF_A_TERM = {"nvaie-5-years": ("nvaie-year-5", 5)}
 """Price of before, for a whole term -> its key now, and the years of the term: it is a price for one of them now."""
+SIZING_RULES = {"turned-away": "denied"}
+"""Sizing rule of before -> what it is called now."""
 
 
 def renamed(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """The data of a scenario file with the names of today; what is not understood stays as it is."""
     data = {**data}
     cost, prices, ranges = (data.get(name) for name in ("cost", "prices", "ranges"))
+    demand = data.get("demand")
+    if isinstance(demand, Mapping) and isinstance(rule := demand.get("rule"), str):
+        data["demand"] = {**demand, "rule": SIZING_RULES.get(rule, rule)}
     if (
         isinstance(cost, Mapping)
         and isinstance(licence := cost.get("gpu_licence"), str)

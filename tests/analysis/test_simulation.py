@@ -56,22 +56,22 @@ def test_jobs_on_whole_gpus_wait_as_erlang_says(catalog: Catalog) -> None:
     assert methods(plan, "vgpu").load_gpus == pytest.approx(8)
 
 
-def test_people_turned_away_as_engset_says(catalog: Catalog) -> None:
+def test_people_denied_as_engset_says(catalog: Catalog) -> None:
     plan = planned(
         catalog,
         {"people": 20, "active_share": 0.4},
         {"people": 6, "active_share": 0.5},
-        demand={"rule": "turned-away"},
+        demand={"rule": "denied"},
         hardware={"gpus_per_host": 1},
     )
     found = simulate_pool(plan, "vgpu", hosts=11)
     exact = closed_blocking(11, people=[20, 6], shares=[0.4, 0.5], sizes=[1, 1])[-1]
     for outcome, chance in zip(found.simulated.streams, exact, strict=True):
-        figure = outcome.turned_away
+        figure = outcome.denied
         assert figure.half_width is not None
         assert abs(figure.value - chance) < 2 * figure.half_width
         assert outcome.waited.value == 0
-    assert found.disappointed == max(o.turned_away.value for o in found.simulated.streams)
+    assert found.disappointed == max(o.denied.value for o in found.simulated.streams)
 
 
 def test_places_with_other_hours_are_people_of_their_own(catalog: Catalog) -> None:

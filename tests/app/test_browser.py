@@ -881,7 +881,7 @@ CHANGES = (
     ("usecases", "groups.data-scientists.remote_allowed", "click", ("", "", "")),
     ("demand", "groups.data-scientists.hours", "fill", ("08:00-18:00",)),
     ("demand", "rule-wait", "click", ("",)),
-    ("demand", "rule-turned-away", "click", ("",)),
+    ("demand", "rule-denied", "click", ("",)),
     ("hosts", "n0", "click", ("",)),
     ("hosts", "n2", "click", ("",)),
     ("usecases", "hardware.gpu", "select_option", ("t4-16gb", "a100-pcie-80gb")),

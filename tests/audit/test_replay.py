@@ -24,7 +24,7 @@ def by_name(methods: Sequence[Method]) -> dict[str, Method]:
 def test_replays_agree_with_the_formulas_where_they_hold() -> None:
     jobs = poisson(11, load=20, hours=6000)
     found = compare(jobs, hosts=[24], wait_limit_h=0.25)
-    turned, long = by_name(found.turned_away), by_name(found.waits_long)
+    turned, long = by_name(found.denied), by_name(found.waits_long)
     assert found.offered_gpus == pytest.approx(20, rel=0.03)
     assert found.poisson_peakedness == 1
     exact = erlang_b(24, load=found.offered_gpus)
@@ -49,13 +49,12 @@ def test_bursts_part_the_replay_from_the_formulas() -> None:
     rng = np.random.default_rng(4)
     submit = np.repeat(np.arange(0, 2000, 20.0), 100)
     found = compare(make(submit, rng.exponential(2.0, len(submit))), hosts=[8] * 3)
-    needed = {name: m.gpus_needed for name, m in by_name(found.turned_away).items()}
+    needed = {name: m.gpus_needed for name, m in by_name(found.denied).items()}
     assert needed["kaufman-roberts"] < needed["hayward"] < needed["replay"]  # type: ignore[operator]
     assert found.peakedness > 10
     steady = compare(make(submit, 2.0), hosts=[8] * 3, peakedness=1.0)
     assert (
-        by_name(steady.turned_away)["hayward"].gpus_needed
-        == by_name(steady.turned_away)["kaufman-roberts"].gpus_needed
+        by_name(steady.denied)["hayward"].gpus_needed == by_name(steady.denied)["kaufman-roberts"].gpus_needed
     )
 
 
@@ -64,10 +63,10 @@ def test_the_fewest_gpus_of_a_replay_by_hand() -> None:
     jobs = make(np.repeat(np.arange(0, 100, 10.0), 20), 1.0)
     found = compare(jobs, hosts=[10, 10])
     assert by_name(found.waits_long)["replay"].gpus_needed == 19
-    assert by_name(found.turned_away)["replay"].gpus_needed == 19
+    assert by_name(found.denied)["replay"].gpus_needed == 19
     assert by_name(found.waits_long)["replay on the hosts"].gpus_needed == 20
     assert found.waiting.longer_share(0.0) == 0
-    assert found.turned_away_share == 0
+    assert found.denied_share == 0
     assert found.pool_gpus == 19
     assert found.pool_utilisation == pytest.approx(200 / 90 / 19)
     assert compare(jobs, hosts=[10, 10], share=0.11).pool_gpus == 18
@@ -95,11 +94,11 @@ def test_fractions_are_counted_in_parts() -> None:
     jobs = make(np.sort(rng.uniform(0, 3000, 15_000)), rng.exponential(2.0, 15_000), 0.5)
     found = compare(jobs, hosts=[6])
     exact = erlang_b(12, load=2 * found.offered_gpus)
-    turned = by_name(found.turned_away)
+    turned = by_name(found.denied)
     assert turned["kaufman-roberts"].chance == pytest.approx(exact)
     assert turned["replay"].chance == pytest.approx(exact, rel=0.1)
     odd = compare(make(np.arange(30), 1.0, [0.013, 0.31, 0.57] * 10), hosts=[4])
-    assert "kaufman-roberts" not in by_name(odd.turned_away)
+    assert "kaufman-roberts" not in by_name(odd.denied)
 
 
 def test_jobs_larger_than_a_host_run_on_several() -> None:

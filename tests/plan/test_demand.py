@@ -53,7 +53,7 @@ def test_every_mix_fits_on_the_hosts_for_the_demand(catalog: Catalog) -> None:
         {"people": 2, "gpus_each": 4, **NIGHT},
         {"people": 20, "active_share": 0.5, "gpus_each": 0.125},
     )
-    for rule in ("hours", "wait", "turned-away", "wait-time"):
+    for rule in ("hours", "wait", "denied", "wait-time"):
         plan = planned(catalog, *groups, rule=rule)
         (pool,), (hours,) = plan.pools, plan.hours
         assert pool.hosts_for_demand == max(hours.hosts) == hours.hosts[hours.chosen]
@@ -99,7 +99,7 @@ def test_the_target_moves_the_gpus(catalog: Catalog) -> None:
 
 def test_more_people_never_want_fewer_gpus(catalog: Catalog) -> None:
     for rule, method in itertools.product(
-        ("hours", "wait", "wait-time", "turned-away"), ("auto", "poisson", "bursty")
+        ("hours", "wait", "wait-time", "denied"), ("auto", "poisson", "bursty")
     ):
         found = [
             planned(

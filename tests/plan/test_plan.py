@@ -255,7 +255,7 @@ class _Once(dict[str, Any]):
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
-@pytest.mark.parametrize("rule", ["sum", "wait", "turned-away"])
+@pytest.mark.parametrize("rule", ["sum", "wait", "denied"])
 def test_no_line_is_written_over_by_another(
     monkeypatch: pytest.MonkeyPatch, catalog: Catalog, name: str, rule: str
 ) -> None:

@@ -47,7 +47,7 @@ def short(groups: list[tuple[int, float, int]], own: int, gpus: int, lost: bool)
     return refused / total
 
 
-@pytest.mark.parametrize("rule", ["wait", "turned-away"])
+@pytest.mark.parametrize("rule", ["wait", "denied"])
 def test_a_closed_group_against_every_state(rule: str, catalog: Catalog) -> None:
     groups = [(6, 0.5, 1), (4, 0.25, 2), (2, 0.75, 4)]
     asked = scenario(*({"people": n, "active_share": p, "gpus_each": g} for n, p, g in groups))
@@ -55,7 +55,7 @@ def test_a_closed_group_against_every_state(rule: str, catalog: Catalog) -> None
     for each in (True, False):
         odds = Odds(mix, target(rule, each=each))
         for gpus in range(4, 23):
-            by_group = [short(groups, own, gpus, rule == "turned-away") for own in range(3)]
+            by_group = [short(groups, own, gpus, rule == "denied") for own in range(3)]
             weights = [n * p for n, p, _ in groups]
             mean = sum(w * x for w, x in zip(weights, by_group, strict=True)) / sum(weights)
             assert odds.chance(gpus, "closed") == pytest.approx(max(by_group) if each else mean, abs=1e-12)
@@ -82,9 +82,7 @@ def test_independent_arrivals_of_one_size_are_erlangs(catalog: Catalog) -> None:
     (mix,) = all_mixes(asked, catalog)
     for gpus in range(1, 20):
         assert Odds(mix, target("wait")).chance(gpus, "poisson") == pytest.approx(erlang_c(gpus, load=6))
-        assert Odds(mix, target("turned-away")).chance(gpus, "poisson") == pytest.approx(
-            erlang_b(gpus, load=6)
-        )
+        assert Odds(mix, target("denied")).chance(gpus, "poisson") == pytest.approx(erlang_b(gpus, load=6))
     late = Odds(mix, target("wait-time", wait_h=0.5))
     assert late.chance(9, "poisson") == pytest.approx(erlang_c(9, load=6) * math.exp(-(9 - 6) * 0.5 / 3))
     assert not late.known("closed")
@@ -158,7 +156,7 @@ def test_the_planned_mix_holds_the_gpus_and_no_more_than_the_people(catalog: Cat
     assert hours.gpus == 22
 
 
-@pytest.mark.parametrize("rule", ["wait", "wait-time", "turned-away"])
+@pytest.mark.parametrize("rule", ["wait", "wait-time", "denied"])
 def test_groups_alike_wait_like_one_group_of_them_all(rule: str, catalog: Catalog) -> None:
     """Who takes the same as often meets the same others, however the people are divided into groups."""
 
@@ -174,7 +172,7 @@ def test_groups_alike_wait_like_one_group_of_them_all(rule: str, catalog: Catalo
     assert chances(30)[0] > chances(30)[1] > chances(30)[2] > 0
 
 
-@pytest.mark.parametrize("rule", ["sum", "wait", "turned-away"])
+@pytest.mark.parametrize("rule", ["sum", "wait", "denied"])
 def test_tens_of_thousands_of_gpus_with_eighths_and_slices_are_planned(catalog: Catalog, rule: str) -> None:
     """45,000 people ended in a traceback: in 56 parts of a GPU each, the curve had ten million units."""
     groups = [

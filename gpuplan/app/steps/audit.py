@@ -212,7 +212,7 @@ def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     if found["serving"]:
         drawn.append(screen(tables.serving(found["serving"]), title="Groups for the design"))
     if compared := found["comparison"]:
-        drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_turned_away(compared))]
+        drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_denied(compared))]
     return drawn
 
 

@@ -1,4 +1,4 @@
-"""Closed groups: chances of waiting and of being turned away where so many people, and no others, ask (Engset)."""
+"""Closed groups: chances of waiting and of being denied where so many people, and no others, ask (Engset)."""
 
 import math
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ import numpy as np
 from gpuplan.models.demand.queueing import (
     _MOST_UNITS,
     Floats,
+    _denied,
     _duration,
     _number,
     _same_length,
     _sizes,
-    _turned_away,
     _whole,
     peakedness_of_mix,
 )
@@ -30,7 +30,7 @@ _MOST_ODDS = 1e12
 def closed_wait_chance(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
-    """Chance that a request of each class finds too few units free when no request is ever turned away.
+    """Chance that a request of each class finds too few units free when no request is ever denied.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def closed_wait_longer_chance(
 def closed_blocking(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
-    """Chance that a request of each class of a closed group is turned away.
+    """Chance that a request of each class of a closed group is denied.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def closed_blocking(
     people : sequence of int
         People of each class. [-]
     shares : sequence of float
-        Share of the time that one of them would be active if never turned away, 0 to 1. [-]
+        Share of the time that one of them would be active if never denied, 0 to 1. [-]
     sizes : sequence of int
         Units that one of them takes while active. [-]
 
@@ -156,7 +156,7 @@ def closed_blocking(
     Notes
     -----
     Engset with several sizes, exact: P(D > units - size | D <= units), D the demand with one person of the class fewer.
-    Who is turned away is idle again and asks after another idle time, on average (1 - share) / share durations;
+    Who is denied is idle again and asks after another idle time, on average (1 - share) / share durations;
     the distributions do not matter. A share of 1 stands for the limit: the idle time goes to 0, taken at odds of 1e12,
     and each try counts. For a class without people it is what one more person would meet.
 
@@ -172,7 +172,7 @@ def closed_blocking(
     units = _whole("units", units)
     people, odds, sizes = _group(people, shares, sizes)
     growth = _closed_growth(units, people, odds, sizes)
-    return np.column_stack([_turned_away(column, size) for size, column in zip(sizes, growth.T, strict=True)])
+    return np.column_stack([_denied(column, size) for size, column in zip(sizes, growth.T, strict=True)])
 
 
 def _group(

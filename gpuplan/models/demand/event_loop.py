@@ -673,7 +673,7 @@ class Engine:
         return found
 
     def decided(self) -> tuple[Floats, NDArray[np.int8]]:
-        """Wait of each job, and whether it was served (1) or turned away (2)."""
+        """Wait of each job, and whether it was served (1) or denied (2)."""
         return self._state.wait, self._state.decided
 
 

@@ -1,4 +1,4 @@
-"""Queueing: chances of waiting and of being turned away in closed form, for an open crowd and for a closed group."""
+"""Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def erlang_b(servers: float, *, load: float) -> float:
-    """Chance that a request is turned away when all servers are busy and no request waits.
+    """Chance that a request is denied when all servers are busy and no request waits.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def erlang_b(servers: float, *, load: float) -> float:
     Returns
     -------
     erlang_b : float
-        Share of requests turned away, 0 to 1. [-]
+        Share of requests denied, 0 to 1. [-]
 
     Notes
     -----
@@ -95,10 +95,10 @@ def erlang_c(servers: float, *, load: float) -> float:
     ----------
     .. [1] iversen-teletraffic-2010
     """
-    turned_away = erlang_b(servers, load=load)
+    denied = erlang_b(servers, load=load)
     if load >= servers:
         return 1.0
-    return min(1.0, servers * turned_away / (servers - load + load * turned_away))
+    return min(1.0, servers * denied / (servers - load + load * denied))
 
 
 # ---- bursts: peakedness
@@ -146,7 +146,7 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
 
 
 def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
-    """Chance of being turned away when the demand is burstier or smoother than at random.
+    """Chance of being denied when the demand is burstier or smoother than at random.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     Returns
     -------
     hayward_b : float
-        Share turned away, 0 to 1. [-]
+        Share denied, 0 to 1. [-]
 
     Notes
     -----
@@ -201,7 +201,7 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     Notes
     -----
     Erlang C with servers / peakedness servers and load / peakedness. The scaling is Hayward's, published for being
-    turned away; for waiting it is an engineering approximation that keeps (servers - load) / sqrt(load peakedness),
+    denied; for waiting it is an engineering approximation that keeps (servers - load) / sqrt(load peakedness),
     on which the infinite-server approximation of the chance of waiting rests. Exact for peakedness 1, and for
     requests that all take the same number of units together for an exponential time, where peakedness is that
     number and divides the servers. Whole requests of mixed sizes, first come first served, wait more than it
@@ -270,7 +270,7 @@ def hayward_wait_longer_chance(
 
 
 def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[int]) -> Floats:
-    """Chance that a request of each class is turned away when classes of several sizes share one pool.
+    """Chance that a request of each class is denied when classes of several sizes share one pool.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
 
     Notes
     -----
-    j q(j) = sum over the classes of load size q(j - size); turned away in the states above capacity - size. One recursion
+    j q(j) = sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion
     serves every capacity: the weights q(j) do not depend on it. Requests come at random (Poisson) and any free units will
     do, on whatever host. Exact, whatever the distribution of the durations.
 
@@ -305,7 +305,7 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
     capacity = _whole("capacity", capacity)
     loads, sizes = _mix(loads, sizes)
     growth = np.array(_growth(capacity, loads, sizes))
-    return np.column_stack([_turned_away(growth, size) for size in sizes])
+    return np.column_stack([_denied(growth, size) for size in sizes])
 
 
 # ---- the other way round
@@ -332,7 +332,7 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
     -----
     Doubling from start until the chance is low enough, then bisection; with a chance that is not above the target
     at a number and above it at a larger one, any of the numbers where it falls below is given. Chances of being
-    turned away of a mix of sizes do rise in places: a unit more may let a large request in that shuts small ones
+    denied of a mix of sizes do rise in places: a unit more may let a large request in that shuts small ones
     out. For a mix use the largest chance of all classes, and a curve where the sizes do not divide each other.
 
     Examples
@@ -457,7 +457,7 @@ def _growth(capacity: int, loads: Sequence[float], sizes: Sequence[int]) -> list
     return growth
 
 
-def _turned_away(growth: Floats, size: int) -> Floats:
+def _denied(growth: Floats, size: int) -> Floats:
     """1 - Q(n - size) / Q(n) for n = 0, 1, ..., from log(Q(j) / Q(j - 1)) for j = 1, 2, ...; 1 where n < size.
 
     Sums of `size` neighbours without differences: what is left of a block and what is there of the next one.

@@ -1,4 +1,4 @@
-"""Simulation: requests for GPUs come to hosts; who waits how long, who is turned away, how busy the GPUs are.
+"""Simulation: requests for GPUs come to hosts; who waits how long, who is denied, how busy the GPUs are.
 
 ``simulate`` draws the requests of ``Stream``s by chance until its figures are tight enough; ``replay`` takes the
 jobs of a trace as they were. Both go through ``event_loop``.
@@ -81,7 +81,7 @@ class Progress(NamedTuple):
 class Outcome:
     """What became of the requests of one stream, or of all, that arrived after the warm-up.
 
-    ``requests`` = ``served`` + ``turned_away_requests`` + ``still_waiting``. ``turned_away``, ``waited`` (started
+    ``requests`` = ``served`` + ``denied_requests`` + ``still_waiting``. ``denied``, ``waited`` (started
     later than asked, or left after waiting) and ``waited_longer`` (than the threshold) are shares of the requests;
     who still waits counts with the wait so far. The mean and the percentiles of the wait are of those served, the
     percentiles within 2 % of the wait; below 4 ms they are 0.
@@ -90,9 +90,9 @@ class Outcome:
     name: str
     requests: int
     served: int
-    turned_away_requests: int
+    denied_requests: int
     still_waiting: int
-    turned_away: Estimate
+    denied: Estimate
     waited: Estimate
     waited_longer: Estimate
     mean_wait_h: Estimate
@@ -128,14 +128,14 @@ class Simulated:
 class Replayed:
     """What became of each job of a trace, in the order given.
 
-    ``served`` and ``turned_away`` are neither for a job that was not reached (``ended`` cancelled). ``wait_h`` of a
-    job turned away is how long it waited before it left. ``utilisation`` is GPU-time allocated over GPU-time there,
+    ``served`` and ``denied`` are neither for a job that was not reached (``ended`` cancelled). ``wait_h`` of a
+    job denied is how long it waited before it left. ``utilisation`` is GPU-time allocated over GPU-time there,
     from the first arrival to the last end, a fraction counted as such.
     """
 
     wait_h: Floats
     served: NDArray[np.bool_]
-    turned_away: NDArray[np.bool_]
+    denied: NDArray[np.bool_]
     utilisation: float
     peak_gpus: int
     hours: float
@@ -143,13 +143,13 @@ class Replayed:
 
     def longer_share(self, wait_h: float) -> float:
         """Share of the jobs decided that waited longer than so long, before they started or left."""
-        decided = self.served | self.turned_away
+        decided = self.served | self.denied
         return float(np.mean(self.wait_h[decided] > wait_h)) if decided.any() else 0.0
 
-    def turned_away_share(self) -> float:
-        """Share of the jobs decided that were turned away."""
-        decided = int(self.served.sum() + self.turned_away.sum())
-        return int(self.turned_away.sum()) / decided if decided else 0.0
+    def denied_share(self) -> float:
+        """Share of the jobs decided that were denied."""
+        decided = int(self.served.sum() + self.denied.sum())
+        return int(self.denied.sum()) / decided if decided else 0.0
 
     def mean_wait_h(self) -> float:
         """Mean wait of the jobs served."""
@@ -228,7 +228,7 @@ def _estimate(parts: Floats, of: Floats, *, share: bool = False) -> Estimate:
 
 
 def _shares(sums: Floats, longest_h: float, threshold_h: float) -> tuple[Estimate, Estimate, Estimate]:
-    """Turned away, waited, waited longer; what the rules exclude is exactly 0."""
+    """Denied, waited, waited longer; what the rules exclude is exactly 0."""
     asked = sums[:, ASKED]
     possible = ((TURNED, longest_h < math.inf), (WAITED, longest_h > 0), (LONGER, longest_h > threshold_h))
     turned, waited, longer = (
@@ -326,7 +326,7 @@ def simulate(
     policy : str
         Placement: pack (fullest host first) or spread (emptiest host first). [-]
     longest_wait_h : float
-        How long a request waits before it leaves; 0: it is turned away at once, infinite: it never leaves. [h]
+        How long a request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
     wait_h : float
         Threshold for which the share that waited longer is reported. [h]
     seed : int
@@ -348,7 +348,7 @@ def simulate(
     Event by event; queue and placement as the module says, exact but for chance. Where every request is for one
     GPU, arrivals are open and nobody leaves, the times when the GPUs will be free are enough [3]_. A person of a
     closed group who is active with chance p asks at rate p / ((1 - p) * duration_h) while idle (p above 0.99 as
-    0.99), not while waiting, and is idle again when turned away. Rates that vary are drawn by thinning [2]_.
+    0.99), not while waiting, and is idle again when denied. Rates that vary are drawn by thinning [2]_.
 
     Intervals by batch means [1]_: 95 %, Student's t, at least 21 batches of equal length, after a warm-up of an
     eighth of the run, widened by sqrt((1 + r) / (1 - r)) for a correlation r > 0 of neighbours. A batch is a whole
@@ -357,7 +357,7 @@ def simulate(
     Near saturation batches depend on each other for long: intervals of the mean wait are then too narrow (at 95 %
     load some 85 % of them hold it), unless the tolerance is finer.
 
-    It ends when turned away, waited and waited longer over all streams are within tolerance * max(value, 0.04), so
+    It ends when denied, waited and waited longer over all streams are within tolerance * max(value, 0.04), so
     0.002 at the usual tolerance; in any case at most_requests or after 20 million hours, and there may then be fewer
     batches. Where more is asked for than can be served and nobody leaves, there is no steady state: ``growing`` says
     so. Memory is bounded by the number of streams, of GPUs and of those who wait, not by the number of requests.
@@ -370,7 +370,7 @@ def simulate(
     Examples
     --------
     >>> found = simulate([Stream("notebooks", gpus=1, rates_per_h=(5.0,))], hosts=[4, 4], longest_wait_h=0)
-    >>> abs(found.overall.turned_away.value - 0.0700) < 0.01  # Erlang B: 8 servers, 5 erlang
+    >>> abs(found.overall.denied.value - 0.0700) < 0.01  # Erlang B: 8 servers, 5 erlang
     True
 
     References
@@ -488,7 +488,7 @@ def replay(
     policy : str
         Placement: pack (fullest host first) or spread (emptiest host first). [-]
     longest_wait_h : float
-        How long a job waits before it leaves; 0: it is turned away at once, infinite: it never leaves. [h]
+        How long a job waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
     split : bool
         Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
     progress : callable or None
@@ -568,7 +568,7 @@ def replay(
     return Replayed(
         wait_h=wait,
         served=served,
-        turned_away=decided == 2,
+        denied=decided == 2,
         utilisation=used / (sum(hosts) * hours) if hours > 0 else 0.0,
         peak_gpus=engine.peak_gpus,
         hours=hours,

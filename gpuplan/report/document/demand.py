@@ -101,7 +101,7 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     if chances := waits(plan):
         now, after = chances
         aim = f"No probability of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
-        if asked.rule in ("wait", "wait-time", "turned-away"):
+        if asked.rule in ("wait", "wait-time", "denied"):
             each = asked.for_whom == "each"
             aim = f"The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
         text = (

@@ -151,7 +151,7 @@ def few_wait(comparison: Found) -> Table:
     return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
 
 
-def few_turned_away(comparison: Found) -> Table:
-    """How many GPUs keep most jobs from being turned away."""
+def few_denied(comparison: Found) -> Table:
+    """How many GPUs keep most jobs from being denied."""
     title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs denied"
-    return formulas(comparison["turned_away"], sum(comparison["hosts"]), title)
+    return formulas(comparison["denied"], sum(comparison["hosts"]), title)

@@ -175,7 +175,7 @@ def simulated(plan: Plan, found: Simulated) -> Table:
             Column("requests", "Requests", "number"),
             Column("waited", "Waited", "share", of=partial(_uncertain, "waited")),
             Column("waited_longer", "Waited longer", "share", of=partial(_uncertain, "waited_longer")),
-            Column("turned_away", "Turned away", "share", of=partial(_uncertain, "turned_away")),
+            Column("denied", "Denied", "share", of=partial(_uncertain, "denied")),
             Column("wait_p90_h", "90 % wait at most", "wait", "h"),
         ),
         (*found["groups"], found["overall"]),

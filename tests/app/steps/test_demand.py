@@ -100,7 +100,7 @@ def test_the_target_is_a_sentence_that_fits_the_rule(book: Workbook) -> None:
     )
     assert target["steps"][target["at"]] == "5 %"
     assert [option["value"] for option in target["whom"]["options"]] == ["each", "all"]
-    book.edit("demand.rule", "turned-away")
+    book.edit("demand.rule", "denied")
     assert step.rules_data(book)["target"]["wait"] is None
 
 

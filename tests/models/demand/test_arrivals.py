@@ -83,7 +83,7 @@ def test_in_pieces_it_is_the_same() -> None:
 def test_the_seed_decides() -> None:
     first, again, other = (simulate(MIX, hosts=[4, 4, 4], longest_wait_h=0, seed=seed) for seed in (5, 5, 6))
     assert first == again
-    assert first.overall.turned_away != other.overall.turned_away
+    assert first.overall.denied != other.overall.denied
 
 
 def test_a_stream_of_which_nothing_is_said_asks_once_an_hour_for_a_gpu_for_an_hour() -> None:

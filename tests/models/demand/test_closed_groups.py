@@ -34,7 +34,7 @@ def chain(
     births: Callable[[tuple[int, ...], int], float],
     durations: Sequence[float],
 ) -> list[float]:
-    """Exact chance of each class by the stationary Markov chain: requests turned away over requests made."""
+    """Exact chance of each class by the stationary Markov chain: requests denied over requests made."""
     states = list(states_within(capacity, sizes))
     index = {state: k for k, (state, _) in enumerate(states)}
     rates = np.zeros((len(states), len(states)))

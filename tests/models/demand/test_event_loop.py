@@ -241,7 +241,7 @@ def test_a_replay_is_the_naive_one_in_any_order_and_with_jobs_larger_than_a_host
             split=True,
         )
         assert [(float(found.wait_h[n]), bool(found.served[n])) for n in order] == expected
-        assert (found.served != found.turned_away).all()
+        assert (found.served != found.denied).all()
         used = sum(
             duration[n] * (g if (g := gpus[n]) <= 4 else 4 * math.ceil(g / 4))
             for n in range(count)
@@ -283,7 +283,7 @@ def test_the_way_by_servers_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> N
         for one, other in zip(
             (*servers.streams, servers.overall), (*general.streams, general.overall), strict=True
         ):
-            for field in (f for f in one.__slots__ if f != "turned_away"):
+            for field in (f for f in one.__slots__ if f != "denied"):
                 assert getattr(one, field) == getattr(other, field), field
         for field in ("peak_gpus", "requests", "hours", "ended", "growing"):
             assert getattr(servers, field) == getattr(general, field)

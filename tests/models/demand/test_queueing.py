@@ -246,7 +246,7 @@ def test_hayward_is_exact_for_requests_of_one_size(places: int, load: float, siz
     assert hayward_c(servers, load=load, peakedness=size) == pytest.approx(erlang_c(places, load=load / size))
 
 
-def test_hayward_lies_near_the_share_of_units_turned_away() -> None:
+def test_hayward_lies_near_the_share_of_units_denied() -> None:
     # requests of 1, 2, 4 and 8 units: Kaufman-Roberts by units, exact; between the smallest and the largest class too
     sizes = (1, 2, 4, 8)
     for loads, servers in (((16, 8, 4, 1), 60), ((100, 20, 20, 8), 300), ((100, 20, 10, 5), 240)):
@@ -360,7 +360,7 @@ def test_kaufman_roberts_with_a_hundred_thousand_units(times: float) -> None:
 
 
 def test_a_pool_of_sizes_that_do_not_divide_each_other_may_turn_away_more_when_it_grows() -> None:
-    # 6 units hold three requests of 2 where 5 held two and left room: a request of 3 is turned away more often
+    # 6 units hold three requests of 2 where 5 held two and left room: a request of 3 is denied more often
     curve = kaufman_roberts(6, loads=[3.0, 0.1], sizes=[2, 3]).max(axis=1)
     assert curve[6] > curve[5] + 0.1
     # sizes that are powers of two, single units among them: never here

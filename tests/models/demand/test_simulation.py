@@ -100,7 +100,7 @@ def test_the_host_boundary_and_the_policy_matter_as_the_exact_chain_says(
     assert exact[2] == pytest.approx(largest, abs=0.0005)
     found = run(MIX, hosts, policy=policy, longest_wait_h=0)
     for outcome, blocking in zip(found.streams, exact, strict=True):
-        close(outcome.turned_away, blocking, at_most=0.02, times=1)
+        close(outcome.denied, blocking, at_most=0.02, times=1)
     loads = [0.0, 3.0, 2.4, 2.4]
     carried = sum(a * (1 - b) for a, b in zip(loads[1:], exact, strict=True)) / 12
     close(found.utilisation, carried, at_most=0.01)
@@ -145,7 +145,7 @@ def test_waiting_is_erlang_c(servers: int, load: float, duration_h: float) -> No
     close(found.overall.waited_longer, chance * math.exp(-0.5), at_most=0.2 * chance)
     close(found.overall.mean_wait_h, chance * duration_h / (servers - load), at_most=0.2 * threshold)
     close(found.utilisation, load / servers, at_most=0.02)
-    assert found.overall.turned_away == Estimate(0.0, 0.0)
+    assert found.overall.denied == Estimate(0.0, 0.0)
     for share, wait in ((0.9, found.overall.wait_p90_h), (0.99, found.overall.wait_p99_h)):
         exact = max(0.0, duration_h / (servers - load) * math.log(chance / (1 - share)))
         assert wait == pytest.approx(exact, rel=0.15, abs=0.02)
@@ -162,15 +162,15 @@ def test_one_server_waits_as_pollaczek_and_khinchine_say(cv: float) -> None:
 def test_denial_is_erlang_b_whatever_the_spread_of_the_durations(cv: float) -> None:
     stream = Stream("jobs", rates_per_h=(2.0,), duration_h=3.0, cv=cv)
     found = run([stream], [4, 4], longest_wait_h=0)
-    close(found.overall.turned_away, erlang_b(8, 6.0), at_most=0.005)
+    close(found.overall.denied, erlang_b(8, 6.0), at_most=0.005)
     assert found.overall.waited == Estimate(0.0, 0.0)
     assert found.overall.mean_wait_h.value == 0
 
 
 class Limited(NamedTuple):
-    """M/M/c whose requests leave after a wait: shares turned away, waited, waited longer than half of it; mean wait."""
+    """M/M/c whose requests leave after a wait: shares denied, waited, waited longer than half of it; mean wait."""
 
-    turned_away: float
+    denied: float
     waited: float
     longer: float
     mean_wait: float
@@ -198,21 +198,21 @@ def limited(servers: int, load: float, wait: float) -> Limited:
 def test_those_who_leave_after_a_wait_are_those_of_m_m_c_with_a_limit(wait: float) -> None:
     exact = limited(3, 3.3, wait)
     found = run([Stream("jobs", rates_per_h=(3.3,))], [2, 1], longest_wait_h=wait, wait_h=wait / 2)
-    close(found.overall.turned_away, exact.turned_away, at_most=0.01)
+    close(found.overall.denied, exact.denied, at_most=0.01)
     close(found.overall.waited, exact.waited, at_most=0.02)
     close(found.overall.waited_longer, exact.longer, at_most=0.02)
     close(found.overall.mean_wait_h, exact.mean_wait, at_most=0.03)
 
 
 def test_the_limits_of_the_limit_are_denial_and_waiting() -> None:
-    assert limited(5, 3.0, 0).turned_away == pytest.approx(erlang_b(5, 3.0))
+    assert limited(5, 3.0, 0).denied == pytest.approx(erlang_b(5, 3.0))
     assert limited(5, 3.0, 1e3).waited == pytest.approx(erlang_c(5, 3.0))
     assert limited(5, 3.0, 1e3).mean_wait == pytest.approx(erlang_c(5, 3.0) / 2)
     never, very_late = (
         run([Stream("jobs", rates_per_h=(3.0,))], [5], longest_wait_h=longest, most_requests=30_000)
         for longest in (math.inf, 1e6)
     )
-    assert very_late.overall.turned_away.value == 0
+    assert very_late.overall.denied.value == 0
     assert very_late.overall.waited == never.overall.waited
     assert very_late.overall.mean_wait_h == never.overall.mean_wait_h
 
@@ -224,10 +224,10 @@ def engset(people: int, servers: int, active: float) -> float:
 
 
 @pytest.mark.parametrize(("active", "cv"), [(0.3, 1), (0.3, 0), (0.7, 1.5)])
-def test_a_closed_group_is_turned_away_as_engset_says(active: float, cv: float) -> None:
+def test_a_closed_group_is_denied_as_engset_says(active: float, cv: float) -> None:
     stream = Stream("people", people=12, rates_per_h=(active,), duration_h=2.0, cv=cv)
     found = run([stream], [3, 2], longest_wait_h=0)
-    close(found.overall.turned_away, engset(12, 5, active), at_most=0.01)
+    close(found.overall.denied, engset(12, 5, active), at_most=0.01)
 
 
 def test_a_closed_group_with_gpus_enough_is_active_as_often_as_it_says() -> None:
@@ -295,9 +295,9 @@ def test_people_who_work_by_day_hold_nothing_by_night() -> None:
 def test_fractions_of_one_family_are_servers() -> None:
     half = Stream("half", 0.5, rates_per_h=(6.0,))
     third = Stream("a third by the table", 0.25, per_gpu=3, rates_per_h=(6.0,))
-    close(run([half], [2, 2], longest_wait_h=0).overall.turned_away, erlang_b(8, 6.0))
+    close(run([half], [2, 2], longest_wait_h=0).overall.denied, erlang_b(8, 6.0))
     found = run([third], [1, 1], longest_wait_h=0)
-    close(found.overall.turned_away, erlang_b(6, 6.0))
+    close(found.overall.denied, erlang_b(6, 6.0))
     close(found.utilisation, 6 * (1 - erlang_b(6, 6.0)) * 0.25 / 2)
 
 
@@ -313,20 +313,20 @@ def test_families_do_not_share_a_gpu_and_one_family_may_mix_sizes() -> None:
     found = run(together, [1], longest_wait_h=0)
     exact = chain_blocking((4,), (2, 1), (1.0, 1.0), "pack")
     for outcome, blocking in zip(found.streams, exact, strict=True):
-        close(outcome.turned_away, blocking)
+        close(outcome.denied, blocking)
     # one GPU: a family holds it until its last VM ends; the chain over (family a, family b) is (n, 0) or (0, n), n up to 2
     weights = [1.0, 1.0, 0.5, 1.0, 0.5]
     denied = (weights[2] + weights[3] + weights[4]) / sum(weights)
     found = run(apart, [1], longest_wait_h=0)
     for outcome in found.streams:
-        close(outcome.turned_away, denied)
+        close(outcome.denied, denied)
 
 
 def test_a_gang_starts_together_or_not_at_all() -> None:
     """Two VMs of 2 GPUs on hosts of 3 and 2 are as one server: at most one gang fits at a time."""
     gang = Stream("gang", 2, vms=2, rates_per_h=(0.8,))
     found = run([gang], [3, 2], longest_wait_h=0)
-    close(found.overall.turned_away, erlang_b(1, 0.8))
+    close(found.overall.denied, erlang_b(1, 0.8))
     assert found.peak_gpus == 4
 
 
@@ -344,11 +344,11 @@ def test_a_replay_by_hand() -> None:
     assert found.utilisation == pytest.approx((6 + 2 + 1) / 12)
     assert (found.peak_gpus, found.ended) == (3, "done")
     left = replay([0, 1, 1.5], duration_h=[2, 1, 1], gpus=[3, 2, 1], hosts=[4], longest_wait_h=0.25)
-    assert left.turned_away.tolist() == [False, True, False]
+    assert left.denied.tolist() == [False, True, False]
     assert left.wait_h.tolist() == [0, 0.25, 0]
-    assert left.turned_away_share() == pytest.approx(1 / 3)
+    assert left.denied_share() == pytest.approx(1 / 3)
     denied = replay([0, 1, 1.5], duration_h=[2, 1, 1], gpus=[3, 2, 1], hosts=[4], longest_wait_h=0)
-    assert denied.turned_away.tolist() == [False, True, False]
+    assert denied.denied.tolist() == [False, True, False]
     assert denied.wait_h.tolist() == [0, 0, 0]
 
 
@@ -361,7 +361,7 @@ def test_packing_keeps_a_host_free_that_spreading_does_not() -> None:
 def test_a_replay_of_nothing_and_of_jobs_without_duration() -> None:
     nothing = replay([], duration_h=[], gpus=[], hosts=[4])
     assert (nothing.utilisation, nothing.mean_wait_h(), nothing.quantile_wait_h(0.9)) == (0, 0, 0)
-    assert (nothing.longer_share(0), nothing.turned_away_share()) == (0, 0)
+    assert (nothing.longer_share(0), nothing.denied_share()) == (0, 0)
     instant = replay([1, 1], duration_h=[0, 0], gpus=[4, 4], hosts=[4])
     assert instant.wait_h.tolist() == [0, 0]
     assert (instant.utilisation, instant.hours) == (0, 0)
@@ -385,7 +385,7 @@ def test_a_replay_grows_its_queue_and_shows_how_far_it_is(monkeypatch: pytest.Mo
     assert all(p.most_requests == 10_000 for p in calls)
     assert part.ended == "cancelled"
     assert 0 < part.served.sum() < 3000
-    assert not part.turned_away.any()
+    assert not part.denied.any()
     assert part.utilisation == pytest.approx(1)
 
 
@@ -455,7 +455,7 @@ def test_it_ends_when_tight_and_not_before_the_fewest_batches() -> None:
     assert found.ended == "tight"
     assert found.requests > 24 * simulation.REQUESTS_PER_BATCH * 0.95
     assert found.overall.requests == pytest.approx(found.requests * 7 / 8, rel=0.05)
-    away = found.overall.turned_away
+    away = found.overall.denied
     assert away.half_width is not None and away.half_width <= max(0.05 * away.value, 0.002)
     finer = simulate(
         [Stream("jobs", rates_per_h=(30.0,))], hosts=[8, 8, 8, 8], longest_wait_h=0, tolerance=0.02
@@ -498,13 +498,13 @@ def test_requests_are_conserved_and_streams_add_up(longest: float) -> None:
     found = run(VARIED, [8, 8, 4], longest_wait_h=longest, most_requests=50_000)
     whole = found.overall
     for outcome in (*found.streams, whole):
-        assert outcome.requests == outcome.served + outcome.turned_away_requests + outcome.still_waiting
-        assert outcome.turned_away.value == outcome.turned_away_requests / outcome.requests
+        assert outcome.requests == outcome.served + outcome.denied_requests + outcome.still_waiting
+        assert outcome.denied.value == outcome.denied_requests / outcome.requests
         assert outcome.wait_p50_h <= outcome.wait_p90_h <= outcome.wait_p95_h <= outcome.wait_p99_h
-    for column in ("requests", "served", "turned_away_requests", "still_waiting"):
+    for column in ("requests", "served", "denied_requests", "still_waiting"):
         assert getattr(whole, column) == sum(getattr(outcome, column) for outcome in found.streams)
     assert found.utilisation.value <= 1
-    assert (whole.turned_away_requests > 0) == (longest < math.inf)
+    assert (whole.denied_requests > 0) == (longest < math.inf)
     assert (whole.waited.value > 0) == (longest > 0)
 
 
@@ -555,7 +555,7 @@ def test_the_intervals_hold_the_exact_value_as_often_as_they_say(monkeypatch: py
         found = simulate(
             [Stream("jobs", rates_per_h=(3.4,))], hosts=[4], longest_wait_h=0.8, wait_h=0.4, seed=seed
         ).overall
-        estimates = (found.turned_away, found.waited, found.waited_longer, found.mean_wait_h)
+        estimates = (found.denied, found.waited, found.waited_longer, found.mean_wait_h)
         for n, (estimate, value) in enumerate(zip(estimates, exact, strict=True)):
             assert estimate.half_width is not None
             held[n] += abs(estimate.value - value) <= estimate.half_width

@@ -32,7 +32,7 @@ def layers(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [layer for layer in spec["layer"] if layer["mark"]["type"] == kind]
 
 
-@pytest.mark.parametrize("rule", ["sum", "wait", "wait-time", "turned-away"])
+@pytest.mark.parametrize("rule", ["sum", "wait", "wait-time", "denied"])
 def test_both_are_valid_vega_lite(book: Workbook, rule: str) -> None:
     book.edit("demand.rule", rule)
     for spec in (day_chart(day_rows(book), LIGHT), odds_chart(odds_rows(book), DARK)):

@@ -57,9 +57,9 @@ def test_formulas_have_their_names_in_the_field() -> None:
         "wait_limit_h": 0.25,
         "hosts": (4, 4),
         "waits_long": [METHOD],
-        "turned_away": [METHOD | {"gpus_needed": 9}],
+        "denied": [METHOD | {"gpus_needed": 9}],
     }
-    waits, away = audit.few_wait(found), audit.few_turned_away(found)
+    waits, away = audit.few_wait(found), audit.few_denied(found)
     assert waits.title == "At most 5 % of the jobs wait longer than 15 min"
     assert [column.label for column in waits.columns][1] == "With 8"
     assert texts(waits)[0] == ("Erlang C", "5.0 %", "", "independent jobs")
