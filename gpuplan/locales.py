@@ -1,6 +1,6 @@
 """Locales: decimal and thousands signs, place of the currency, form of a date and paper, as in ``data/words/locales.csv``.
 
-What a reader sees is put in words in the locale of the scenario: whoever renders sets it with `speaking`. Files for programs never change.
+What a reader sees is put in words in the locale of the scenario: the renderer sets it with `speaking`. Files for programs never change.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ def three_digits(value: float) -> str:
 
 
 def stated_percent(value: float) -> str:
-    """A share in per cent as somebody stated it, without rounding it to two digits: ``0.2 %``."""
+    """A share in per cent as stated, without rounding it to two digits: ``0.2 %``."""
     return f"{written(100 * value, '.6g')} %"
 
 
@@ -315,7 +315,7 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
     )
     if method == "closed":
         return (
-            "The people are known and each holds one place at a time, so no more can come than there are: believe Known people. "
+            "The number of users is known and each has one session at a time, so demand is limited by their number: choose Known users. "
             "If they also start jobs that run without them, believe Bursts."
         )
     if measured:
@@ -331,7 +331,7 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
 
 def years_left_out(years: int, asked: int) -> str:
     """What to say where growth is not planned for all the years asked for; nothing if it is."""
-    return f"From year {years + 1} on a group is larger than one design holds." if years < asked else ""
+    return f"From year {years + 1} on a group is larger than one design can cover." if years < asked else ""
 
 
 def held_for_each(method: str, rule: str) -> bool:

@@ -34,7 +34,7 @@ class Alternative:
     gives_up: str
     """What the plan has and this has not; what it gains where that is the point."""
     excludes: tuple[str, ...]
-    """What its cost leaves out because nobody knows its price."""
+    """What its cost leaves out because its price is not known."""
 
     @property
     def chosen(self) -> bool:

@@ -193,7 +193,7 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def launched(gpu: str, catalog: Catalog) -> int:
-    """Year in which a board came out; a late one where nobody says."""
+    """Year in which a board came out; a late one where it is not stated."""
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 

@@ -21,7 +21,7 @@ from gpuplan.units import exact
 
 @dataclass(frozen=True)
 class WeekDemand:
-    """Mean GPUs wanted by each group in each quarter of an hour of a week, UTC, Monday first."""
+    """Mean GPUs needed by each group in each quarter of an hour of a week, UTC, Monday first."""
 
     season: str
     gpus: Mapping[str, np.ndarray]
@@ -34,7 +34,7 @@ class WeekDemand:
     peaks_gpus: Mapping[str, float]
     """Peak of each group."""
     everybody_gpus: float
-    """GPUs wanted on average if all groups worked at the same time, and everywhere."""
+    """GPUs needed on average if all groups worked at the same time, and everywhere."""
 
     @property
     def lent_gpus(self) -> float:
@@ -86,7 +86,7 @@ def _everybody(week: Week) -> float:
 
 @dataclass(frozen=True)
 class HourDemand:
-    """Mean GPUs wanted by one group, or by several small ones, in each hour of some days."""
+    """Mean GPUs needed by one group, or by several small ones, in each hour of some days."""
 
     group: str
     """Empty for several small groups together."""
@@ -257,7 +257,7 @@ class Methods:
     target: Target
     load_gpus: float
     gpus: int
-    """GPUs that the methods' chances are given for: those of the hosts for the demand, without spare ones."""
+    """GPUs that the methods' chances are given for: those of the hosts for the demand, without failover capacity."""
     answers: tuple[MethodAnswer, ...]
     believe: str
     """Which method to believe: ``closed`` or ``bursty``."""

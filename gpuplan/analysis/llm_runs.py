@@ -483,7 +483,7 @@ def _pools(run: Run) -> tuple[Setup | None, float]:
 
 
 def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Prompts are read on GPUs of their own: nobody who decodes waits for them."""
+    """Prompts are read on GPUs of their own: decoding does not wait for them."""
     setup, _, requests = work.setups[0]
     apart = replace(speeds, overlap_share=1e-9)
     reading, replicas = _pools(work.run)

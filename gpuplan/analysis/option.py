@@ -40,14 +40,14 @@ class Option:
     waiting_pct: float | None = None
     """Requests that find too few GPUs free in the busiest hours."""
     short_h: float | None = None
-    """Expected hours a year in which failures leave somebody without a GPU."""
+    """Expected hours a year in which failures leave users without a GPU."""
     peak_w: float | None = None
     racks: int | None = None
     kept: float | None = None
     """Worst share of native speed that a group with remote GPUs keeps; None if there is none."""
     unplaced_vms: int | None = None
     excludes: tuple[str, ...] = ()
-    """What the cost leaves out because nobody knows its price."""
+    """What the cost leaves out because its price is not known."""
     assumed_prices: int | None = None
     old_prices: int | None = None
     reasons: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Option:
     unpriced: tuple[str, ...] = ()
     """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
     powerless: tuple[str, ...] = ()
-    """What its power leaves out, as nobody knows how much that draws."""
+    """What its power leaves out, as its power is not known."""
     modes: tuple[str, ...] = ()
     """How each group gets its GPUs."""
     confirm: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
 
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
-    """GPUs, servers and their adapters whose price nobody knows: every host has them, so that its cost says little."""
+    """GPUs, servers and their adapters whose price is not known: every host has them, so that its cost says little."""
     return tuple(
         item.name
         for item in costs.unknown
@@ -213,7 +213,7 @@ def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
 
 
 def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
-    """Why a design does not do what is asked; ``chosen`` has the modes that the customer has not decided on."""
+    """Why a design does not do what is required; ``chosen`` has the modes that the customer has not decided on."""
     yield from _without_gpu(plan, chosen)
     yield from _slow_over_network(plan)
     yield from _not_to_build(plan)

@@ -20,7 +20,7 @@ class PostureCost:
     gpus: int
     net_present: float
     short_h: float
-    """Expected hours a year in which failures leave somebody without a GPU."""
+    """Expected hours a year in which failures leave users without a GPU."""
     exposed_h: float
     """Hours a year of maintenance in which one failure more does."""
     extra_cost: float
@@ -31,7 +31,7 @@ class PostureCost:
     hour_price: float | None
     """Of each hour removed; None if none is."""
     excludes: tuple[str, ...] = ()
-    """What its cost leaves out because nobody knows its price."""
+    """What its cost leaves out because its price is not known."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:

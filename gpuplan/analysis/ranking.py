@@ -1,4 +1,4 @@
-"""Ranking: the cheapest first of what does what is asked, and why each other one is not the winner."""
+"""Ranking: the cheapest first of what does what is required, and why each other one is not the winner."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Exploration:
     """All candidates, sorted out."""
 
     ranked: tuple[Option, ...]
-    """In and priced: those that tolerate the failures asked for, then those that tolerate more, last those that tolerate fewer; among
+    """In and priced: those that tolerate the failures required, then those that tolerate more, last those that tolerate fewer; among
     them those whose board is surely still sold, the cheapest by net present cost first."""
     unpriced: tuple[Option, ...]
     """In, but GPUs or servers have no price."""
@@ -43,7 +43,7 @@ class Exploration:
     frontier: tuple[Option, ...]
     """Ranked ones that no other beats in cost, hours short and waiting at once; of chassis that cost the same one."""
     winner: Option | None
-    """The cheapest that tolerates the failures asked for, or more if none does."""
+    """The cheapest that tolerates the failures required, or more if none does."""
     asked: Option
     """The design as it stands."""
     currency: str
@@ -216,7 +216,7 @@ def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option
         for o in ranked
         if not set(o.excludes) & set(winner.excludes) and o.candidate.host_failures >= wanted
     )
-    said = f"The winner's cost leaves out {'; '.join(winner.excludes)}. "
+    said = f"The recommended design's cost leaves out {'; '.join(winner.excludes)}. "
     best = next(whole, None)
     if best is None or not best.net_present:
         return f"{said}So does that of every design that does not tolerate fewer failures."
@@ -237,7 +237,7 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     wanted = scenario.availability.host_failures
     if option.candidate.host_failures < wanted:
         found.append(
-            f"tolerates {counted(option.candidate.host_failures, 'host failure')}; {wanted} {verb(wanted, 'are')} asked for"
+            f"tolerates {counted(option.candidate.host_failures, 'host failure')}; {wanted} {verb(wanted, 'are')} required"
         )
     found += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
@@ -254,7 +254,7 @@ def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
         else:
             yield "costs the same; then the design as it stands comes first, less to confirm, fewer hosts, the chosen link, the name"
     if less := [name for name in winner.excludes if name not in option.excludes]:
-        yield f"counts what the winner leaves out ({'; '.join(less)})"
+        yield f"counts what the recommended one leaves out ({'; '.join(less)})"
     if more := [name for name in option.excludes if name not in winner.excludes]:
         yield f"leaves out {'; '.join(more)}"
 

@@ -55,9 +55,9 @@ class RentOrBuy:
     utilisation: float
     currency: str
     excludes: tuple[str, ...]
-    """What the cost of buying leaves out because nobody knows its price."""
+    """What the cost of buying leaves out because its price is not known."""
     spare_gpus: int
-    """GPUs of the design that are for failures, or come with its division into clusters, and that nobody rents."""
+    """GPUs of the design that are for failures, or come with its division into clusters, and that are not rented."""
 
 
 def rentals(plan: Plan, gpu: str = "") -> tuple[RentRow, ...]:
@@ -82,9 +82,9 @@ def _offer(row: Row, rate: float) -> RentRow:
 
 
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
-    """The design bought against its GPU-hours rented; None if nobody is known to rent out this GPU.
+    """The design bought against its GPU-hours rented; None if no provider rents out this GPU.
 
-    Where nobody offers the term, the one that binds least counts.
+    Where no provider offers the term, the one that binds least counts.
     """
     if term not in TERMS:
         raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")

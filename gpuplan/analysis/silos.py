@@ -23,9 +23,9 @@ class Silo:
     group: str
     gpus: int
     busy_gpus: float
-    """GPUs wanted on average, over the whole week."""
+    """GPUs needed on average, over the whole week."""
     hosts: int
-    """Hosts with the spare ones that the posture asks for."""
+    """Hosts with the failover capacity of the posture."""
     installed_gpus: int
 
     @property
@@ -36,7 +36,7 @@ class Silo:
 
 @dataclass(frozen=True)
 class Silos:
-    """Each group alone against all of them together, at the same target."""
+    """Silos against the pool, at the same target."""
 
     groups: tuple[Silo, ...]
     pool: Silo
@@ -84,7 +84,7 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """The plan of each group alone, by its id, and that of all together; without a stated total and hosts already there."""
+    """The plan of each silo, by its group's id, and of the pool; without a stated total and hosts already there."""
     scenario = _unstated(plan.scenario)
     alone = {
         group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
@@ -166,7 +166,7 @@ class PricedSilos:
     """Silos and pool without what the design has once: storage, management and compute hosts, boards on the shelf."""
 
     alone: dict[str, Plan]
-    """Each group alone, by its id, with switches for nothing: silos in one data centre are joined as the pool is."""
+    """Silos by their group's id, with switches for nothing: silos in one data centre are joined as the pool is."""
     pool: Plan
     unjoined: Plan
     """The pool with switches for nothing."""
@@ -183,7 +183,7 @@ class PricedSilos:
 
 
 def priced_silos(plan: Plan) -> PricedSilos:
-    """Silos and pool of a plan, to be compared in money."""
+    """Silos and pool of a plan, to compare by cost."""
     given = plan.scenario.cost
     bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
     pool = plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)

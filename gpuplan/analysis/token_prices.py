@@ -75,5 +75,5 @@ def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> 
 
 
 def _month(each: TokenCost, year: float) -> float | None:
-    """What a user costs a month; None where nobody says how many there are."""
+    """What a user costs a month; None where their number is not stated."""
     return None if each.users is None else user_month_cost(year, years=1, users=each.users)

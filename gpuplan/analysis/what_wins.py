@@ -24,7 +24,7 @@ class Condition:
     label: str
     unit: str
     now: Any
-    """None where nobody knows it."""
+    """None where it is not known."""
     needed: Any
     """Value at which both cost the same, or a choice or a number of years at which the other costs no more; None if there
     is none."""
@@ -154,7 +154,7 @@ def _meeting(
 
 
 def _within(price: Price, needed: float) -> bool:
-    """Whether a price is within what is known of it; where nobody knows a range, it is."""
+    """Whether a price is within what is known of it; where no range is known, it is."""
     low, high = price.given.low, price.given.high
     return low is None or high is None or low <= needed <= high
 

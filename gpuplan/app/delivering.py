@@ -16,7 +16,7 @@ from gpuplan.scenario import Scenario
 
 
 class Order(NamedTuple):
-    """What is asked for: one kind of file of a design, or all of them with an empty ``kind``."""
+    """A request: one kind of file of a design, or all of them with an empty ``kind``."""
 
     scenario: Scenario
     kind: str

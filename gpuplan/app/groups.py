@@ -11,18 +11,18 @@ from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse
 from gpuplan.wording import NAMES
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
-"""What a use case says of a group."""
+"""What a workload kind says of a group."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
 """Inputs of groups that use a language model."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
-    """The use cases of the catalog by their id."""
+    """The workload kinds of the catalog by their id."""
     return {row.id: row for row in catalog.rows("use_cases")}
 
 
 def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
-    """One group more, with the GPU configuration of a use case."""
+    """One group more, with the GPU configuration of a workload kind."""
     preset = presets(catalog)[use_case]
     name = NAMES["kind of workload"].get(use_case) or str(preset["name"])
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
@@ -33,7 +33,7 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
 
 
 def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) -> Scenario:
-    """A group with the GPU configuration of a use case."""
+    """A group with the GPU configuration of a workload kind."""
     preset = presets(catalog)[use_case]
     for name in PRESET:
         path = f"groups.{group}.{name}"

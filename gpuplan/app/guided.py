@@ -26,12 +26,12 @@ class Answers(NamedTuple):
     """Answers as they were typed; an empty one leaves it to the planning values."""
 
     counts: Mapping[str, str]
-    """Use case -> how many use it, or how many jobs a day."""
+    """Workload kind -> how many use it, or how many jobs a day."""
     where: Mapping[str, str]
 
 
 def count_of(catalog: Catalog, use_case: str) -> tuple[str, object]:
-    """The input that says how much of a use case there is, and its planning value."""
+    """The input that says how much of a workload kind there is, and its planning value."""
     scenario = added(from_dict({}), catalog, use_case)
     path = f"groups.{scenario.groups[0].id}.{'jobs_per_day' if use_case == TUNING else 'people'}"
     return path, scenario.get(path)

@@ -168,7 +168,7 @@ def _where(workbook: Workbook, path: str) -> str:
 
 
 def paid_for(costs: Costs) -> list[Price | Unknown]:
-    """What a design pays for, whether somebody knows the price or not."""
+    """What a design pays for, with a known price or without one."""
     return [*costs.prices, *costs.unknown]
 
 

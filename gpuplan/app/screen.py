@@ -238,7 +238,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._tell({"type": "focus", "path": f"groups.{group}.name"})
 
     def _looked(self, content: Mapping[str, Any]) -> None:
-        """What is asked in a row of a table may be answered in a card below."""
+        """A question in a row of a table may be answered in a card below."""
         if content["what"] == "other":
             self._tell({"type": "focus", "path": "look-other"})
 

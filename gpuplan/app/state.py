@@ -313,7 +313,7 @@ class Workbook(PlanView):
             self._take(here.confirmed(path, by) if yes else here.doubted(path))
 
     def add_group(self, use_case: str) -> None:
-        """Add a group with the GPU configuration of a use case, and open it."""
+        """Add a group with the GPU configuration of a workload kind, and open it."""
         if not self._full():
             scenario = groups.added(self.scenario, self.catalog, use_case)
             self.workload = scenario.groups[-1].id

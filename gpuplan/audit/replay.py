@@ -61,9 +61,9 @@ class Comparison:
     peakedness: float
     poisson_peakedness: float
     waiting: Replayed
-    """On the hosts, everybody waits."""
+    """On the hosts every job waits."""
     denied_share: float
-    """On the hosts, nobody waits: who finds too few GPUs free is denied."""
+    """On the hosts no job waits: one that finds no room is denied."""
     denied: tuple[Method, ...]
     waits_long: tuple[Method, ...]
     """Chance of waiting longer than the limit."""
@@ -92,7 +92,7 @@ def compare(
     """The same jobs on proposed hosts, by replay and by formula, and silos against the pool; their requests count, not starts.
 
     At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's formulas
-    is that of the GPUs wanted in the trace where none is given. ``progress`` is called with what is being worked out, and ends
+    is that of the GPUs needed in the trace where none is given. ``progress`` is called with what is being worked out, and ends
     the comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more GPUs
     than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); all others see one pool of as many
     GPUs. The fewest GPUs of replays are found by bisection, as if more GPUs never made more jobs wait; first come first served

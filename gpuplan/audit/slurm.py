@@ -103,7 +103,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     duration[cut] = np.maximum(1.0, latest - found["start"][cut])
     notes = {
         f"{running} jobs still run: they are cut at {'the latest time in the file' if cut.any() else 'the time of the export'}, "
-        "so they really hold their GPUs for longer": running,
+        "so they use their GPUs for longer": running,
         "MIG instances (such as gpu:1g.10gb) are counted as whole GPUs, as Slurm counts them": mig,
         "ReqGRES states GPUs for each node: they are multiplied by the number of nodes where AllocGRES is empty": for_each_node,
         ONLY_STARTS: "submit" not in at,

@@ -72,7 +72,7 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
 
     There is one for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
     the next power of 2, until there are at most ``most``. Jobs with more than ``gpus_per_host`` GPUs become several VMs. Where
-    GPUs are rounded up, the length of a piece of work goes down, so GPU-hours stay. Only a class too small for any scenario
+    GPUs are rounded up, the length of a job goes down, so GPU-hours stay. Only a class too small for any scenario
     asks for more than the trace, which its note says. A group has hours and weekdays where nearly all its GPU-hours are
     within them, else it runs around the clock.
     """
@@ -129,7 +129,7 @@ def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
 
 
 def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
-    """GPUs of a VM, VMs of a piece of work and such pieces of a job: whole VMs that come out even where they can, each in a host."""
+    """GPUs of a VM, VMs of a job and such pieces of a job: whole VMs that come out even where they can, each in a host."""
     if gpus <= per_host:
         return max(gpus, group_field_range("gpus_each")[0]), 1, 1
     even = max(n for n in range(1, per_host + 1) if gpus % n == 0)
@@ -148,7 +148,7 @@ def group_field_range(name: str) -> tuple[float, float]:
 
 
 def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
-    """Pieces of work a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
+    """Jobs a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
     shortest, longest = group_field_range("work_h")
     fewest, most = group_field_range("jobs_per_day")
     per_day = vm_h_per_day / min(max(work_h, shortest), longest)
@@ -275,7 +275,7 @@ def suggested_scenario(
     )
     if scenario.demand.method != asked.method:
         scenario = scenario.with_origin(
-            "demand.method", replace(guessed, note="jobs are no closed group of people")
+            "demand.method", replace(guessed, note="jobs are not a known number of users")
         )
     return scenario.with_origin("demand.peakedness", measured)
 
@@ -310,7 +310,7 @@ def _window_h(hours: str) -> int:
 
 
 def _use_case(suggestion: Suggestion) -> str:
-    """The use case of Table 1 that jobs of this size look like."""
+    """The workload kind of Table 1 that jobs of this size look like."""
     if suggestion.vms_each > 1:
         return "horovod"
     return (

@@ -1,4 +1,4 @@
-"""Audit: what a trace of existing use says: who holds GPUs when, how bursty it is, and how other hosts would have served it.
+"""Audit: what a trace of existing use says: which users have GPUs when, how bursty it is, and how other hosts would have served it.
 
 Allocation and activity are two figures. Jobs say which GPUs were asked for and held: ``Allocation``. Samples say how busy
 the chips were: ``Activity``. Neither is worked out of the other.
@@ -44,7 +44,7 @@ class GroupUse:
     users: int
     """0 where users are not known."""
     mean_gpus: float
-    """Held at once; where starts are not known, wanted at once."""
+    """Allocated at once; where starts are not known, needed at once."""
     peak_gpus: float
     own_peak_utilisation: float
     """Mean over peak: the utilisation of a silo as large as the group's own peak."""
@@ -57,7 +57,7 @@ class SizeClass:
     gpus: float
     jobs: int
     load: float
-    """Mean number at once if nobody waited, in erlang."""
+    """Mean number at once if no job waited, in erlang."""
     gpu_h: float
 
 
@@ -87,21 +87,21 @@ class Allocation:
     """Largest first; the smallest beyond 100 together."""
     sizes: tuple[SizeClass, ...]
     wanted: Curve
-    """As if nobody waited: each job from its request, for its duration."""
+    """As if no job waited: each job from its request, for its duration."""
     held: Curve | None
     """From its start; None where starts are not known."""
     poisson_peakedness: float
     """Peakedness that independent arrivals of jobs of the same sizes would give."""
     burst_factor: float
-    """Peakedness of the GPUs wanted over that of independent arrivals."""
+    """Peakedness of the GPUs needed over that of independent arrivals."""
     week_gpus: np.ndarray
-    """Mean GPUs wanted: 168 hours of the week, Monday 00:00 first, by group."""
+    """Mean GPUs needed: 168 hours of the week, Monday 00:00 first, by group."""
     week_hours: np.ndarray
     """Hours of the period that were in each hour of the week."""
     waits: Waits | None
     installed_gpus: int | None
     utilisation: float | None
-    """Mean GPUs held (else wanted) over those installed."""
+    """Mean GPUs allocated (else needed) over those installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +190,9 @@ def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None = None) 
     most = {Jobs: "GPU-hours", Samples: "samples", Requests: "tokens"}[type(trace)]
     said = {
         f"Only the {MOST_GROUPS - 1} groups with most {most} are told apart": OTHERS in trace.groups,
-        "Starts or requests are not known: GPUs are those wanted, as if no job waited": found
+        "Starts or requests are not known: GPUs are those needed, as if no job waited": found
         and found.held is None,
-        "More GPUs were held than are said to be installed": found and (found.utilisation or 0) > 1,
+        "More GPUs were allocated than are stated as installed": found and (found.utilisation or 0) > 1,
     }
     return (*trace.reading.notes, *(note for note, so in said.items() if so))
 

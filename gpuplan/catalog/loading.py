@@ -75,7 +75,7 @@ def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
 def _measured(
     table: str, files: _Files, layout: Layout, ids: Mapping[str, set[str]]
 ) -> Callable[[], Mapping[str, Row]]:
-    """How a table of measurements is read once somebody asks for it: thousands of rows that no plan needs."""
+    """How a table of measurements is read when it is first needed: thousands of rows that no plan needs."""
 
     @cache
     def read() -> Mapping[str, Row]:

@@ -27,7 +27,7 @@ INTERRUPTED = 130
 """Ctrl-C was pressed."""
 COMMANDS = {
     "plan": ("designs", "print the design for a scenario"),
-    "demand": ("designs", "print who wants GPUs when, how many are enough, and silos against a pool"),
+    "demand": ("designs", "print the GPU demand by hour, how many GPUs it needs, and silos against a pool"),
     "network": (
         "designs",
         "print what the network does to remote GPUs and to training, and the fabric",

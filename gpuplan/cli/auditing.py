@@ -200,7 +200,7 @@ def _write(path: Path, scenario: Scenario | None, why: str) -> None:
 
 
 def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
-    """The jobs, samples or requests of the file; where nobody names groups each user is one."""
+    """The jobs, samples or requests of the file; without named groups each user is one."""
     wrong = [text for text in args.column if "=" not in text]
     if wrong:
         raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])

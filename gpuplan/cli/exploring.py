@@ -33,7 +33,7 @@ ANY_SERVER = "any"
 
 def explore_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan explore``."""
-    gpu = "look at this GPU model only; repeat for more (default: those that replace the one asked for)"
+    gpu = "look at this GPU model only; repeat for more (default: those that replace the chosen one)"
     takes_file(command)
     for option, unit, words in (
         ("--gpu", "ID", gpu),

@@ -38,7 +38,7 @@ def power_on_options(command: argparse.ArgumentParser) -> None:
         "--sizes", choices=("equal", "mixed"), help="time-sliced vGPUs of one size or of mixed sizes on a GPU"
     )
     add("--consolidate", action="store_true", help="DRS consolidation of vGPU VMs")
-    add("--reserve", metavar="N", help="keep so many spare hosts of each cluster out of power-on")
+    add("--reserve", metavar="N", help="reserve so many hosts of each cluster, out of power-on")
     add("--watch", action="store_true", help="print one order VM by VM, with a picture of the hosts after it")
     words = f"order to watch: {', '.join(NAMED)}, or the number of a random one (default: the worst that is found)"
     add("--order", metavar="ORDER", help=words)

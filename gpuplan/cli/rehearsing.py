@@ -23,7 +23,7 @@ def rehearse_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan rehearse``."""
     takes_file_and_json(command)
     one = command.add_mutually_exclusive_group()
-    words = "empty this host alone, VM by VM; CLUSTER:N where there are several clusters"
+    words = "evacuate this host only, VM by VM; CLUSTER:N where there are several clusters"
     one.add_argument("--host", metavar="N", help=words)
     words = "let these hosts fail at once, such as 3, 3,5 or vgpu-4:3"
     one.add_argument("--fail", metavar="N", help=words)

@@ -32,7 +32,7 @@ def fit_to_terminal() -> None:
 
 
 def coloured(text: str) -> str:
-    """The text of a report with bold headings and the colours of its messages, where the terminal has colour and nobody forbids it."""
+    """The text of a report with bold headings and the colours of its messages, where the terminal has colour and allows it."""
     if not is_terminal(sys.stdout) or os.environ.get("NO_COLOR"):
         return text
     text = re.sub(r"^(.+)\n(?==+$|-+$)", rf"{BOLD}\1{PLAIN}\n", text, flags=re.MULTILINE)

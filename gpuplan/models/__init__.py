@@ -1,6 +1,6 @@
 """The models: pure functions of plain numbers, one phenomenon a file.
 
-access        a use case -> how its GPU is reached, with reasons
+access        a workload -> how its GPU is reached, with reasons
 demand        users, jobs and their hours -> VMs and GPUs; chances to wait or to be denied, simulation
 sharing       what fits on one GPU: vGPU and MIG profiles and their layouts, Bitfusion memory shares
 placement     what fits on the hosts, with proof; start here for hosts

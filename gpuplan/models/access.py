@@ -1,4 +1,4 @@
-"""Access mode: how a use case reaches its GPU, with the reasons, what speaks against it and what was ruled out.
+"""Access mode: how a workload kind reaches its GPU, with the reasons, what speaks against it and what was ruled out.
 
 The rules are data (``data/access_rules.csv``), read from top to bottom: what rules a mode out, which of the modes that are left
 is chosen, and why. Here are the facts that a rule may name, and how the rules are applied to them.
@@ -38,7 +38,7 @@ class Access(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What the rules look at: a use case, its platform and what it would cost, as ``access_mode`` takes them."""
+    """What the rules look at: a workload, its platform and what it would cost, as ``access_mode`` takes them."""
 
     gpus_each: float
     vgpus_each: int
@@ -83,7 +83,7 @@ class Case(NamedTuple):
 
 
 def _stun_not_known(case: Case, mode: str) -> bool:
-    """Whether a VM with vGPUs can be moved, and nobody knows how long that stuns it."""
+    """Whether a VM with vGPUs can be moved, and its stun is not known."""
     profile = case.mig_profile if mode == "mig" else case.vgpu_profile
     return case.vgpu_moves and profile and case.stun_s(mode) is None
 
@@ -206,7 +206,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     Parameters
     ----------
     case : Case
-        The use case, its platform and what its modes would cost. [-]
+        The workload, its platform and what its modes would cost. [-]
     rules : sequence of Rule
         The rules in the order in which they are read. [-]
 

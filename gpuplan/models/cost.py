@@ -141,12 +141,12 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
 
 
 def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None = None) -> float:
-    """Share of the hours of all GPUs in which they are used: stated, or those held on average over those installed.
+    """Share of the hours of all GPUs in which they are used: stated, or those allocated on average over those installed.
 
     Parameters
     ----------
     busy_gpus : float
-        GPUs held on average. [GPU]
+        GPUs allocated on average. [GPU]
     gpus : float
         GPUs installed. [GPU]
     stated : float or None
@@ -251,7 +251,7 @@ def total_cost(*parts_cost: float) -> float:
 
 
 def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
-    """Cost of all years in money of today.
+    """Cost of all years at today's value.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
 
     Notes
     -----
-    gpus * 8760 * utilisation. Used means given to somebody, however busy the GPU is meanwhile.
+    gpus * 8760 * utilisation. Used means given to a user, however busy the GPU is meanwhile.
 
     Examples
     --------

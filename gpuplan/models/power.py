@@ -86,7 +86,7 @@ def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
     Notes
     -----
     peak_w * (idle_share + (1 - idle_share) * load). A straight line between idle and full load: good for the sum
-    of many machines, coarse for one. What is switched on draws the idle share even if nobody uses it.
+    of many machines, coarse for one. What is switched on draws the idle share even when unused.
 
     Examples
     --------

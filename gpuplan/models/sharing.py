@@ -140,7 +140,7 @@ def gpu_layouts(
     compute_slices : int
         Compute slices of the GPU; 0 if compute is not divided. [-]
     in_order : bool
-        Whether each piece takes the first of its starts that is free, the largest first, and nobody chooses another. [-]
+        Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
 
     Returns
     -------

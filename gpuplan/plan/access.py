@@ -103,13 +103,13 @@ class GroupPlan(Brief):
     frame_buffer_mb: int
     """Frame buffer of all vGPUs of one VM; 0 where the mode has none."""
     stun_s: float | None
-    """Longest stun of one VM while vMotion moves it; None where it cannot be moved, or nobody knows how long."""
+    """Longest stun of one VM while vMotion moves it; None where it cannot be moved, or the stun is not known."""
     pool: str
     unplaced: tuple[Unplaced, ...]
 
     @property
     def stun_not_known(self) -> bool:
-        """Whether vMotion moves its VMs, and nobody knows how long they stand still."""
+        """Whether vMotion moves its VMs, and the stun is not known."""
         return bool(self.backing) and "stun not known" in self.facts
 
 
@@ -212,7 +212,7 @@ def _stun(
     weighed: Weighed,
     frame_buffer_mb: int,
 ) -> float | None:
-    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it is not moved, or nobody knows how long.
+    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it is not moved, or the stun is not known.
 
     What passthrough was weighed against has a line, too.
     """

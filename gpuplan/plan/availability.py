@@ -30,7 +30,7 @@ class Posture:
     hosts: int
     gpus: int
     short_h: float
-    """Expected hours a year in which failures leave somebody without a GPU."""
+    """Expected hours a year in which failures leave users without a GPU."""
     exposed_h: float
     """Hours a year of maintenance in which one failure more does."""
     maintenance_short_h: float

@@ -57,7 +57,7 @@ class Material:
     status: str
     """``bought`` at once, ``yearly`` (paid every year), ``included``, ``there`` (nothing to pay) or ``to be sized``."""
     price: Price | None
-    """Of one, before the discount; None if nothing is paid or nobody knows it."""
+    """Of one, before the discount; None if nothing is paid or it is not known."""
     discount: float
     cost: float | None
     """Of all of them, at once or for a year; None if it is not known."""
@@ -65,7 +65,7 @@ class Material:
 
     @property
     def unknown(self) -> bool:
-        """Whether it costs money that nobody knows."""
+        """Whether its price is unknown."""
         return self.status in ("bought", "yearly") and self.price is None
 
 

@@ -96,7 +96,7 @@ class Flows:
         """What each part rests on."""
 
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
-        """What costs money, but nobody knows how much of it there is; ``designed`` says when there is a fabric."""
+        """What costs money, but in an unknown quantity; ``designed`` says when there is a fabric."""
         by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
         left_out = {
             "Switches and their cables: no design of the fabric": not designed[0],
@@ -107,7 +107,9 @@ class Flows:
             "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
             "Licences for the management hosts": self.counts.management_hosts and not by_core,
-            "Licences, power, space and people for compute hosts": self.materials["compute-hosts"].status
+            "Licences, power, space and administration of compute hosts": self.materials[
+                "compute-hosts"
+            ].status
             == "bought",
         }
         return tuple(words for words, holds in left_out.items() if holds)
@@ -156,7 +158,7 @@ class Flows:
         return [held[0], *(now - before for before, now in pairwise(held))]
 
     def _bought(self, material: Material) -> list[float]:
-        """What is paid for a material at the start of each year; nothing if nobody knows its price."""
+        """What is paid for a material at the start of each year; nothing if its price is not known."""
         if material.price is None:
             return []
         if material.key not in self.held[0]:

@@ -117,7 +117,7 @@ def _home(scenario: Scenario, member: str, split: str) -> str | None:
 
 
 def _main_site(sites: str | None) -> str:
-    """Where most people of a group are; nothing if nobody says."""
+    """Where most people of a group are; nothing if it is not stated."""
     return max(sites_people(sites), key=lambda site: site[1])[0] if sites else ""
 
 
@@ -130,7 +130,7 @@ def _clusters(
     homes: tuple[str | None, ...],
     levels: tuple[int, ...],
 ) -> tuple[Cluster, ...]:
-    """The clusters of what is asked, apart for each of ``homes``, which are those of the requests; hosts already there by priority."""
+    """The clusters of the demand, apart for each of ``homes``, which are those of the requests; hosts already there by priority."""
     together: dict[str, list[Request]] = defaultdict(list)
     first = dict[str, int]()
     for home, level, request in zip(homes, levels, asked, strict=True):

@@ -62,12 +62,12 @@ class Costs(Brief):
     prices: tuple[Price, ...]
     unknown: tuple[Unknown, ...]
     not_counted: tuple[str, ...]
-    """What costs money, but nobody knows how much of it there is."""
+    """What costs money, but in an unknown quantity."""
     as_of: str
 
     @property
     def excludes(self) -> tuple[str, ...]:
-        """What the cost leaves out because nobody knows its price, or how much of it there is."""
+        """What the cost leaves out because its price or its quantity is not known."""
         return (*(item.name for item in self.unknown), *self.not_counted)
 
     @property

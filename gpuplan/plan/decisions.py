@@ -123,7 +123,7 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
 def _enough(
     scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
 ) -> Iterator[Found]:
-    """How many GPUs are enough, where the groups are not simply added up at their peaks."""
+    """How many GPUs are needed, where the groups are not simply added up at their peaks."""
     asked = scenario.demand
     if groups and asked.rule == "stated":
         yield _stated_total(groups, lines)
@@ -236,7 +236,7 @@ def _one_fewer(laid: Layout) -> str:
 SPLIT_REASONS = {
     "few-large": "A cluster has",
     "by-group": "Each group has clusters of its own, with",
-    "by-site": "Each site has clusters of its own, for the groups with most of their people there, with",
+    "by-site": "Each site has clusters of its own, for the groups with most of their users there, with",
 }
 """Why there are several clusters, before how many hosts one has at most."""
 

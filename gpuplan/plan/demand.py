@@ -112,7 +112,7 @@ class PoolDemand(Brief):
     pool: str
     needed: tuple[Needed, ...]
     hosts: tuple[int, ...]
-    """Hosts that each mix needs, without spare ones."""
+    """Hosts that each mix needs, without failover capacity."""
     chosen: int
     """Which of them needs the most hosts: the pool is sized for it."""
 
@@ -175,7 +175,7 @@ def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[P
 def _hosts(
     scenario: Scenario, requests: Sequence[placement.Request], existing: tuple[placement.Room, ...]
 ) -> int:
-    """Hosts that a mix needs, without spare ones."""
+    """Hosts that a mix needs, without failover capacity."""
     room = room_of(scenario, scenario.hardware.gpus_per_host)
     if existing or room.vcpus or room.memory_gib:
         return len(placed_mixed(tuple(requests), room, existing).hosts)
@@ -238,7 +238,7 @@ def _target_lines(
     want: Needed,
     groups: Mapping[str, Group],
 ) -> dict[str, Fact | Line]:
-    """Lines from the load of a pool to the GPUs that are enough for it; what the groups' lines have as input."""
+    """Lines from the load of a pool to its GPU demand; what the groups' lines have as input."""
     here = trail.about(f"pools.{pool}")
     parts = {}
     for ask in want.mix.asks:

@@ -60,7 +60,7 @@ class Known(NamedTuple):
 
 
 def usual_workload(catalog: Catalog, group: Group) -> str:
-    """The preset that a group's use case stands for, unless one is chosen."""
+    """The preset that a group's workload kind stands for, unless one is chosen."""
     if group.workload is not None:
         return group.workload
     usual = (

@@ -37,7 +37,7 @@ def growth_of(
     modes: Mapping[str, str],
     hosts_for: Callable[[Scenario], Mapping[str, int]],
 ) -> Growth:
-    """Hosts of each pool and GPUs held in each year of the analysis period; hosts once bought stay.
+    """Hosts of each pool and GPUs installed in each year of the analysis period; hosts once bought stay.
 
     ``modes`` are the access modes of the groups, which they keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """

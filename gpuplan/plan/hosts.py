@@ -60,7 +60,7 @@ class Pool(Brief):
     hosts_at_best: int
     """Hosts that the best arrangement of the demand takes."""
     hosts_without_spare: int
-    """Hosts of the best arrangement without spare ones, those already there included."""
+    """Hosts of the best arrangement without failover capacity, those already there included."""
     new_needed: tuple[int, ...]
     """New hosts that carry the demand when 0, 1, 2, ... of those already there are down, if they have other GPUs than
     new ones; otherwise one number, the hosts that carry it."""
@@ -159,7 +159,7 @@ class Named(NamedTuple):
 def undivided_pool(
     trail: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout
 ) -> Pool:
-    """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
+    """The hosts for the groups of one pool: the fewest on which everything fits, plus failover capacity."""
     here, parts = (
         trail.about(f"pools.{cluster.id}", name=cluster.name),
         _parts(trail, scenario, cluster.kind, requests),

@@ -59,7 +59,7 @@ class Inventory:
     proven: bool
     """Whether no placement has more on the hosts with the GPU of the design."""
     buy: int
-    """Hosts that the design buys, spare ones included."""
+    """Hosts that the design buys, failover capacity included."""
     buy_beside: int
     """The same if what fits on hosts with another GPU runs there."""
 

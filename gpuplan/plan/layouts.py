@@ -1,4 +1,4 @@
-"""Layouts: everything on the fewest hosts, on those with the spare ones, and on what is left when hosts are lost."""
+"""Layouts: everything on the fewest hosts, with failover capacity, and on what is left when hosts are lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LossLevel:
     """Whether everything has a place again, whichever hosts are lost; None if no placement was found and
     none is disproven."""
     without_moving: bool | None
-    """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
+    """Whether it does by restarts alone, no other VM being moved; None if that was not worked out."""
 
 
 def spare_hosts(scenario: Scenario) -> int:
@@ -96,7 +96,7 @@ class Layout(Brief):
     more: int = 0
     """Hosts for the demand beyond those of ``needed``: so many more that orders of power-on start every VM."""
     reached: bool = True
-    """Whether they do: a cluster may have so few hosts, or the design be so large, that nobody knows of enough."""
+    """Whether they do: a cluster may have so few hosts, or the design be so large, that enough are not found."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -176,7 +176,7 @@ class Layout(Brief):
 
     @cached_property
     def idle(self) -> tuple[failover.Idle, ...]:
-        """What nobody uses on hosts that somebody is on."""
+        """What is unused on hosts that run VMs."""
         return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
 
 
@@ -190,7 +190,7 @@ def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
 
 
 def layouts(scenario: Scenario, catalog: Catalog, requests: Requests) -> dict[str, Layout]:
-    """What is asked of each pool, placed on the fewest hosts and on those with the spare ones, as if it were one cluster."""
+    """The demand of each pool, placed on the fewest hosts and with failover capacity, as if it were one cluster."""
     room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
     apart = tuple(group.id for group in scenario.groups if group.use_case in APART)
     found = {}
@@ -221,7 +221,7 @@ def for_share(
 
 
 APART = (SERVING, RETRIEVAL)
-"""Use cases whose VMs answer the same users: a failure should take as few of them as can be."""
+"""Workload kinds whose VMs answer the same users: a failure should take as few of them as can be."""
 
 
 @remembered
@@ -249,7 +249,7 @@ def placed(
 
 
 def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
-    """The layout with so many hosts more for the demand that orders of power-on start every VM; hosts already there that nobody needs come first."""
+    """The layout with so many hosts more for the demand that orders of power-on start every VM; unused existing hosts come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
     free = [room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host]
     idle = max(0, sum(room.offers_as_much(laid.room) for room in free) - lost)
@@ -266,7 +266,7 @@ def loss_level(lost: int, laid: Layout) -> LossLevel:
 
 
 def _fits_without(lost: int, laid: Layout) -> bool | None:
-    """Whether everything has a place again after any so many losses; None where nobody knows.
+    """Whether everything has a place again after any so many losses; None where it is not known.
 
     Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
     """

@@ -34,7 +34,7 @@ from gpuplan.wording import NAMES, amount, number
 
 PATH = "network.job"
 SEQUENCE_TOKENS = 4096
-"""Tokens of a sequence where nobody states them."""
+"""Tokens of a sequence where not stated."""
 
 NETWORKS = (
     (25, "tcp", False),

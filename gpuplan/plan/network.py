@@ -27,7 +27,7 @@ class Verdict:
 
     code: str
     met: bool | None
-    """None if nobody has measured it."""
+    """None if it is not measured."""
     text: str
     path: str
     sources: tuple[str, ...]
@@ -44,7 +44,7 @@ class NetworkUse(Brief):
     remote_gbit_s: float = 0.0
     """What the users of remote GPUs move on average over the network of the busiest GPU host."""
     job_named: bool = False
-    """Whether somebody entered the training job of the scenario; else it is an example to try out, of which no document speaks."""
+    """Whether the training job was entered of the scenario; else it is an example to try out, of which no document speaks."""
 
     @property
     def asked(self) -> tuple[TrainingUse, ...]:
@@ -155,7 +155,7 @@ def _own_job(trail: Trail, scenario: Scenario, catalog: Catalog) -> TrainingUse:
 
 
 def _trains_together(catalog: Catalog, group: Group) -> bool:
-    """Whether the VMs that one person runs at once are workers of one training job: by use case, or as somebody chose."""
+    """Whether the VMs that one person runs at once are workers of one training job: by workload kind, or as chosen."""
     if group.vms_each < 2:
         return False
     use_case = catalog.row("use_cases", group.use_case)
@@ -233,7 +233,7 @@ class Carried:
 
 
 def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
-    """What the network of a scenario carries of each preset, whoever its groups are.
+    """What the network of a scenario carries of each preset, whatever its groups are.
 
     One user alone on a link, and training on as many hosts as the training job of the scenario.
     """

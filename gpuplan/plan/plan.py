@@ -99,7 +99,7 @@ T = TypeVar("T")
 
 
 def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
-    """A chapter whose words are in the locale of its scenario, whoever reads it first."""
+    """A chapter whose words are in the locale of its scenario, on its first use."""
     return spoken(chapter)
 
 
@@ -281,7 +281,7 @@ class Plan:
     @cached_property
     @_worded
     def growth(self) -> Growth:
-        """Hosts of each pool and GPUs held in each year of the analysis period."""
+        """Hosts of each pool and GPUs installed in each year of the analysis period."""
         modes = {group.id: group.mode for group in self.groups}
         return growth_of(
             self.scenario,
@@ -403,7 +403,7 @@ class Plan:
         return now
 
     def hosts_by_pool(self) -> dict[str, int]:
-        """Hosts of each pool in all of its clusters, spare ones included, without anything that follows from them."""
+        """Hosts of each pool in all of its clusters, failover capacity included, without anything that follows from them."""
         return {kind: division.hosts for kind, division in self.divisions.items()}
 
     def relinked(self, scenario: Scenario) -> Plan:

@@ -19,7 +19,7 @@ class PlatformRule:
     topic: str
     text: str
     conflict: str
-    """Who says otherwise, or what nobody says."""
+    """Which source says otherwise, or what no source says."""
     check: str
     """What to check at hand-over; nothing where there is nothing to see."""
     basis: str

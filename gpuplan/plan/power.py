@@ -1,6 +1,6 @@
 """Power, heat and space of a design: peak for the breaker, typical for the bill.
 
-The models are ``gpuplan.models.power``. A power that nobody knows, such as that of a switch, is named and left out.
+The models are ``gpuplan.models.power``. An unknown power, such as that of a switch, is named and left out.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ class PowerUse(Brief):
     idle_share: float
     """Share of its peak that a host draws idle."""
     leaf_w: float
-    """Typical power of one leaf; 0 where nobody knows it."""
+    """Typical power of one leaf; 0 where it is not known."""
     spine_w: float
     management_w: float
     """Of the hosts that are bought for the management domain."""
     facts: tuple[Fact, ...]
     """What the power of a host rests on."""
     excludes: tuple[str, ...]
-    """What draws power or takes space that nobody knows."""
+    """What has an unknown power or height."""
 
     @property
     def unknown_power(self) -> tuple[str, ...]:
-        """Of what nobody knows how much it draws."""
+        """Of what has no known power."""
         return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
 
 

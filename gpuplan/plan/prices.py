@@ -1,4 +1,4 @@
-"""Prices: what the scenario states wins over the catalog; a price that nobody knows stays unknown.
+"""Prices: what the scenario states wins over the catalog; a price without a source stays unknown.
 
 Catalog prices are in US dollars and are converted to the currency of the scenario; stated ones are in it already. With a margin
 both are what the seller pays, and the price of what is sold is what the customer pays.
@@ -105,7 +105,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that costs money, whose price nobody knows."""
+    """Something that costs money, whose price is not known."""
 
     key: str
     name: str
@@ -130,7 +130,7 @@ class PriceList:
         """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
 
         A subscription whose price is stated for another term is as far off its list price as that one. What has no price is
-        kept in ``unknown``; what is asked for again keeps the name of the first time.
+        kept in ``unknown``; what is requested again keeps the name of the first time.
         """
         known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
         if known is None:

@@ -40,7 +40,7 @@ class RemoteUse:
     workload: str
     workload_name: str
     chosen: bool
-    """Whether somebody chose the preset; else it is what is usual for the use case."""
+    """Whether the preset was chosen; else it is what is usual for the workload kind."""
     users: int
     """Users whose transfers may meet on the link."""
     needs_gbit_s: float
@@ -69,7 +69,7 @@ class RemoteWork(NamedTuple):
     key: str
     name: str
     chosen: bool = True
-    """Whether somebody chose the preset."""
+    """Whether the preset was chosen."""
     users: int = 1
     """Users whose transfers may meet on the link."""
     gpu_share: float = 1.0
@@ -95,10 +95,10 @@ def remote_kept(
 ) -> tuple[float, float, float]:
     """Share of native speed that work on a remote GPU keeps: low, typical, high.
 
-    Low: all users transfer at once, nothing is hidden, the most round trips. High: nobody else, all hidden that can be, the
+    Low: all users transfer at once, nothing is hidden, the most round trips. High: no other user, all hidden that can be, the
     fewest. Typical: the link shared fairly with the other users at what they need on average. Parameters of the fit are at
     their ends for low and high.
-    A round trip below the one that the measured overhead was read as helps the high end only: nobody measured the gain.
+    A round trip below the one that the measured overhead was read as helps the high end only: the gain is not measured.
     """
     given, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
     usable = catalog.assumptions["remoting"].fact("usable_share")

@@ -148,7 +148,7 @@ def scenario_job(scenario: Scenario, catalog: Catalog, preset: Row) -> tuple[Job
 
 
 def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
-    """Latency of a step between hosts: as fitted, but never shorter than half the round trip that somebody measured."""
+    """Latency of a step between hosts: as fitted, but never shorter than half the round trip that was measured."""
     longer = (scenario.network.latency_us or 0.0) / 2
     if longer <= float(fitted.value):
         return fitted
@@ -245,7 +245,7 @@ def collective_facts(
     held, links = catalog.assumptions["collectives"], scenario.fact("training.links")
     found: dict[str, Fact | Line] = {name: held.fact(name) for name in COLLECTIVE}
     found["step_latency_us"] = _latency(held.fact("step_latency_us"), scenario, path)
-    found["links"] = links if links.value is not None else replace(links, value=1, note="all ports together")
+    found["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
     found["link_gbit_s"] = scenario.fact("network.link_gbit_s")
     return found
 

@@ -1,4 +1,4 @@
-"""The sizing rule: how many GPUs are enough for a mix of groups, by the assumption about how requests arrive."""
+"""The sizing rule: how many GPUs a mix needs of groups, by the assumption about how requests arrive."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def burst_fact(catalog: Catalog) -> Fact:
 
 @dataclass(frozen=True)
 class Target:
-    """How often somebody may be disappointed: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
+    """How often a request may wait or be denied: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
 
     rule: str
     chance: float
@@ -78,7 +78,7 @@ class Odds:
 
     @cached_property
     def poisson_peakedness(self) -> float:
-        """Peakedness of the GPUs wanted if all requests arrive independently of each other."""
+        """Peakedness of the GPUs needed if all requests arrive independently of each other."""
         return queueing.peakedness_of_mix(
             [ask.load for ask in self.asks], sizes=[ask.gpus for ask in self.asks]
         )
@@ -106,7 +106,7 @@ class Odds:
         return method != "closed" or (counted and all(ask.people for ask in self.asks))
 
     def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
-        """How often somebody is disappointed with so many GPUs.
+        """How often a request waits or is denied with so many GPUs.
 
         ``peakedness`` counts for the method ``bursty`` alone.
         """
@@ -168,7 +168,7 @@ class Odds:
         return each[:: self.parts]
 
     def _closed(self, reach: int) -> np.ndarray:
-        """For each number of GPUs and group, the chance that one of its people finds too few free."""
+        """For each number of GPUs and group, the chance that one of its users has to wait."""
         # People alike in what they take and how often see the same others, so they are one class, whatever their group.
         alike = Counter[tuple[float, int]]()
         for ask, size in zip(self.asks, self.sizes, strict=True):
@@ -238,7 +238,7 @@ def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[
 
 
 def method_of(scenario: Scenario) -> str:
-    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no pieces of work."""
+    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no jobs."""
     asked = scenario.demand
     if asked.method != "auto":
         return asked.method
@@ -259,7 +259,7 @@ class Needed:
 
 
 def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Needed:
-    """The GPUs that are enough for a mix, by the rule and the method of the scenario."""
+    """The GPU demand of a mix, by the rule and the method of the scenario."""
     target = Target.of(scenario)
     if rule:
         target = replace(target, rule=rule)

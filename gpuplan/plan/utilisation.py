@@ -1,4 +1,4 @@
-"""Utilisation: GPUs that are held on average over the year, and their share of those installed."""
+"""Utilisation: GPUs allocated on average over the year, and their share of those installed."""
 
 from __future__ import annotations
 

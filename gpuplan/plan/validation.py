@@ -161,7 +161,7 @@ def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
-    """VMs without a GPU on hosts whose CPU or memory nobody knows, or that are too large for them."""
+    """VMs without a GPU on hosts whose CPU or memory is not known, or that are too large for them."""
     hardware = scenario.hardware
     for each in other_vms(hardware.other_vms):
         for asked, offered, name, unit in (
@@ -311,7 +311,7 @@ def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterat
 
 
 def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
-    """Requests of a group at once at its peak; of pieces of work no fewer, as if they had no time to build up."""
+    """Requests of a group at once at its peak; of jobs no fewer, as if they had no time to build up."""
     if group.jobs_per_day is None:
         return demand.active_people(group.people, active_share=group.active_share)
     work_h = float(work_fact(scenario, catalog, group).value)
@@ -330,7 +330,7 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
     if asked.method == "closed" and asked.rule in RISKS:
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
-            allowed = f"{jobs.name} states pieces of work a day, which are no closed group; choose another assumption"
+            allowed = f"{jobs.name} states jobs a day, not a known number of users; choose another assumption about arrivals"
             yield Problem("demand.method", "closed", allowed)
     stated = {name: getattr(asked, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
     known = [(name, value) for name, value in stated.items() if value is not None]
@@ -340,7 +340,7 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
 
 
 def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """A cluster of more hosts than the platform allows, or with none but spare ones."""
+    """A cluster of more hosts than the platform allows, or with failover capacity only."""
     path, stated = "availability.hosts_per_cluster", scenario.availability.hosts_per_cluster
     if stated is None:
         return
@@ -360,7 +360,9 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         )
     elif stated <= spare:
         yield Problem(
-            path, str(stated), f"{spare} of them are spare, one more carries demand: at least {spare + 1}"
+            path,
+            str(stated),
+            f"{spare} of them are failover capacity, one more carries demand: at least {spare + 1}",
         )
 
 
@@ -474,7 +476,7 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
 
 
 def _slots(server: Item, gpu: Item, wanted: float) -> tuple[str, Value | None]:
-    """Width of a board, and how many boards of this width the server has slots for; None if nobody knows."""
+    """Width of a board, and how many boards of this width the server has slots for; None if it is not known."""
     width = int(gpu.value("slot_width") or 0)
     narrow, wide = server.value("max_gpus_single_wide"), server.value("max_gpus_double_wide")
     if width == 1:

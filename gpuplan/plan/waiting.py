@@ -1,4 +1,4 @@
-"""Waiting: how often somebody finds too few GPUs free in the busiest hours, normally and after a failure."""
+"""Waiting: how often a request has to wait in the busiest hours, normally and after a failure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def waiting_lines(
     groups: Sequence[GroupPlan],
     by_season: Mapping[str, Mapping[str, Week]],
 ) -> dict[str, Line]:
-    """Lines for the chance that somebody finds too few GPUs free in the busiest hours, normally and after a failure.
+    """Lines for the chance that a request has to wait in the busiest hours, normally and after a failure.
 
     A closed group of people where all are one, else as bursty as is stated or planned for. ``by_season`` are the weeks of the
     year with what each group holds.
@@ -49,7 +49,7 @@ def waiting_lines(
         chance, method, gpus, load, z = max(found)
         inputs: dict[str, Fact | Line] = {
             "gpus": derived(f"plan/GPUs {about}", gpus, "GPU", "in the pool where it is most likely"),
-            "load": derived("plan/GPUs wanted on average", load, "GPU", "in its busiest hours"),
+            "load": derived("plan/GPUs needed on average", load, "GPU", "in its busiest hours"),
         }
         if method == "bursty":
             inputs["peakedness"] = peakedness_fact(scenario, catalog, z)

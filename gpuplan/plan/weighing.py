@@ -41,9 +41,9 @@ class Outcome(NamedTuple):
     """What a design takes in which every group has its access, as its own plan says."""
 
     net_present: float
-    """Infinite where nobody knows the price of its licences."""
+    """Infinite where the price is not known of its licences."""
     gpu_software: float | None
-    """Paid for it over the years; None where nobody knows the price."""
+    """Paid for it over the years; None where the price is not known."""
     licensed_gpus: int
     hosts: int
     """At the start, as are the licensed GPUs."""
@@ -155,7 +155,7 @@ class _Ways:
             if gpus <= 0:
                 return "nothing beside the licences of the other groups"
             paid = money(found[0].gpu_software - found[1].gpu_software, self.scenario.cost.currency)
-            return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, those of spare hosts included"
+            return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, failover capacity included"
 
         def hosts(apart: int) -> str:
             found = both()
@@ -285,7 +285,7 @@ def vm_stun_s(scenario: Scenario, catalog: Catalog, group: Group, frame_buffer_m
 
 
 def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: int) -> float | None:
-    """How long moving a VM with so much frame buffer stuns it; None where vGPUs are not moved, or nobody measured how long."""
+    """How long moving a VM with so much frame buffer stuns it; None where vGPUs are not moved, or the stun is not measured."""
     measured = stun_item(catalog, version.id, gpu)
     if not version.value("vgpu_vmotion") or "copy_rate_gb_s" not in measured.facts:
         return None

@@ -27,7 +27,7 @@ class Ask(NamedTuple):
     gpus: float
     """GPUs that one request takes."""
     people: tuple[int, ...]
-    """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of pieces of work."""
+    """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of jobs."""
     chances: tuple[float, ...]
     load: float
     """Mean requests under way at once."""
@@ -47,7 +47,7 @@ class Mix:
 
     @property
     def gpus(self) -> float:
-        """Mean GPUs wanted at once."""
+        """Mean GPUs needed at once."""
         return sum(ask.load * ask.gpus for ask in self.asks)
 
 
@@ -68,12 +68,12 @@ class Week(Brief):
 
     @property
     def closed(self) -> bool:
-        """Whether it is a known number of people, and not a number of pieces of work."""
+        """Whether it is a known number of people, and not a number of jobs."""
         return self.group.jobs_per_day is None
 
     @cached_property
     def rates(self) -> np.ndarray:
-        """Pieces of work begun in an hour, for each quarter of an hour; of a group that states how many a day."""
+        """Jobs begun in an hour, for each quarter of an hour; of a group that states how many a day."""
         off_share = self.group.off_hours_share or 0.0
         length_h = hours_length_h(self.group.hours)
         rate = working_hours.work_rate(
@@ -137,7 +137,7 @@ def weeks(
 
 
 def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
-    """How long a piece of work of a group takes: stated, or the catalog's planning value."""
+    """How long a job of a group takes: stated, or the catalog's planning value."""
     if group.work_h is None:
         return catalog.assumptions["duration-of-work"].fact("work_h")
     return scenario.fact(f"groups.{group.id}.work_h")
@@ -163,7 +163,7 @@ def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) ->
 
 
 def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
-    """Pieces of work of a group under way on average when most are, rounded up."""
+    """Jobs of a group under way on average when most are, rounded up."""
     alone = weeks(replace(scenario, groups=(group,)), catalog)
     peak = max(float(groups[group.id].loads.max()) for groups in alone.values())
     return math.ceil(peak - 1e-9)
@@ -178,7 +178,7 @@ PIECE = 8
 
 
 def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
-    """The different mixes of a week, the largest first, without those in which nobody wants more than in another one."""
+    """The different mixes of a week, the largest first, without those that another one covers."""
     if not members:
         return ()
     return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))

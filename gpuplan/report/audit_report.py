@@ -161,7 +161,7 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
             f"Waits as they were: mean {wait_words(use.waits.mean_h)}, 90 % at most {wait_words(use.waits.p90_h)}, "
             f"{percent(use.waits.long_share)} longer than 10 min."
         )
-    lead = heading("Allocation: GPUs asked for and held") + "\n".join(map(wrapped, said))
+    lead = heading("Allocation: GPUs requested and allocated") + "\n".join(map(wrapped, said))
     return [lead, _largest(tables.holders(data["allocation"]))]
 
 

@@ -86,7 +86,7 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
 
 
 def _asks(plan: Plan, pool: str) -> bool:
-    """Whether any group asks for GPUs of a pool; a stated total may have GPUs for nobody."""
+    """Whether any group asks for GPUs of a pool; a stated total may have GPUs of no group."""
     return any(group.pool == pool and group.mode for group in plan.groups)
 
 

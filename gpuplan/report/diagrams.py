@@ -91,7 +91,7 @@ def hosts_svg(plan: Plan, most_clusters: int = MOST_CLUSTERS) -> str:
         y += LINE + 6
     y = _legend(drawing, plan, drawn, y)
     hosts_in_all = amount(plan.totals.hosts, "host")
-    return drawing.svg(y, f"{hosts_in_all} with {amount(plan.totals.gpus, 'GPU')}, and who is on them")
+    return drawing.svg(y, f"{hosts_in_all} with {amount(plan.totals.gpus, 'GPU')}, and their VMs")
 
 
 class _Hosts:
@@ -249,7 +249,7 @@ def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbo
         entries.append((symbols[UNASSIGNED], group_names(plan)[UNASSIGNED], unassigned_words(plan)))
     if plan.totals.gpus > sum(pool.gpus_occupied for pool in plan.pools):
         spare = any(not host for pool in plan.pools for host in pool.placement)
-        about = "spare hosts are kept for failures" if spare else "no VM is on it"
+        about = "failover capacity" if spare else "no VM is on it"
         entries.append((Symbol("", WHITE, INK), "Free GPU", about))
     return entries
 

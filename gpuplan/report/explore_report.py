@@ -109,7 +109,7 @@ def _variants(found: Exploration) -> str:
     more = len(found.ranked) - len(found.best)
     return (
         wrapped(
-            f"{counted(more, 'variant')} of these with another link, way to share or more spare hosts in --csv and --json."
+            f"{counted(more, 'variant')} of these with another link, way to share or more failover capacity in --csv and --json."
         )
         if more
         else ""

@@ -125,7 +125,7 @@ def _remote(plan: Plan) -> str:
 
 
 def _work(use: RemoteUse) -> str:
-    usual = "" if use.chosen else " (usual for the use case)"
+    usual = "" if use.chosen else " (usual for this workload)"
     return f"{use.name}: {use.workload_name}{usual}; speed of the GPU {use.speed}{_would_help(use.changes)}"
 
 
@@ -150,7 +150,7 @@ def _job(use: TrainingUse) -> str:
 
 def _claimed(tcp: Fact) -> str:
     return (
-        f"The claim names no model and no batch. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP it holds where the "
+        f"The claim names no model and no batch. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP this applies where the "
         "speed-up is 2 or more; the last column is the TCP rate at which it would be 2."
     )
 

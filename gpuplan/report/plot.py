@@ -50,7 +50,7 @@ class Plot:
         return _chart(years_spec(self._plan, NOTEBOOK), "No cost: the design has no hosts or no prices")
 
     def demand(self, place: str = "UTC") -> Any:
-        """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
+        """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
         return _chart(day_spec(self._plan, NOTEBOOK, place), "No workloads yet")
 
     def waiting(self, pool: str = "") -> Any:

@@ -46,7 +46,7 @@ def sweep(
     asked.get(path)
     columns = (
         Column("value", field_of(path).label, "number", field_of(path).unit),
-        Column("gpus_demanded", "GPUs demanded", "number"),
+        Column("gpus_demanded", "GPU demand", "number"),
         Column("hosts", "Hosts", "number"),
         Column("gpus", "GPUs", "number"),
         Column("gpus_after_failure", "GPUs after a failure", "number"),

@@ -1,4 +1,4 @@
-"""A table is data once: what it holds is said here, what it looks like on paper, screen or terminal by whoever renders it.
+"""A table is data once: what it holds is said here, what it looks like on paper, screen or terminal by its renderer.
 
 The tables of a topic are built in ``gpuplan/report/tables/``. Each column says what kind of quantity it holds, and so every
 renderer words, aligns and stores a value alike: ``words`` and ``text`` for readers, ``records``, ``csv_text`` and ``frame`` for

@@ -1,4 +1,4 @@
-"""A workload in one row: who asks and when, what one VM gets, and what its access mode means for operations."""
+"""A workload in one row: its users and when, what one VM gets, and what its access mode means for operations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gpuplan.scenario import Group, sites_people
 from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, counted, number, rough, stated_percent
 
 KIND_NAMES = NAMES["kind of workload"]
-"""The seven kinds of workloads: use case -> its name, those that are asked for most first."""
-WHO, DAYS = NAMES["who asks"], NAMES["days in a sentence"]
+"""The seven kinds of workloads by id, the most usual first."""
+WHO, DAYS = NAMES["requester"], NAMES["days in a sentence"]
 MODES, VMOTION = NAMES["mode of a workload"], NAMES["vMotion of a workload"]
 
 
@@ -26,7 +26,7 @@ class Words(NamedTuple):
 
 
 def kind_name(plan: Plan, use_case: str) -> str:
-    """What a use case is called in a list of workloads."""
+    """The name of a kind in a list of workloads."""
     return KIND_NAMES.get(use_case) or str(plan.catalog.row("use_cases", use_case)["name"])
 
 

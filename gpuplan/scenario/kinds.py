@@ -332,7 +332,7 @@ KINDS: Mapping[str, Kind] = {
         _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$"),
     ),
     "sites": Kind(
-        f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the people "
+        f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the users "
         "of each or of none",
         _typed(sites_text),
         lambda _: {"type": "string", "minLength": 1},

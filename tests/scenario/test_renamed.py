@@ -33,9 +33,14 @@ def test_a_price_for_five_years_is_one_for_each_of_them() -> None:
     assert data["prices"] == {"nvaie-5-years": 15_000, "vcf-core-year": 300}
 
 
+def test_a_sizing_rule_by_its_old_name_is_the_rule_of_today() -> None:
+    assert from_dict({"demand": {"rule": "turned-away"}}).demand.rule == "denied"
+
+
 @pytest.mark.parametrize(
     "data",
     [
+        {"demand": {"rule": ["turned-away"]}},
         {"cost": {"gpu_licence": ["year"]}},
         {"cost": "year"},
         {"prices": {"nvaie-5-years": "many"}},

@@ -94,7 +94,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     async def pre_get(self) -> None:
         """Let in who the session belongs to, and speaks its language; wait for the session.
 
-        Else the answer is 404 for somebody else's, 400 without the format, 429 if it has connections enough.
+        Else the answer is 404 for another visitor's, 400 without the format, 429 if it has connections enough.
         """
         session = self.own_session(self.kernel_id)
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
@@ -230,7 +230,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         self._cut()
 
     def _cut(self) -> None:
-        """End the connection without a word: nobody is there to be told."""
+        """End the connection without a word: the other side is gone."""
         if self.ws_connection is not None and self.ws_connection.stream is not None:
             self.ws_connection.stream.close()
 

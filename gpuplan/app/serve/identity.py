@@ -57,12 +57,12 @@ class Guesses:
         return count
 
     def right(self, address: str) -> None:
-        """Forget the wrong ones: whoever sits there knows the token."""
+        """Forget the wrong ones: the visitor knows the token."""
         self._wrong.pop(address, None)
 
 
 class TokenIdentity(IdentityProvider):
-    """One token for a team; each browser that has given it is somebody of its own, known by a signed cookie."""
+    """One token for a team; each browser that has given it is a visitor of its own, known by a signed cookie."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{**kwargs, "login_handler_class": LoginHandler})

@@ -28,7 +28,7 @@ LOG_REFERENCES = References()
 
 
 def owner_of(handler: Any) -> str:
-    """Whose session a request asks for, as whoever knows the visitors says."""
+    """Whose session a request asks for, as the identity provider says."""
     return str(handler.identity_provider.owner_of(handler))
 
 
@@ -178,7 +178,7 @@ class OwnSession(Answering):
     """Finds the session of a request, for its owner only."""
 
     def own_session(self: Any, kernel_id: str) -> Session:
-        """The session of a kernel. Raises a 404 for somebody else's as for one that is not there."""
+        """The session of a kernel. Raises a 404 for another visitor's as for one that is not there."""
         found = cast(Kernels, self.kernel_manager).session_of(kernel_id, owner_of(self))
         if found is None:
             raise tornado.web.HTTPError(404)

@@ -146,7 +146,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
         "counting also what is done after the last request."
     )
     yield (
-        f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
+        f"{'Allocated' if use['held'] else 'Needed'} at once within these days, without work done after them: mean "
         f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for 95 % of the time, {one_place(held['peak_gpus'])} at the "
         f"peak{peak}."
     )
@@ -178,10 +178,10 @@ def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
     yield (
         f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "
         f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, 90 % at most "
-        f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are held."
+        f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are allocated."
     )
     if comparison["left_out_jobs"]:
-        yield f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts together."
+        yield f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts."
     yield f"Silos would take {number(comparison['silo_gpus'])} GPUs, the pool {number(comparison['pool_gpus'])}, for the same wait."
 
 
@@ -228,7 +228,7 @@ def _formulas(table: Table) -> dict[str, Any]:
 
 
 def week_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the audit draws: GPUs wanted, or activity, by hour of the week and group."""
+    """What the chart of the audit draws: GPUs needed, or activity, by hour of the week and group."""
     found = workbook.auditing.found
     if not found:
         return {}
@@ -246,7 +246,7 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
         shown = [*shown, "others"]
     return {
         "stacked": bool(held),
-        "title": "GPUs wanted" if held else "Activity, %",
+        "title": "GPUs needed" if held else "Activity, %",
         "zone": found["time_zone"],
         "groups": shown,
         "rows": [

@@ -70,7 +70,7 @@ ORDER = (
 
 
 FIRST = ("cost.years", "cost.hardware_discount", "cost.licence_discount")
-"""What is asked beside the chart."""
+"""Inputs beside the chart."""
 SHOWN_EXCLUDED = 3
 """Items without a price that are named beside the chart."""
 
@@ -126,7 +126,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def factors_form(workbook: Workbook) -> dict[str, Any]:
-    """What is asked more rarely: factors with a planning value, and what else may be bought."""
+    """Inputs needed more rarely: factors with a planning value, and what else may be bought."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
@@ -369,7 +369,7 @@ def prices_data(workbook: Workbook) -> Contents:
 
 
 def prices_badge(workbook: Workbook) -> str:
-    """How many prices the customer has yet to confirm: those that are assumed, and those that nobody knows."""
+    """How many prices the customer has yet to confirm: those that are assumed, and those that are not known."""
     costs = workbook.plan.costs
     count = costs and len(costs.unknown) + sum(price.fact.basis == "assumed" for price in costs.prices)
     return f"{number(count)} to confirm" if count else ""
@@ -412,7 +412,7 @@ Row = tuple[Any, ...]
 
 
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
-    """A price that this design pays, or would pay if somebody knew it."""
+    """A price that this design pays, or would pay if it were known."""
     field = _price_field(workbook, item.key, bare(float(catalog.given.value)) if catalog else "unknown")
     back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
     acts = _take_back(workbook, item.key, item.name, back)

@@ -71,7 +71,7 @@ def _files(*, off: bool) -> Table:
 
     columns = (
         Column("file", "File", of=lambda kind: Cell(KINDS[kind], tone="strong")),
-        Column("holds", "What it holds", of=lambda kind: Cell(HOLDS[kind], tone="small")),
+        Column("holds", "Content", of=lambda kind: Cell(HOLDS[kind], tone="small")),
         Column("acts", "", of=download),
     )
     return listed("files", "", columns, KINDS)

@@ -1,4 +1,4 @@
-"""Demand: how many GPUs are enough, hour by hour, by each rule and method, for silos and for the pool, this year and later."""
+"""Demand: how many GPUs are needed, hour by hour, by each rule and method, for silos and for the pool, this year and later."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _target(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-# People and hours
+# Users and hours
 
 
 def people_data(workbook: Workbook) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def people_data(workbook: Workbook) -> dict[str, Any]:
             if field["path"].endswith(".days") and field["value"] != "every-day":
                 field["options"] = field["options"][:-1]
     return {
-        "title": "People and hours",
+        "title": "Users and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
         "heads": group_heads(COLUMNS),
         "rows": rows,

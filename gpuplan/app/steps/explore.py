@@ -20,7 +20,7 @@ SHOWN = 12
 """Designs of a ranking that are listed unasked."""
 SHOWN_ALL = 40
 """Designs of a list that is opened."""
-WINNER_LEAVES_OUT = "counts what the winner leaves out ("
+WINNER_LEAVES_OUT = "counts what the recommended one leaves out ("
 
 Option = dict[str, Any]
 
@@ -81,7 +81,7 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
     runner = workbook.exploring.runner
     return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
         "title": "Explore designs",
-        "hint": "GPU x server x GPUs per host x sharing x link, for the same work and the failures asked for",
+        "hint": "GPU x server x GPUs per host x sharing x link, for the same workloads and failures tolerated",
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],
@@ -113,10 +113,10 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     if winner["confirm"]:
         text += f" Confirm {' and '.join(winner['confirm'])}."
     if winner["label"] == asked["label"]:
-        text += " It is the design that was asked about."
+        text += " It is the current design."
     elif asked["net_present"] is not None and not asked["reasons"]:
         more = asked["net_present"] - winner["net_present"]
-        text += f" The design that was asked about costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
+        text += f" The current design costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
         if set(asked["excludes"]) != set(winner["excludes"]):
             text += " Their costs leave out different things."
     return [*said, text, counts]
@@ -166,7 +166,7 @@ def _name(workbook: Workbook, found: dict[str, Any], option: Option) -> dict[str
     if _wins(found, option):
         name |= {"tone": "design gp-strong", "tag": "winner", "tag_tone": "good"}
     if now or asked:
-        name["note"] = "on the screen" if now else "as it was asked"
+        name["note"] = "on the screen" if now else "as entered"
     return name
 
 
@@ -181,7 +181,7 @@ def _cost(option: Option) -> dict[str, Any]:
 def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Why an option does not win; what the winner leaves out is named above the table already."""
     said = "; ".join(
-        "counts what the winner leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
+        "counts what the recommended one leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
         for text in option["why_not"]
     )
     return {
@@ -259,7 +259,7 @@ def works_data(workbook: Workbook) -> Contents:
     lambda workbook: _found(workbook, "unpriced"),
 )
 def unpriced_data(workbook: Workbook) -> Contents:
-    """Designs that would do, but whose GPUs or servers nobody knows a price of."""
+    """Designs that would do, but whose GPUs or servers have no known price."""
     options = _found(workbook, "unpriced")
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]

@@ -96,7 +96,7 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         text = "Its VMs restart on the others."
         if not spare:
             lead, text = (
-                "No host is spare.",
+                "There is no failover capacity.",
                 "Any one can fail all the same: free GPUs on the others take its VMs.",
             )
         if workbook.plan.placed.missing:
@@ -105,16 +105,16 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         tone, lead = "warn", "Not known whether every failure is survived."
         text = f"No placement was found for {vms} after the worst failure of one host, and none is disproven."
     else:
-        tone, lead = "warn", "Not every failure is survived." if spare else "No host is spare."
+        tone, lead = "warn", "Not every failure is survived." if spare else "There is no failover capacity."
         text = f"The worst failure of one host leaves {vms} without a GPU."
     return {"tone": tone, "lead": lead, "text": f"{text} {_proof(pool)}", "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:
     if pool.method == "heuristic":
-        return f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
+        return f"At least {number(pool.bound)} hosts are needed for the demand; whether fewer would do is not proven."
     if pool.existing_hosts:
-        return "Fewer new hosts cannot hold these VMs."
+        return "Fewer new hosts cannot take these VMs."
     return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
 
 
@@ -225,7 +225,7 @@ def _hint(pools: tuple[Pool, ...]) -> str:
     survived = min((max((x.lost for x in p.losses if x.fits), default=0) for p in pools), default=0)
     if survived:
         each = " in each cluster" * (len(pools) > 1)
-        return f"any {'one host' if survived == 1 else f'{survived} hosts'}{each} may be lost"
+        return f"any {'one host' if survived == 1 else f'{survived} hosts'}{each} may fail"
     singles = [_level(pool, 1) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
     words = "not every loss of one host is survived"

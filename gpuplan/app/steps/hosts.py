@@ -404,7 +404,7 @@ class _Arriving(_Picture):
 
 
 def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
-    """A GPU: its pieces, what is free, what nobody can use, and what it says."""
+    """A GPU: its pieces, what is free, what no VM can use, and what it says."""
     return {"parts": pieces, "free": free, "rest": rest, "title": title}
 
 

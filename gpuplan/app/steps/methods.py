@@ -1,4 +1,4 @@
-"""How many GPUs are enough by what is assumed about arrivals: the methods beside each other, and the inputs of the assumption."""
+"""How many GPUs are needed by what is assumed about arrivals: the methods beside each other, and the inputs of the assumption."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def odds_data(workbook: Workbook) -> Contents:
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
-    """What is asked of the methods, and the probability of waiting as the plan has it."""
+    """The target of the methods, and the probability of waiting as the plan has it."""
     asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)

@@ -81,7 +81,7 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
         "figures": figures if made.replicas else [],
         "notes": _notes(workbook, made)
         if made.replicas
-        else ["Nobody uses it: state users, or requests a second."],
+        else ["No users: state users, or requests a second."],
     }
 
 

@@ -220,7 +220,7 @@ def rules_data(workbook: Workbook) -> Contents:
 
 @panel("What this link carries")
 def carries_data(workbook: Workbook) -> Contents:
-    """What the link carries of each preset, whoever the groups are."""
+    """What the link carries of each preset, whatever the groups are."""
     plan = workbook.plan
     found = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
     hosts = next(each.training.hosts for each in found if each.training)

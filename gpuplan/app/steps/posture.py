@@ -1,4 +1,4 @@
-"""How many failures to tolerate: the postures side by side, the maintenance bet, and the inputs of the risk."""
+"""How many failures to tolerate: the postures side by side, a failure in maintenance, and the inputs of the risk."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from gpuplan.report import amount, number, percent
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 
-IN_MONEY = "The cost step has them in money."
+IN_MONEY = "The cost step has their prices."
 
 
 @panel("Silos against the pool", slow=True)
@@ -22,12 +22,12 @@ def silo_data(workbook: Workbook) -> Contents:
     if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
         return "With two groups or more, this shows what they would need with hosts of their own, and what sharing saves."
     if not asked(workbook, "silos"):
-        return {"button": {"key": "silos", "text": f"Plan each of the {len(plan.groups)} groups alone"}}
+        return {"button": {"key": "silos", "text": f"Plan {len(plan.groups)} silos"}}
     found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
     if found is None:
         return problem
     more = (
-        "Hosts with the spare ones of this posture; utilisation: GPUs allocated, on average over the week, "
+        "Hosts with the failover capacity of this posture; utilisation: GPUs allocated, on average over the week, "
         f"whether the chips are busy or not. {_leaves_out(workbook)}"
     )
     return {
@@ -50,8 +50,8 @@ def _leaves_out(workbook: Workbook) -> str:
 
 def _silo_words(found: Silos) -> str:
     return (
-        f"Alone the groups would need {amount(found.gpus, 'GPU')} in {amount(found.hosts, 'host')}, allocated "
-        f"{percent(found.utilisation)} of the time; together {number(found.pool.installed_gpus)} in "
+        f"As silos the groups would need {amount(found.gpus, 'GPU')} in {amount(found.hosts, 'host')}, allocated "
+        f"{percent(found.utilisation)} of the time; pooled {number(found.pool.installed_gpus)} in "
         f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
     )
 

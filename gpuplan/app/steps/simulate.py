@@ -28,7 +28,7 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
     return card | {
         "shown": bool(workbook.plan.groups),
         "title": "Simulated on the hosts",
-        "hint": "with their profiles and the placement policy; first come, first served; people who wait stay",
+        "hint": "with their profiles and the placement policy; first come, first served; users who wait stay",
         "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
         "tables": _tables(workbook) if found else [],

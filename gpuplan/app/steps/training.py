@@ -61,7 +61,7 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def example_badge(workbook: Workbook) -> str:
-    """What marks a job that nobody entered."""
+    """What marks a job that was not entered."""
     return "" if workbook.plan.network.job_named else "example"
 
 
@@ -137,7 +137,7 @@ def training_data(workbook: Workbook) -> Contents:
 
 def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
     """Speed and time of a step, and of its sum."""
-    alone = f"one GPU alone {three_digits(job.one_gpu_per_s)}, {job.speed}"
+    alone = f"a single GPU {three_digits(job.one_gpu_per_s)}, {job.speed}"
     computing = f"{three_digits(job.compute_s)} s of it computing"
     return [
         _figure(f"{job.unit.capitalize()} a second", three_digits(job.per_s), alone, "per_s"),

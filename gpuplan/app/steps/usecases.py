@@ -36,9 +36,9 @@ FIRST: dict[str, tuple[str, ...]] = {
     TUNING: (*NAMED, "model", "tuning", "tuning_tokens", "jobs_per_day", "hours", "access"),
     RETRIEVAL: (*NAMED, "model", "documents", "people", "active_share", "hours", "access"),
 }
-"""Use case -> its few inputs; the others stand behind one click."""
+"""Workload kind -> its few inputs; the others stand behind one click."""
 ON_WORKERS = ("high-end-training", "hpc", "gpu-database", "horovod", "distributed-tensorflow")
-"""Use cases that may run on several VMs, or take several GPUs, at once."""
+"""Workload kinds that may run on several VMs, or take several GPUs, at once."""
 WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
 OTHERS = (*USED, "gpus_each", "hours", "sites", "access")
 INPUTS_OF_ALL = (
@@ -50,7 +50,7 @@ EMPTIES = {
     "hours": "around the clock",
     "days": "every day",
     "off_hours_share": "none",
-    "jobs_per_day": "from people",
+    "jobs_per_day": "from users",
     "growth": "none",
 }
 """What counts of a group's hours where nothing is stated."""

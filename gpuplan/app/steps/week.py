@@ -22,7 +22,7 @@ SHOWN_MIXES = 12
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
-    """The GPUs wanted through a week; in each half of the year where clocks are changed."""
+    """The GPUs needed through a week; in each half of the year where clocks are changed."""
     return workbook.once("demand: weeks", lambda: week_demand(workbook.plan))
 
 
@@ -36,11 +36,11 @@ def _place(workbook: Workbook) -> str:
     return workbook.chosen("clock", _places(workbook))
 
 
-@panel("Hour by hour", "GPUs wanted on average, by group")
+@panel("Hour by hour", "GPUs needed on average, by group")
 def day_head(workbook: Workbook) -> Contents:
     """Heading of the hours, and whose clock is shown."""
     if not workbook.plan.groups:
-        rest = ", and see here when GPUs are wanted and how many are enough."
+        rest = ", and see here when GPUs are needed, and how many."
         first = "No workloads yet. "
         return {"title": "", "hint": "", "text": [said(first, visit("Add a group", "groups"), rest)]}
     places = _places(workbook)

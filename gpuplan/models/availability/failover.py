@@ -60,7 +60,7 @@ class Loss(NamedTuple):
 
 
 class Idle(NamedTuple):
-    """Capacity that nobody uses on hosts that somebody is on."""
+    """Unused capacity on hosts that run VMs."""
 
     kind: str
     """``whole``: free GPUs of a host; ``share``: free room on a shared GPU."""
@@ -124,7 +124,7 @@ def after_failure(
 
     Notes
     -----
-    Hosts in maintenance are emptied first, then the failed ones are lost; nobody goes to a lost host. Each
+    Hosts in maintenance are emptied first, then the failed ones are lost; no VM goes to a lost host. Each
     time first without moving anybody: largest VMs first, onto free shares of the family, else onto free GPUs
     of the fullest host (fewest free GPUs, then least vCPUs and memory) that has room for all of the VM; where a family
     is filled in order (MIG), onto no running GPU that a smaller share is on. If some are left over and there is an
@@ -274,7 +274,7 @@ def idle_gpus(
 
     Notes
     -----
-    Hosts that nobody is on are spare, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and
+    Hosts without VMs are failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and
     some of it goes there. What is left of a shared GPU is worth the shares of the profile of which the largest part
     still fits, of the most that one GPU holds.
 
@@ -539,7 +539,7 @@ class _Counts:
 
 
 def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]) -> _Step:
-    """Some hosts emptied; nobody goes to a host that is gone."""
+    """Some hosts emptied; no VM goes to a host that is gone."""
     rules = cluster.rules
     place_of = {kind: i for i, kind in enumerate(rules.largest_first)}
     displaced = sorted(
@@ -629,7 +629,7 @@ def _restarted(
     choices: Sequence[Choice | None],
     states: Mapping[State, deque[int]],
 ) -> _Step:
-    """Displaced VMs put where a restart chose, nobody else being touched."""
+    """Displaced VMs put where a restart chose, no other VM being touched."""
     after = list(layout)
     for vm in displaced:
         after[vm.host] = ()

@@ -12,7 +12,7 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
     host_failures : int
         Host failures to tolerate at once. [host]
     maintenance_failure_accepted : bool
-        Whether a failure while one host is in maintenance may leave somebody without a GPU. [-]
+        Whether a failure while one host is in maintenance may leave users without a GPU. [-]
 
     Returns
     -------

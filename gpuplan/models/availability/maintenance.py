@@ -66,7 +66,7 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
     Notes
     -----
     maintenance_h if hosts - 1 <= hosts_needed, else 0: with a second spare host a single failure in maintenance
-    is covered. Failures that are already there when maintenance begins are not counted; nobody would begin then.
+    is covered. Failures that are already there when maintenance begins are not counted; maintenance would not begin then.
 
     Examples
     --------

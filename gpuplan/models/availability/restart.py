@@ -1,6 +1,6 @@
 """Recovery: what is decided when hosts are lost, on counts.
 
-First a restart (``Pool``): each displaced VM goes where it fits, nobody else moves. If some are left over, empty hosts
+First a restart (``Pool``): each displaced VM goes where it fits, no other VM moves. If some are left over, empty hosts
 take over what was on each lost one (``Cluster.taken_over``), if there are enough. If not, everything is placed again on
 the hosts that are left (``Cluster.decide``), and the blocks of that are laid where most of the same is already
 (``Cluster.match``).

@@ -47,7 +47,7 @@ class Stream:
 
     @property
     def requests_per_h(self) -> float:
-        """Requests per hour on average, if nobody were denied or had to wait."""
+        """Requests per hour on average, if no request were denied or had to wait."""
         if not self.people:
             return sum(self.rates_per_h) / len(self.rates_per_h)
         active = [min(p, MOST_ACTIVE) for p in self.rates_per_h]

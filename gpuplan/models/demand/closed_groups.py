@@ -24,7 +24,7 @@ _SEEN = 1e-20
 """Least chance that a capacity is not exceeded, at which a tilted distribution still speaks for it. [-]"""
 
 _MOST_ODDS = 1e12
-"""Odds that stand for somebody who is always active where a limit is taken. [-]"""
+"""Odds that stand for a user who is always active where a limit is taken. [-]"""
 
 
 def closed_wait_chance(
@@ -50,7 +50,7 @@ def closed_wait_chance(
 
     Notes
     -----
-    P(demand of the others > units - size): who asks was idle and sees what the others want. The demand is taken as neither thinned by those who are held
+    P(demand of the others > units - size): the requester was idle and sees what the others want. The demand is taken as neither thinned by those who are held
     up nor prolonged by their wait, so frequent waiting is understated: for one-unit requests a simulation of the queue
     found 3.5 % where it says 3.3 %, 23 % where it says 20 %, and 51 % where it says 43 %. For a class without people it is what one more person would meet.
 

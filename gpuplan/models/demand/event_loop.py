@@ -380,7 +380,7 @@ def _run_servers(
     slots: int,
     per_batch: int,
 ) -> int:
-    """The same as ``_run`` where every request is for one whole GPU, arrivals are open and nobody leaves.
+    """The same as ``_run`` where every request is for one whole GPU, arrivals are open and no request leaves.
 
     Then the GPUs are servers, and the next request starts when the first of them is free: ``heap_end`` holds when each
     will have done all that came so far (Kiefer and Wolfowitz). In the queue are those whose start, in ``queue_for``,

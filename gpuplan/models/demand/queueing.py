@@ -206,7 +206,7 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     requests that all take the same number of units together for an exponential time, where peakedness is that
     number and divides the servers. Whole requests of mixed sizes, first come first served, wait more than it
     says, for the one at the head holds up those behind: simulated mixes of 1, 2, 4 and 8 units up to 1.7 times. Nor
-    does it know bursts that outlast the requests: while the load stays above the servers, nearly everybody waits.
+    does it know bursts that outlast the requests: while the load stays above the servers, nearly every request waits.
 
     Examples
     --------

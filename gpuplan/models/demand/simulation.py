@@ -3,7 +3,7 @@
 ``simulate`` draws the requests of ``Stream``s by chance until its figures are tight enough; ``replay`` takes the
 jobs of a trace as they were. Both go through ``event_loop``.
 
-The queue is first come first served over all streams: while its head waits, everybody behind it waits, also those
+The queue is first come first served over all streams: while its head waits, every request behind it waits, also those
 who would fit (no backfill). At one instant GPUs are given back first, then the queue is served, then those leave
 who have waited as long as they will, then requests arrive.
 
@@ -346,7 +346,7 @@ def simulate(
     Notes
     -----
     Event by event; queue and placement as the module says, exact but for chance. Where every request is for one
-    GPU, arrivals are open and nobody leaves, the times when the GPUs will be free are enough [3]_. A person of a
+    GPU, arrivals are open and no request leaves, the times when the GPUs will be free are enough [3]_. A person of a
     closed group who is active with chance p asks at rate p / ((1 - p) * duration_h) while idle (p above 0.99 as
     0.99), not while waiting, and is idle again when denied. Rates that vary are drawn by thinning [2]_.
 
@@ -359,7 +359,7 @@ def simulate(
 
     It ends when denied, waited and waited longer over all streams are within tolerance * max(value, 0.04), so
     0.002 at the usual tolerance; in any case at most_requests or after 20 million hours, and there may then be fewer
-    batches. Where more is asked for than can be served and nobody leaves, there is no steady state: ``growing`` says
+    batches. Where more is asked for than can be served and no request leaves, there is no steady state: ``growing`` says
     so. Memory is bounded by the number of streams, of GPUs and of those who wait, not by the number of requests.
 
     Raises

@@ -183,7 +183,7 @@ def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> flo
 
     Notes
     -----
-    A stated total wins. If the groups add up to less, the rest is kept as whole GPUs for nobody in
+    A stated total wins. If the groups add up to less, the rest is kept as whole GPUs of no group in
     particular; if they add up to more, what is beyond the total is reported as not placed.
 
     Examples
@@ -287,11 +287,11 @@ def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
     Returns
     -------
     mean_active : float
-        Mean of the people active at once. [-]
+        Mean of concurrent users. [-]
 
     Notes
     -----
-    sum of people * share: the mean of a sum of binomial counts. With so many GPUs, about every second time somebody more is
+    sum of people * share: the mean of a sum of binomial counts. With so many GPUs, about every second time one user more is
     active than there are GPUs.
 
     Examples

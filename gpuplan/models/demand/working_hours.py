@@ -99,19 +99,19 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
 
 
 def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
-    """Pieces of work that a group begins in an hour of work.
+    """Jobs that a group begins in an hour of work.
 
     Parameters
     ----------
     jobs_per_day : float
-        Pieces of work that the whole group begins on a working day. [-]
+        Jobs that the whole group begins on a working day. [-]
     hours_per_day : float
         Hours of work on such a day. [-]
 
     Returns
     -------
     work_rate : float
-        Pieces of work begun in an hour. [-]
+        Jobs begun in an hour. [-]
 
     Notes
     -----
@@ -132,12 +132,12 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
 
 
 def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
-    """Pieces of work under way on average in each part of a week that repeats, if none ever waits.
+    """Jobs under way on average in each part of a week that repeats, if none ever waits.
 
     Parameters
     ----------
     rates : sequence of float
-        Pieces of work begun in an hour, in equal parts of the week. [-]
+        Jobs begun in an hour, in equal parts of the week. [-]
     duration_h : float
         Mean time for which one holds its GPUs. [h]
 
@@ -149,7 +149,7 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
     Notes
     -----
     M(t)/M/infinity: dL/dt = rate - L / duration, solved exactly for rates that are constant within a part and repeat every
-    week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a piece of work
+    week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a job
     until the load has built up. Exponential durations; the sum over the week is rate * duration for any.
 
     Examples

@@ -27,7 +27,7 @@ def encoder_throughput(
     passage_tokens : float
         Tokens of a passage; of a reranker query and passage together. [-]
     layers : int
-        Layers of the model; 0 where nobody states them: then attention is not counted. [-]
+        Layers of the model; 0 where not stated: then attention is not counted. [-]
     attention_size : int
         Heads times their width. [-]
     vocabulary_parameters : float

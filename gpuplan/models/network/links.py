@@ -160,7 +160,7 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
 
     Notes
     -----
-    The level L with L + sum of count x min(need, L) = link: whoever needs less than L gets it, all others L. On an idle link
+    The level L with L + sum of count x min(need, L) = link: who needs less than L gets that, all others L. On an idle link
     L is what the others leave; when all need more, the link over the users.
 
     Examples

@@ -28,7 +28,7 @@ class Family(NamedTuple):
     sizes: tuple[int, ...] = ()
     """Of each profile a number that is larger for the one that is placed before the other."""
     in_order: bool = False
-    """Whether the layouts hold for larger shares first only, and nobody on a running GPU makes room (MIG)."""
+    """Whether the layouts hold for larger shares first only, and no VM on a running GPU makes room (MIG)."""
 
 
 class Request(NamedTuple):
@@ -166,7 +166,7 @@ class Rules:
             [p for p in family.profiles if any(r.family == family and r.profile == p for r in self.requests)]
             for family in self.families
         ]
-        """Profiles of each family that somebody has."""
+        """Profiles of each family that a VM has."""
         self.layouts = [
             _layouts_of(family, profiles)
             for family, profiles in zip(self.families, self.profiles, strict=True)
@@ -217,7 +217,7 @@ class Rules:
     # ---- one GPU
 
     def unused(self, family: int) -> Used:
-        """What is used of a GPU that nobody of the family is on."""
+        """What is used of a GPU without a VM of the family."""
         return (0,) * (len(self.profiles[family]) or 1)
 
     def more(self, family: int, used: Used, unit: int) -> int:
@@ -266,7 +266,7 @@ class Rules:
     # ---- one host
 
     def counted(self, room: Room) -> Room:
-        """A host without the limits of what nobody's request counts."""
+        """A host without the limits of what no request counts."""
         return Room(
             room.gpus,
             room.vcpus if any(r.vcpus for r in self.requests) else 0,

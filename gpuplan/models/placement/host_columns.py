@@ -261,7 +261,7 @@ def trimmed(content: Content, left: Sequence[int]) -> Content:
 
     Notes
     -----
-    The VMs with the lowest numbers stay; a GPU that nobody is on any more is free.
+    The VMs with the lowest numbers stay; a GPU without VMs is free.
 
     Examples
     --------

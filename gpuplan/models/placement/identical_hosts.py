@@ -117,7 +117,7 @@ class IdenticalHosts:
         return {f: self.shared.packed(f, amounts, search=search) for f, amounts in self._amounts(vms).items()}
 
     def _amounts(self, vms: Kinds) -> dict[int, Counter[int]]:
-        """Shares of each profile, or of each amount of memory, in each family that somebody is of."""
+        """Shares of each profile, or of each amount of memory, in each family that is in use."""
         found: dict[int, Counter[int]] = {}
         for kind, n in enumerate(vms):
             f = self.rules.family_of[kind]

@@ -107,7 +107,7 @@ def _ways(
     values: Sequence[float],
     worth: Sequence[float],
 ) -> tuple[list[Blocks], float]:
-    """Ways to place what is asked for that leave out nothing of these blocks, and what is lost at least of its worth."""
+    """Ways to place what is requested that leave out nothing of these blocks, and what is lost at least of its worth."""
     before = placed_vms(blocks, len(asked))
     required = KEPT * max(values, default=1.0)
     columns = HostColumns(

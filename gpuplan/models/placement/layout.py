@@ -165,12 +165,12 @@ def place_mixed(
     existing : sequence of Room
         What each host that is already there offers. [-]
     spare : int
-        Hosts that may be lost at once, whichever they are. [host]
+        Hosts that may fail at once, whichever they are. [host]
 
     Returns
     -------
     place_mixed : Placement
-        Existing hosts, then the new ones, with their loads (spare ones empty), the bound, and whether it is
+        Existing hosts, then the new ones, with their loads (failover capacity empty), the bound, and whether it is
         met. [-]
 
     Notes

@@ -23,7 +23,7 @@ class Way(NamedTuple):
     start: str = "lowest"
     """``lowest``: the first of its listed starts that is free; ``open``: that which leaves the largest profiles the most starts."""
     pieces: tuple[Piece, ...] = ()
-    """Where profiles may begin (mixed size, MIG), also those that nobody asks for; none: shares of one size are only counted."""
+    """Where profiles may begin (mixed size, MIG), also those without a request; none: shares of one size are only counted."""
     region: int = 0
     compute_slices: int = 0
 

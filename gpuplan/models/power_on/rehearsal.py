@@ -1,4 +1,4 @@
-"""Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and nobody else moved."""
+"""Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and no other VM moved."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -96,7 +96,7 @@ def empty_host(
 
     Notes
     -----
-    One VM after another goes where the rules put it on the other hosts; nobody on these moves. One without a place is shut
+    One VM after another goes where the rules put it on the other hosts; no VM on these moves. One without a place is shut
     down and runs where it was when the host is back. VMs are as large as the GPUs' worth that they hold, then by vCPUs and memory.
 
     Examples
@@ -156,7 +156,7 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
 
     Notes
     -----
-    One host after another is emptied, upgraded and back empty, and the next one's VMs may go there; nobody is moved back. Depth
+    One host after another is emptied, upgraded and back empty, and the next one's VMs may go there; no VM is moved back. Depth
     first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. First hosts filled alike count as
     one; as a tie among other hosts may then be broken otherwise, only a second search that tells all hosts apart proves that there is none. Only
     VMs that stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
@@ -306,7 +306,7 @@ def restart_after_failure(
     Notes
     -----
     By priority, each order of VMs of the same one being equally likely. Each VM goes where the rules put it on the hosts that are
-    left; nobody on these moves; one that does not start stays off. Orders that lead to the same cluster are followed once, so that
+    left; no VM on these moves; one that does not start stays off. Orders that lead to the same cluster are followed once, so that
     the chance is exact; where that takes too many steps, it is the share of random orders.
 
     Examples

@@ -1,6 +1,6 @@
 """Checks: coded messages over a plan, each with what to change.
 
-``stop`` is a design that does not do what was asked, ``warn`` something to settle before buying,
+``stop`` is a design that does not do what was asked, ``warn`` something to confirm before buying,
 ``note`` something to know.
 """
 

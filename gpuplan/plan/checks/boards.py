@@ -14,7 +14,7 @@ from gpuplan.wording import some_of
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
 SERVING = ("inference", "llm-serving", "rag")
-"""Use cases that serve models."""
+"""Workload kinds that serve models."""
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:

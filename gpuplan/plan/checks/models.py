@@ -43,7 +43,7 @@ def most_on_a_host(plan: Plan, group: str) -> int:
 
 
 def slower_after_failure(plan: Plan) -> Iterator[Message]:
-    """What users of a model get after the failure of a host without a spare one."""
+    """What users of a model get after the failure of a host without failover capacity."""
     if plan.scenario.availability.host_failures:
         return
     for made in plan.llm.serving.values():
@@ -51,7 +51,7 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
         if not lost:
             continue
         step = made.after(made.replicas - lost)
-        seen = "nobody is answered until the host is back"
+        seen = "users get no answers until the host is back"
         if step is not None:
             seen = f"users wait {rough(step.first_token_s.value)} s for the first token and get {rough(step.tokens_per_s.value)} tokens/s"
             seen += "" if step.keeps else ", less than promised"

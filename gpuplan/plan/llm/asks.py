@@ -11,9 +11,9 @@ from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Problem, Scenario, Scen
 
 SERVING, TUNING, RETRIEVAL = "llm-serving", "fine-tuning", "rag"
 USES = (SERVING, TUNING, RETRIEVAL)
-"""Use cases that are sized from a model."""
+"""Workload kinds that are sized from a model."""
 KINDS = {SERVING: "generate", TUNING: "generate", RETRIEVAL: "embed"}
-"""Use case -> what its model does."""
+"""Workload kind -> what its model does."""
 
 INPUTS = {
     SERVING: (
@@ -36,7 +36,7 @@ INPUTS = {
     TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
     RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
 }
-"""Use case -> the inputs of a group that only it has, those that are asked first at the beginning."""
+"""Workload kind -> the inputs of a group that only it has, those that are asked first at the beginning."""
 
 
 def uses_model(group: Group) -> bool:

@@ -83,7 +83,7 @@ def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Sc
 
 
 def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:
-    """A group as its VMs: its model is spoken for; ``local`` where Bitfusion is there, of which nobody measured a language model."""
+    """A group as its VMs: its model is spoken for; ``local`` where Bitfusion is there, for which no language model is measured."""
     at = {"remote_allowed": False} if local else {}
     return replace(group, **{**dict.fromkeys(MODEL_INPUTS), **follows, **at})
 

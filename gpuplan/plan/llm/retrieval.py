@@ -79,7 +79,7 @@ class Retrieval:
 
     @property
     def said(self) -> str:
-        """What is asked of it, in words."""
+        """Its task, in words."""
         reranked = "".join(f"reranked by {model.name}, " for model in self.models[1:])
         return f"{reranked}{rough(self.queries_per_s)} queries a second over {number(self.passages)} passages"
 

@@ -325,7 +325,7 @@ def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
 
 
 def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
-    """Replicas outside the group's hours: none where nobody is active then."""
+    """Replicas outside the group's hours: none where no user is active then."""
     if not asks.group.off_hours_share:
         return 0
     found = _size(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
@@ -443,7 +443,7 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
     if not quick:
         best = math.floor(1e4 / min(map(alone_ms, fitting))) / 10
         allowed = (
-            f"one user alone gets {written(best, 'g')} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
+            f"a single user gets {written(best, 'g')} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
             f"most {written(best, 'g')}, weights of fewer bits, or a faster GPU"
         )
         return asks.refuse("tokens_per_s", written(asked.promise.tokens_per_second, "g"), allowed)
@@ -452,7 +452,7 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
     nearest = _soonest(engine, gpus, asked, first[gpus])
     at_least = "" if nearest is None else f"at least {written(nearest, 'g')}, "
     allowed = (
-        f"one user alone waits {written(first[gpus], '.2g')} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
+        f"a single user waits {written(first[gpus], '.2g')} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
         f"{stated_percent(asked.arrivals.share)} of the requests should start in time: {at_least}a shorter prompt, fewer requests that "
         "start in time, or a faster GPU"
     )

@@ -31,7 +31,7 @@ class TokenCost:
     million_in: float
     million_out: float
     user_month: float | None
-    """None where requests a second are stated, and nobody says how many users."""
+    """None where requests a second are stated, without a number of users."""
     gpu_hours: float
     """A year, of the replicas while they run."""
     load_share: float

@@ -129,7 +129,7 @@ def tuning_of(asks: Asks) -> Tuning:
 
 
 SEQUENCE = 4096
-"""Tokens of a sequence where nobody states them."""
+"""Tokens of a sequence where not stated."""
 
 
 def _range(value: float | None, low: float | None, high: float | None) -> Range:

@@ -1,4 +1,4 @@
-"""GPUs left when hosts are lost, against those that the placed VMs occupy."""
+"""GPUs left after host failures, against those that the placed VMs occupy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     left, lost = field("left"), field("lost", "ordinal")
     shown = {state: colours[state] for state in domain}
     tips = [
-        lost | {"title": "Hosts lost"},
+        lost | {"title": "Hosts failed"},
         left | {"title": "GPUs left"},
         field("occupied", title="GPUs occupied"),
         field("state", "nominal", title="Placement"),
@@ -50,7 +50,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
         "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
         "encoding": {
             "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
-            "y": lost | {"title": "Hosts lost"},
+            "y": lost | {"title": "Hosts failed"},
             "color": told_apart("state", shown, {"orient": "bottom"}),
             "tooltip": tips,
         },
@@ -73,7 +73,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     return {
         "$schema": SCHEMA,
         "title": {
-            "text": "GPUs left when hosts are lost",
+            "text": "GPUs left after host failures",
             "subtitle": "dashed: GPUs that the placed VMs occupy",
         },
         "data": {"values": rows},

@@ -1,4 +1,4 @@
-"""GPUs wanted hour by hour, how often so many are too few, and the use that an audit found."""
+"""GPU demand hour by hour, how often GPUs run short, and the use that an audit found."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SMALLEST_LETTER = 0.08
 def day_rows(
     plan: Plan, week: WeekDemand, place: str = "UTC", *, letter_share: float = SMALLEST_LETTER
 ) -> dict[str, Any]:
-    """GPUs wanted on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
+    """GPUs needed on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
     if not plan.groups or not week.everybody_gpus:
         return {}
     names = {group.id: f"{group.letter} {group.name}" for group in plan.groups} | {"": "\u00b7 other groups"}
@@ -142,7 +142,7 @@ def day_chart(data: Spec, look: Look) -> Spec:
         scale={"domain": [0, end], "nice": False},
         axis={"values": hours, "labelExpr": clock, "grid": False},
     )
-    y: Spec = {"title": "GPUs wanted on average", "axis": {"tickCount": 5}}
+    y: Spec = {"title": "GPUs needed on average", "axis": {"tickCount": 5}}
     bars = layer(
         data["rows"],
         "rect",
@@ -158,7 +158,7 @@ def day_chart(data: Spec, look: Look) -> Spec:
     letters = labels(data["letters"], "letter", bold, x=field("x"), y=field("y", **y), color=as_is("ink"))
     mornings = [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)]
     named = labels(mornings, "day", {"align": "left", "y": -22, "color": look.soft}, x=field("x"))
-    about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, stacked by group"
+    about = "GPUs needed on average in each hour of a Wednesday and a Saturday, stacked by group"
     paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
     return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 210, paper_height)
 
@@ -195,7 +195,7 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
         "target": known.target.chance,
         "target_words": f"target {stated_percent(known.target.chance)}",
         "installed": known.gpus,
-        "installed_words": f"{number(known.gpus)} without spare hosts",
+        "installed_words": f"{number(known.gpus)} without failover capacity",
         "rule": known.target.rule,
         "gpus_title": "GPUs",
         "simulated": [],

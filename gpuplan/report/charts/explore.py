@@ -10,8 +10,8 @@ from gpuplan.report.tables.sensitivity import input_words
 from gpuplan.wording import NAMES, amount, hours, money, percent
 
 LOOKS = {
-    "the winner": ("diamond", OKABE_ITO[5]),
-    "as it was asked": ("square", OKABE_ITO[0]),
+    "recommended": ("diamond", OKABE_ITO[5]),
+    "as entered": ("square", OKABE_ITO[0]),
     "on the frontier": ("triangle-up", OKABE_ITO[2]),
     "beaten by another": ("circle", COLOURS[0]),
 }
@@ -56,7 +56,7 @@ def frontier_rows(found: Spec) -> Spec:
         for label, option in {option["label"]: option for option in drawn}.items()
     ]
     order = list(KINDS.values())
-    rows.sort(key=lambda row: -order.index(row["kind"]))  # the winner is drawn last, above the others
+    rows.sort(key=lambda row: -order.index(row["kind"]))  # recommended is drawn last, above the others
     return {"rows": rows, "kinds": order, "currency": found["currency"]}
 
 
@@ -109,9 +109,9 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
             label="Design", money="Net present", hours="Capacity shortfall", wait="Probability of waiting"
         ),
     )
-    beside = {"expr": "datum.kind == 'the winner' ? -9 : 15"}  # two designs may lie side by side
+    beside = {"expr": "datum.kind == 'recommended' ? -9 : 15"}  # two designs may lie side by side
     how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
-    named = [row for row in rows if row["kind"] in ("the winner", "as it was asked")]
+    named = [row for row in rows if row["kind"] in ("recommended", "as entered")]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
     about = "Net present cost against capacity shortfall of every priced design; the frontier stands in the table below"
     return chart([designs, words], look, about, 270, 320)

@@ -34,7 +34,7 @@ def years_svg(plan: Plan) -> str | None:
 
 
 def day_svg(plan: Plan) -> str | None:
-    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group; None if no group wants one."""
+    """GPUs needed on average in each hour of a Wednesday and a Saturday, by group; None if no group wants one."""
     return _svg(day_spec(plan, PAPER))
 
 
@@ -53,7 +53,7 @@ def years_spec(plan: Plan, look: Look) -> Spec | None:
 
 
 def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
-    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
+    """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
     data = day_rows(plan, week_demand(plan)[0], place, letter_share=SMALLEST_LETTER)
     if not data:
         return None
@@ -62,7 +62,7 @@ def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
         "groups": [(names[name], ink) for name, ink in data["groups"]],
         "rows": [row | {"group": names[row["group"]]} for row in data["rows"]],
     }
-    about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, by group"
+    about = "GPUs needed on average in each hour of a Wednesday and a Saturday, by group"
     return day_chart(data | named, look) | {"description": about}
 
 
@@ -80,7 +80,7 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     said = {
         "rows": _ended(data["rows"]),
         "band": _band(data["band"]),
-        "gpus_title": f"GPUs of the {clean_text(shown.name)} without spare hosts, in the busiest hours",
+        "gpus_title": f"GPUs of the {clean_text(shown.name)} without failover capacity, in the busiest hours",
         "installed_words": f"this design: {number(known.gpus)}",
     }
     return odds_chart(data | said, look)

@@ -16,12 +16,12 @@ MOST_GROUPS = 20
 
 def access_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 3: how each group reaches a GPU, and why."""
-    title = "Use cases and access"
+    title = "Workloads and access"
     if not plan.groups:
         return Chapter(title, (Paragraph("No workload group is described yet."),))
     table = groups(plan).only("group", "use_case", "people", "vms", "gpus_each", "access", "profile")
     lead = (
-        "A workload group is people with the same kind of work. How a group reaches its GPUs follows from what it needs, from the "
+        "A workload is a group of users or jobs of one kind. How a group reaches its GPUs follows from what it needs, from the "
         "GPU and from the vSphere version."
     )
     left = f"The access of {number(len(plan.groups) - MOST_GROUPS)} groups more is in the workbook."
@@ -57,7 +57,7 @@ def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:
         for r in group.ruled_out
     ]
     blocks += grid_of(
-        f"{group.name}: what was not taken",
+        f"{group.name}: rejected options",
         ("Access mode", "Possible", "Why not"),
         rows,
         widths=(0.22, 0.16, 0.62),

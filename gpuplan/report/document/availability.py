@@ -87,7 +87,7 @@ def _upgrades(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Blo
 def _maintenance(plan: Plan) -> list[Block]:
     stand = plan.scenario.availability
     text = (
-        "A failure during maintenance is accepted: the spare host is also the one that stands in for a host in maintenance."
+        "A failure during maintenance is accepted: the failover host also covers maintenance."
         if stand.maintenance_failure_accepted
         else "A failure during maintenance is not accepted: a host more stands in for the one in maintenance."
     )

@@ -136,4 +136,4 @@ class Document:
     locale: str = ""
     """In which it is written; empty: as international documents are."""
     paper: str = ""
-    """``a4`` or ``letter`` where somebody chose it."""
+    """``a4`` or ``letter`` where it was chosen."""

@@ -133,7 +133,7 @@ def internal_chapters(plan: Plan) -> list[Chapter]:
     table, caption = margin(plan), f"What is paid and earned over all years, in {plan.scenario.cost.currency}"
     text = (
         f"The margin is {stated_percent(held.margin or 0)} of the selling price of hardware, licences and their support. Energy, "
-        "space and people carry none."
+        "space and administration carry no margin."
     )
     found = chapter(
         INTERNAL,

@@ -26,7 +26,7 @@ from gpuplan.wording import (
 )
 
 METHOD_MEANS = (
-    "Known people: no more can ask than there are. Independent arrivals: requests come one by one. Bursts: many "
+    "Known users: demand is limited by their number. Independent arrivals: requests come one by one. Bursts: many "
     "requests come together, as in traces of real clusters."
 )
 
@@ -105,9 +105,9 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
             each = asked.for_whom == "each"
             aim = f"The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
         text = (
-            "The plan holds the demand above. Requests beyond it queue: if users and jobs arrive at random with the stated activity, "
+            "The plan covers the demand above. Requests beyond it queue: if users and jobs arrive at random with the stated activity, "
             f"the probability of waiting in the busiest hours is {now} with all hosts up and {after} with "
-            f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves the spare hosts out. {aim}{cite(plan.lines['totals.waiting'].sources)}"
+            f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves failover capacity out. {aim}{cite(plan.lines['totals.waiting'].sources)}"
         )
         blocks.append(Paragraph(text))
     blocks += drawn(

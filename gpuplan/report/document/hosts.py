@@ -36,7 +36,7 @@ def hosts_chapter(plan: Plan, cite: Citations) -> Chapter:
     lead = "A cluster is a set of hosts that stand in for each other."
     drawing = drawn(
         diagrams.hosts_svg(plan),
-        "The hosts, their GPUs and who uses them",
+        "The hosts, their GPUs and VMs",
         f"Drawing of {amount(plan.totals.hosts, 'host')} with {amount(plan.totals.gpus, 'GPU')}, each GPU marked with the letter of "
         "the group on it.",
     )
@@ -113,7 +113,7 @@ def _silos(plan: Plan) -> list[Block]:
         text = "The pool needs as many GPUs as a silo for each group would, or more."
     return [
         Paragraph(
-            f"{text} Each silo has spare hosts of its own; a stated total and hosts already there are left aside."
+            f"{text} Each silo has its own failover capacity; a stated total and existing hosts are left aside."
         ),
         *tabled(silos_table(plan, found)),
     ]

@@ -39,8 +39,7 @@ ASKED = ("groups", "demand", "availability")
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 2: requirements, constraints, assumptions and risks."""
     lead = Paragraph(
-        "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
-        "points."
+        "The customer's requirements, the constraints, the assumptions and the risks on which the later chapters rest."
     )
     return chapter(
         "Requirements, constraints, assumptions and risks",

@@ -12,10 +12,10 @@ from gpuplan.wording import amount, counted, number, verb, watts, whole
 
 
 def summary_chapter(plan: Plan) -> Chapter:
-    """Chapter 1: what is proposed, in figures, and what is to settle."""
+    """Chapter 1: what is proposed, in figures, and what is to confirm."""
     settle = [m for m in check_plan(plan) if m.level != "note"]
     items = tuple(f"{m.text} {what_to_do(m)}".rstrip() for m in settle[:MOST_ROWS])
-    nothing = "No check of the design found anything that must be settled. The assumptions in chapter 2 are to be confirmed."
+    nothing = "No check of the design found anything that must be resolved. The assumptions in chapter 2 are to be confirmed."
     why, left_out = _why_so_many(plan), "; ".join(plan.costs.excludes) if plan.costs else ""
     return chapter(
         "Summary",
@@ -26,7 +26,7 @@ def summary_chapter(plan: Plan) -> Chapter:
         if left_out
         else None,
         section(
-            "To settle", Bullets(items) if items else Paragraph(nothing), and_more(len(settle) - len(items))
+            "To confirm", Bullets(items) if items else Paragraph(nothing), and_more(len(settle) - len(items))
         ),
     )
 
@@ -57,7 +57,7 @@ def vms(count: int) -> str:
 def _why_so_many(plan: Plan) -> str:
     """Why the design has so many hosts: the justification of the decisions about them."""
     found = [d for d in plan.decisions if d.title.startswith("Hosts for the demand")]
-    found += [d for d in plan.decisions if d.title in ("Spare hosts", "No spare host")]
+    found += [d for d in plan.decisions if d.title in ("Failover capacity", "No failover capacity")]
     return " ".join(f"{d.decision} {d.justification}" for d in found)
 
 

@@ -1,4 +1,4 @@
-"""The slides of a plan: one message each, said by its title."""
+"""The slides of a plan: one message each, in its title."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def hosts_slide(deck: Deck) -> None:
         why="\n".join(dict.fromkeys(made.sentence for made in plan.power_on.values())),
     )
     deck.picture(
-        slide, hosts_svg(plan, most_clusters=2), f"Hosts and who is on their GPUs: {title}", deck.box
+        slide, hosts_svg(plan, most_clusters=2), f"Hosts and the VMs on their GPUs: {title}", deck.box
     )
 
 
@@ -285,7 +285,7 @@ def alternatives_slide(deck: Deck) -> None:
     apart = {each.key: each.difference for each in found}
     said = []
     if "silos" in apart:
-        said.append(_apart("hosts for each group alone cost", apart["silos"], costs.currency))
+        said.append(_apart("silos cost", apart["silos"], costs.currency))
     rents = [more for key, more in apart.items() if key.startswith("rent-")]
     if rents:
         said.append(_apart("renting costs", min(rents), costs.currency))

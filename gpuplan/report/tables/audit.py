@@ -1,4 +1,4 @@
-"""The tables of an audit: who holds GPUs, how busy they are, what is asked of language models, groups for a scenario, and formulas beside the replay."""
+"""The tables of an audit: GPU users, how busy they are, requests to language models, groups for a scenario, and formulas beside the replay."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ METHOD_TITLES = NAMES["replay method"]
 
 
 def holders(use: Found) -> Table:
-    """Who asks for GPUs and holds them."""
+    """Users of GPUs."""
     return listed(
         "holders",
-        "Who holds GPUs",
+        "GPU users",
         (
             Column("name", "Group"),
             Column("jobs", "Jobs", "number"),
@@ -53,10 +53,10 @@ def activity(use: Found) -> Table:
 
 
 def requests(arrivals: Found) -> Table:
-    """What is asked of each language model, or by each application."""
+    """Requests to each language model, or by each application."""
     return listed(
         "requests",
-        "Who asks a language model",
+        "Users of language models",
         (
             Column("name", "Group"),
             Column("requests", "Requests", "number"),

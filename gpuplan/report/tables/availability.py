@@ -22,7 +22,7 @@ def failures(plan: Plan, *pools: Pool) -> Table:
         "failures",
         "What the loss of a host does",
         (
-            Column("host_lost", "Host lost", "number", of=lambda loss: loss.hosts[0]),
+            Column("host_lost", "Host failed", "number", of=lambda loss: loss.hosts[0]),
             Column("hosts_alike", "Hosts filled alike", "number", of="alike"),
             Column("vms_restarted", "VMs that restart", "number", of="restarted"),
             Column("vms_moved", "VMs moved to make room", "number", of="moved"),
@@ -43,12 +43,12 @@ def losses(plan: Plan, *pools: Pool) -> Table:
     """What is left whichever hosts are lost, in all clusters or in some."""
     return by_cluster(
         "losses",
-        "What is left, whichever hosts are lost",
+        "Capacity left after host failures",
         (
-            Column("hosts_down", "Hosts lost at once", "number", of="lost"),
+            Column("hosts_down", "Hosts failed at once", "number", of="lost"),
             Column("gpus_left", "GPUs left", "number"),
             Column("fits", "VMs on hosts fit again", "yes", of=_fits),
-            Column("without_moving", "By restarts alone", "yes", words=FITS.get),
+            Column("without_moving", "By restarts only", "yes", words=FITS.get),
         ),
         pools or plan.pools,
         lambda pool: pool.losses,

@@ -326,7 +326,7 @@ def _paid(material: Material) -> Cell:
 
 
 def prices(plan: Plan) -> Table:
-    """Every price that counts, with its range, and those that nobody knows."""
+    """Every price that counts, with its range, and those that are not known."""
     currency = plan.scenario.cost.currency
     unknown = [
         dict.fromkeys(("as_of", "locator", "note"), "")

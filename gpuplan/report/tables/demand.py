@@ -62,7 +62,7 @@ def _mean(gpus: float) -> float:
 
 
 def peak_words(plan: Plan) -> str:
-    """When most GPUs are wanted on average, and what groups and places with other hours lend each other."""
+    """When most GPUs are needed on average, and what groups and places with other hours lend each other."""
     week, *others = week_demand(plan)
     season = f" (clocks as in {week.season})" if others else ""
     gpus = amount(_mean(week.peak_gpus), "GPU")
@@ -123,7 +123,7 @@ def methods(found: Methods) -> Table:
 
     def formula(answer: MethodAnswer) -> str:
         together = found.target.each and not held_for_each(answer.method, rule)
-        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together
+        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests as one" * together
 
     return listed(
         "methods",
@@ -132,7 +132,9 @@ def methods(found: Methods) -> Table:
             Column("method", "Assumption", of=_method),
             Column("formula", "Formula", of=formula),
             Column("gpus", "GPUs", "number", of=_gpus),
-            Column("chance", f"Chance with {number(found.gpus)}, without spare hosts", "share", of=_chance),
+            Column(
+                "chance", f"Chance with {number(found.gpus)}, without failover capacity", "share", of=_chance
+            ),
         ),
         found.answers,
     )
@@ -205,7 +207,10 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
                 of=lambda simulation: simulation["overall"]["wait_p90_h"],
             ),
             Column(
-                "utilisation", "GPUs held", "share", of=lambda simulation: simulation["utilisation"]["value"]
+                "utilisation",
+                "GPUs allocated",
+                "share",
+                of=lambda simulation: simulation["utilisation"]["value"],
             ),
         ),
         found,
@@ -226,11 +231,11 @@ def silos(plan: Plan, found: Silos) -> Table:
     apart = (found.hosts, found.gpus, found.utilisation)
     return listed(
         "silos",
-        "Silos against the pool, with spare hosts",
+        "Silos against the pool, with failover capacity",
         (
             Column("group_id", "Id", detail=True, of="group"),
-            Column("name", "Group alone", of=lambda silo: names[silo.group]),
-            Column("gpus_demanded", "GPUs demanded", "number", of="gpus"),
+            Column("name", "Silo", of=lambda silo: names[silo.group]),
+            Column("gpus_demanded", "GPU demand", "number", of="gpus"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number", of="installed_gpus"),
             Column("utilisation", "Utilisation", "share"),
@@ -258,7 +263,7 @@ def growth(found: Sequence[Year]) -> Table:
         (
             Column("year", "", words=lambda year: f"Year {year}"),
             Column("people", "Users", "number"),
-            Column("gpus_demanded", "GPUs demanded", "number", words=lambda gpus: number(whole(gpus))),
+            Column("gpus_demanded", "GPU demand", "number", words=lambda gpus: number(whole(gpus))),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("hosts_bought", "Hosts to buy", "number"),

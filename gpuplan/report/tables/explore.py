@@ -46,7 +46,7 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
 
 def works(found: Found) -> Table:
     """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
-    own = found["works"][0]["own"] if found["works"] else "the GPU asked for"
+    own = found["works"][0]["own"] if found["works"] else "the chosen GPU"
     return listed(
         "works",
         f"The work of one GPU, in {own}",
@@ -72,10 +72,10 @@ def _waiting(option: Found) -> float | None:
 
 
 def against(found: Found, option: Found) -> str:
-    """What is against a design, and whether it is the winner or the one that was asked about."""
+    """What is against a design, and whether it is the recommended one or the one that was asked about."""
     winner, asked = found["winner"], found["asked"]
     if winner is not None and option["candidate"] == winner["candidate"]:
-        said = ["the winner"]
+        said = ["the recommended one"]
     else:
         said = list(option["why_not"])
     if option["candidate"] == asked["candidate"]:
@@ -84,7 +84,7 @@ def against(found: Found, option: Found) -> str:
 
 
 def unpriced(found: Found) -> Table:
-    """What nobody knows the price of, and how many designs need it."""
+    """What has no known price, and how many designs need it."""
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
     return Table(
         "unpriced",

@@ -71,7 +71,7 @@ def _bought(found: Inventory) -> str:
             "fewer are bought in all."
         )
     if found.buy:
-        return f"All VMs fit there: the design buys {buys} as failover capacity alone."
+        return f"All VMs fit there: the design buys {buys} as failover capacity only."
     return "All VMs fit there, failover capacity included: no host is bought."
 
 
@@ -98,7 +98,7 @@ def hosts_there(plan: Plan) -> Table:
             Column("hosts", "Hosts", "number"),
             Column("gpu", "GPU", words=lambda id: gpus[id].name),
             Column("gpus_per_host", "GPUs each", "number"),
-            Column("gpus_used", "GPUs taken", "number"),
+            Column("gpus_used", "GPUs used", "number"),
             Column("vms", "VMs", "number"),
             Column("joins", "In this design", "yes"),
         ),

@@ -177,7 +177,9 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
             Column("efficiency_verdict", "", of=_job_verdict, words=VERDICTS.get),
         ),
         found,
-        notes=("Shares of the speed that a GPU has in the VM's own host, or alone: typical (low to high).",),
+        notes=(
+            "Share of the speed of a GPU in the VM's own host, or of a single GPU: typical (low to high).",
+        ),
     )
 
 
@@ -293,7 +295,7 @@ def cabling(fabric: Cabling) -> Table:
 
 
 def _ports(ports: Ports) -> str:
-    return f"{number(ports.shared)} teamed" + (f", {number(ports.rdma)} for RDMA alone" if ports.rdma else "")
+    return f"{number(ports.shared)} teamed" + (f", {number(ports.rdma)} for RDMA only" if ports.rdma else "")
 
 
 def _switches(fabric: Cabling) -> list[tuple[str, str]]:

@@ -165,7 +165,7 @@ def groups(plan: Plan) -> Table:
         (
             Column("group", "Group", of="name"),
             Column(
-                "use_case", "Use case", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")
+                "use_case", "Workload", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")
             ),
             Column("access", "Access", of=lambda g: MODE_NAMES[g.mode]),
             Column("people", "Users", "number", detail=True, of=lambda g: users[g.id]),
@@ -175,7 +175,10 @@ def groups(plan: Plan) -> Table:
             Column("gpus_each", "GPUs each", "number"),
             Column("gpus", "GPUs", "number", of="demand_gpus"),
             Column(
-                "gpus_held", "Held on average", "mean", of=lambda g: lines[f"groups.{g.id}.held_gpus"].value
+                "gpus_held",
+                "Allocated on average",
+                "mean",
+                of=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
             ),
             Column("profile", "Profile"),
             Column("pool", "Cluster", detail=True, of=lambda g: clusters.get(g.pool, "")),
@@ -303,7 +306,7 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
             Column("hosts", "Hosts", "number", detail=each),
             Column("existing", "There already", "yes", detail=True),
             Column("gpus", "GPUs", "number", detail=True),
-            Column("gpus_taken", "GPUs taken", "number", detail=True),
+            Column("gpus_taken", "GPUs used", "number", detail=True),
             Column("vms", "VMs", "number", detail=True),
             Column("holds", "What stands on it"),
             Column("gpus_free", "GPUs free", "number"),
@@ -313,7 +316,7 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
 
 
 def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
-    """(there already, GPUs, GPUs taken, VMs, what stands on it, GPUs free) of a host, equal loads counted."""
+    """(there already, GPUs, GPUs used, VMs, what stands on it, GPUs free) of a host, equal loads counted."""
     counts: Counter[str] = Counter()
     vms: set[tuple[str, int]] = set()
     for load in pool.placement[at]:

@@ -21,7 +21,7 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
-FOR_DEMAND = "Hosts are those for the demand; spare ones come on top."
+FOR_DEMAND = "Hosts are those for the demand; failover capacity comes on top."
 NOT_KNOWN = (
     "Where sources leave open what vSphere does, every reading of the rules was tried; a range goes from the least to the most favourable. "
     "Orders were drawn at random, each as likely as any other. A VM that does not start stays off, and the next one is tried."

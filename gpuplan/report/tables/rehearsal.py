@@ -118,7 +118,9 @@ def restart_columns(plan: Plan) -> tuple[Column, ...]:
     names = group_names(plan)
     return (
         Column(
-            "hosts", "Host lost", of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))
+            "hosts",
+            "Host failed",
+            of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts))),
         ),
         Column("vms", "VMs on it", "number"),
         Column("chance", "All restart", "range", of=lambda failed: _between(failed.chance, percent)),

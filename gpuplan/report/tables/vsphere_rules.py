@@ -24,7 +24,7 @@ def behaviour(plan: Plan) -> Table:
 
 
 def _with_conflict(rule: PlatformRule) -> str:
-    """The rule, and what others say, or what nobody does."""
+    """The rule, and what others say, or what no source says."""
     return f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text
 
 

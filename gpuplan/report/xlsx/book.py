@@ -67,7 +67,7 @@ class Live(NamedTuple):
 
 
 class Editable(NamedTuple):
-    """A value that is meant to be changed, within limits; None where nobody knows it."""
+    """A value that is meant to be changed, within limits; None where it is not known."""
 
     value: float | None
     kind: str = ""

@@ -239,7 +239,7 @@ def _results(book: Book, sheet: Any, money: Money) -> None:
         )
 
     found = {
-        "total": ("Paid in all", Live(address(cash, 3 + last), costs.total), costs.currency, "money"),
+        "total": ("Total paid", Live(address(cash, 3 + last), costs.total), costs.currency, "money"),
         "net_present": (
             "Net present cost",
             Live(f"{money.year_at(cash, 0)}+{later(cash)}", costs.net_present),

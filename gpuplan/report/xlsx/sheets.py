@@ -47,7 +47,7 @@ def summary_sheet(book: Book, plan: Plan, money: Money | None) -> None:
         f"{totals.hosts_for_demand} for the demand, {totals.hosts_for_failures} for failure and maintenance"
     )
     answer: list[tuple[Any, ...]] = [
-        ("GPUs demanded", totals.gpus_demanded, "GPU", ""),
+        ("GPU demand", totals.gpus_demanded, "GPU", ""),
         ("Hosts", totals.hosts, "host", spare),
         ("GPUs", totals.gpus, "GPU", ""),
         ("GPUs after a failure", totals.gpus_after_failure, "GPU", ""),
@@ -83,7 +83,7 @@ def _summary_cost(money: Money, costs: Costs) -> list[tuple[Any, ...]]:
     missing = Live(f'COUNTIF({money.prices_known()},"not known")', unknown, "int")
     rows: list[tuple[Any, ...]] = [
         ("Net present cost", Live(money.result_at("net_present"), costs.net_present, "money"), currency, ""),
-        ("Paid in all", Live(money.result_at("total"), costs.total, "money"), currency, ""),
+        ("Total paid", Live(money.result_at("total"), costs.total, "money"), currency, ""),
         ("Paid at the start", Live(at_start, costs.cash[0], "money"), currency, ""),
         gpu_hour("installed", costs.gpu_hour_installed),
         gpu_hour("used", costs.gpu_hour_used),
@@ -103,7 +103,7 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     block = book.block(topics.groups(plan))
     if money is not None and plan.groups:
         block = _with_cost(book, plan, money, block)
-    book.topic("Groups", "Who asks for GPUs, how they reach them, and their share of the cost.", block)
+    book.topic("Groups", "User groups, how they reach their GPUs, and their share of the cost.", block)
 
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
@@ -146,7 +146,7 @@ def demand_sheet(book: Book, plan: Plan) -> None:
     tables = [_figures(plan, "In all", "demand.", "totals."), demand.week(plan)]
     if keys:
         tables.append(_figures(plan, "By group", *keys))
-    book.topics("Demand", "From people to GPUs.", map(book.block, tables))
+    book.topics("Demand", "From users to GPUs.", map(book.block, tables))
 
 
 def network_sheet(book: Book, plan: Plan) -> None:

@@ -1,0 +1,122 @@
+"""One voice: the words that the glossary replaces are in no text that a person reads, and labels are short."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+REPLACED = {
+    r"\b(?:no|some|every)body(?:'s)?\b": "users, a customer, none",
+    r"\bwhoever\b|\bwhat is asked\b": "the role that does it",
+    r"\bworks? alike\b|\bwho asks\b": "workload, user group",
+    r"\bactive at once\b": "concurrent",
+    r"\bpieces? of work\b": "job",
+    r"\bhours in which it wants\b": "working hours",
+    r"\bGPUs (?:that )?are enough\b": "GPU demand, sizing rule",
+    r"\bturn(?:s|ed)? away\b": "denied",
+    r"\btoo few free\b": "queue, wait time",
+    r"\bGPUs held\b|\bheld (?:on average|at once)\b|\bholds? GPUs\b": "allocated",
+    r"\bmay be lost\b|\bspare ones?\b": "failover capacity",
+    r"\bhours open\b|\bmaintenance bet\b": "exposure",
+    r"\bshort in a year\b": "capacity shortfall",
+    r"\bslowed by a neighbour\b": "noisy neighbour",
+    r"\blow latency for long\b": "sustained low latency",
+    r"\bof no use to\b": "stranded",
+    r"\bin money\b|\bpaid in all\b": "TCO, net present cost",
+    r"\byears to look at\b": "analysis period",
+    r"\bwhat is ours\b": "reseller margin",
+    r"\bsaid by\b": "quotation",
+    r"\b(?:to settle|must be settled)\b": "to confirm",
+    r"\bgap (?:of \S+ )?is not closed\b": "not proven",
+    r"\buse cases?\b": "workload",
+    r"\b(?:groups?|silos?) alone\b|\balone the groups\b": "silos",
+    r"\bGPUs (?:wanted|demanded)\b|\bwanted on average\b": "GPU demand, needed",
+}
+"""What the glossary replaces -> what is said instead."""
+READ_BY_PEOPLE = ("app", "cli", "report", "plan/checks", "widgets", "analysis", "audit")
+"""Packages whose strings are put on the screen, in a document or in a terminal."""
+SMALL = {"a", "an", "and", "at", "by", "for", "in", "of", "on", "per", "the", "to", "with"}
+"""Words that a label may have beside its three."""
+
+
+@cache
+def replaced() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(words, re.IGNORECASE), instead) for words, instead in REPLACED.items())
+
+
+def said_wrong(texts: Iterator[tuple[str, str]]) -> list[str]:
+    """Each place with a word that the glossary replaces: where, the word, what to say."""
+    return [
+        f"{where}: '{found[0]}' is '{instead}' in: {' '.join(text.split())[:120]}"
+        for where, text in texts
+        for pattern, instead in replaced()
+        if (found := pattern.search(text))
+    ]
+
+
+def words_of_data() -> Iterator[tuple[str, str]]:
+    for path in (ROOT / "data" / "inputs.csv", *sorted((ROOT / "data" / "words").glob("*.csv"))):
+        with path.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                name = next(iter(row.values()))
+                yield from ((f"{path.name} {name}", text) for text in row.values() if text and " " in text)
+
+
+def strings_of_code() -> Iterator[tuple[str, str]]:
+    """Strings of the package that are shown to people, and docstrings."""
+    for path in sorted((ROOT / "gpuplan").rglob("*.py")):
+        name = path.relative_to(ROOT / "gpuplan").as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and " " in text and (name.startswith(READ_BY_PEOPLE) or len(text) > 24):
+                yield f"{name}:{node.lineno}", text
+
+
+def strings_of_scripts() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "gpuplan" / "widgets" / "static").glob("*.js")):
+        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield from (
+                (f"{path.name}:{at}", text) for text in re.findall(r"[\"'`]([^\"'`]* [^\"'`]*)[\"'`]", line)
+            )
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    for path in sorted(ROOT.glob("**/*.md")):
+        if not {".venv", "node_modules", "CHANGELOG.md"} & set(path.parts):
+            for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                yield f"{path.relative_to(ROOT)}:{at}", re.sub(r"`[^`]*`", "", line)
+
+
+def chapters() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                yield path.name, re.sub(r"`[^`]*`", "", "".join(cell["source"]))
+
+
+@pytest.mark.parametrize("texts", [words_of_data, strings_of_code, strings_of_scripts, pages, chapters])
+def test_no_text_uses_a_word_that_the_glossary_replaces(
+    texts: Callable[[], Iterator[tuple[str, str]]],
+) -> None:
+    wrong = said_wrong(texts())
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_words_are_found_where_they_stand() -> None:
+    (found,) = said_wrong(iter([("here", "Two hosts may be lost.")]))
+    assert found.startswith("here: 'may be lost' is 'failover capacity'")
+
+
+def test_a_label_is_three_words_at_most() -> None:
+    with (ROOT / "data" / "inputs.csv").open(encoding="utf-8", newline="") as lines:
+        labels = [row["label"] for row in csv.DictReader(lines)]
+    long = [label for label in labels if len([word for word in label.split() if word not in SMALL]) > 3]
+    assert not long and not [label for label in labels if label.endswith("?")]
