@@ -316,11 +316,11 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
     if method == "closed":
         return (
             "The number of users is known and each has one session at a time, so demand is limited by their number: choose Known users. "
-            "If they also start jobs that run without them, believe Bursts."
+            "If they also start jobs that run without them, choose Bursts."
         )
     if measured:
         return (
-            "Work comes as jobs, and how bursty they are is stated, as an audit measures it: believe Bursts at that peakedness. "
+            "Work comes as jobs, and how bursty they are is stated, as an audit measures it: choose Bursts at that peakedness. "
             "Fewer GPUs are a bet that the bursts stay away."
         )
     return (

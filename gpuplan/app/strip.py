@@ -100,7 +100,7 @@ def _hosts(plan: Plan) -> tuple[str, str]:
     spare, asked, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
     failures = asked.host_failures * clusters
     if not asked.maintenance_failure_accepted and failures and spare == failures + clusters:
-        spared = f"{number(failures)} failure + {number(clusters)} maintenance"
+        spared = f"{amount(failures, 'failure')} + {number(clusters)} maintenance"
     else:
         spared = f"{number(spare)} spare"
     return number(totals.hosts), f"{number(totals.hosts_for_demand)} + {spared}"

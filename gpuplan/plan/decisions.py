@@ -428,7 +428,7 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
 
 def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     ports, link = fabric.ports, scenario.network.link_gbit_s
-    extra = f" and {ports.rdma} for {TRANSPORT_NAMES[scenario.network.transport]} alone" if ports.rdma else ""
+    extra = f" and {ports.rdma} for {TRANSPORT_NAMES[scenario.network.transport]} only" if ports.rdma else ""
     each = f"Each GPU host has {ports.shared} teamed ports of {link} Gbit/s{extra}"
     keys = ["network.ports.shared", *["network.ports.rdma"] * bool(ports.rdma)]
     if fabric.switches is None:

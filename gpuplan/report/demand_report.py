@@ -188,6 +188,6 @@ def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
         demand.simulated(plan, simulation_dict(simulation)),
         f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h; "
         f"{ENDED[found.ended]}; 95 % intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
-        "jobs come in bursts, believe the replay of an audit.",
+        "jobs come in bursts, trust the replay of an audit.",
         title=f"Simulated on {amount(simulation.hosts, 'host')} with {amount(simulation.gpus, 'GPU')}{down} ({when})",
     )

@@ -52,7 +52,7 @@ def demand(plan: Plan) -> Headline:
     """How many GPUs are planned, and for which promise."""
     asked, totals = plan.scenario.demand, plan.totals
     if not plan.groups and not plan.pools:
-        return Headline(EMPTY, "When GPUs are needed, and how many are enough.")
+        return Headline(EMPTY, "When GPUs are needed, and how many.")
     gpus = amount(whole(totals.gpus_demanded), "GPU")
     if plan.scenario.deciding_total_gpus is not None:
         needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
@@ -61,7 +61,7 @@ def demand(plan: Plan) -> Headline:
     if asked.rule in ("wait", "wait-time", "denied"):
         each = asked.for_whom == "each"
         return Headline(f"With {gpus}, {target_words(asked.rule, asked.chance, asked.wait_min, each)}.")
-    when = "in the busiest hour" if asked.rule == "hours" else "when all workloads peak at once"
+    when = "in the busiest hour" if asked.rule == "hours" else "when all of them peak at once"
     return Headline(f"The workloads need {gpus} {when}.")
 
 
@@ -172,7 +172,7 @@ def compare(plan: Plan) -> Headline:
     about = "Up to four designs side by side, with a sentence for each difference."
     if not plan.pools:
         return Headline(EMPTY, about)
-    return Headline("Keep this design, take one decision otherwise, and see what differs.", about)
+    return Headline("Keep this design, change one decision, and see what differs.", about)
 
 
 HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {

@@ -32,7 +32,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
     found, label = audit.found, "Choose another file" if audit.name else "Choose a file"
     return {
         **IDLE,
-        "title": "Audit what exists",
+        "title": "Audit of existing use",
         "hint": "jobs (CSV, Slurm), samples (nvidia-smi, DCGM) or requests to a language model; the file stays on this machine",
         "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
         "inputs": [

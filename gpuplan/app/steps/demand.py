@@ -36,7 +36,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Steps of the slider."""
 
 
-# How many are enough by each rule
+# GPU demand by each rule
 
 
 def rules_data(workbook: Workbook) -> dict[str, Any]:

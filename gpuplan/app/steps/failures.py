@@ -243,7 +243,7 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     left = len(pool.failures) - SHOWN_KINDS
     more = f"and {number(left)} more kinds that are no worse" if left > 0 else ""
     found = [
-        screen(levels, f"{of}any so many hosts down"),
+        screen(levels, f"{of}any combination of failed hosts"),
         screen(singles, f"{of}every kind of single failure, the worst first", more),
     ]
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():

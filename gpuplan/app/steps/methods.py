@@ -41,8 +41,8 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
 
 
 @panel(
-    "How many are enough",
-    "how often so many are too few in the busiest hours, by what is assumed about arrivals",
+    "GPUs by arrivals",
+    "and the probability of waiting in the busiest hours",
 )
 def odds_head(workbook: Workbook) -> Contents:
     """Heading of the methods, and for which hosts they are shown."""
@@ -77,10 +77,10 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     target = known.target
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)
     load_key = f"pools.{known.pool}.busy_gpus"
-    lead = f"Target: {words}. " if asked.rule in RISKS else f"What if it were enough that {words}? "
+    lead = f"Target: {words}. " if asked.rule in RISKS else f"If {words}: "
     load = amount(charts.mean_gpus(known.load_gpus), "GPU")
     why = {"text": load, "key": load_key if load_key in lines else ""}
-    found = said(f"{lead}The busiest hours want ", why, " on average.")
+    found = said(f"{lead}The busiest hours need ", why, " on average.")
     if "totals.waiting" not in lines:
         return found
     waiting, after = (

@@ -85,7 +85,7 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
 def _covered(workbook: Workbook, failures: int) -> str:
     """What the spare hosts of a posture are for."""
     if not workbook.scenario.availability.maintenance_failure_accepted:
-        return f"{number(failures)} failure + 1 maintenance"
+        return f"{amount(failures, 'failure')} + 1 maintenance"
     return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
 
 

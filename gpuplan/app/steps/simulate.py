@@ -15,7 +15,7 @@ from gpuplan.wording import NAMES, stated_percent
 
 WHEN = NAMES["hours simulated"]
 
-BELIEVE = "Requests come independently of each other: bursts are not in it. Where jobs come in bursts, believe the replay of an audit."
+BELIEVE = "Requests come independently of each other: bursts are not in it. Where jobs come in bursts, trust the replay of an audit."
 
 
 def simulate_data(workbook: Workbook) -> dict[str, Any]:

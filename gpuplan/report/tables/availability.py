@@ -47,7 +47,7 @@ def losses(plan: Plan, *pools: Pool) -> Table:
         (
             Column("hosts_down", "Hosts failed at once", "number", of="lost"),
             Column("gpus_left", "GPUs left", "number"),
-            Column("fits", "VMs on hosts fit again", "yes", of=_fits),
+            Column("fits", "VMs restart", "yes", of=_fits),
             Column("without_moving", "By restarts only", "yes", words=FITS.get),
         ),
         pools or plan.pools,

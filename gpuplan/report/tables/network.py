@@ -119,7 +119,7 @@ def speed_kept(plan: Plan) -> Table:
         "speed_kept",
         "What the network leaves of the speed",
         (
-            Column("who", "Who", of="name"),
+            Column("who", "Workload", of="name"),
             Column("work", "Work", of=_work),
             Column("kept", "Speed kept (range)", "range", of=_speed),
             Column("verdict", "Verdict", words=VERDICTS.get),

@@ -19,12 +19,12 @@ function heads(data, send) {
 export default drawn((data, send) => {
   if (!data.designs) return null;
   if (data.designs.length < 2) {
-    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or try one decision otherwise"), tries(data, send)] : null);
+    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or change one decision"), tries(data, send)] : null);
   }
   const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label), r.values.map((value) => h("td", { class: value === r.values[0] ? "" : "gp-differs" }, value)), h("td", {}, r.sentence));
   return h("div", { class: data.stale ? "gp-stale" : "" },
     data.notes.map((note) => h("p", { class: "gp-said gp-count" }, note)),
     h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
     data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
-    data.tries.length ? [h("h3", {}, "Nothing differs yet. Change an input, or try one decision otherwise"), tries(data, send)] : null);
+    data.tries.length ? [h("h3", {}, "Nothing differs yet. Change an input, or change one decision"), tries(data, send)] : null);
 });
