@@ -72,7 +72,7 @@ def _ends(plan: Plan) -> tuple[float | None, float | None]:
 
 
 def _posture_name(plan: Plan) -> str:
-    return f"This plan, N+{plan.scenario.availability.host_failures}"
+    return f"This design, N+{plan.scenario.availability.host_failures}"
 
 
 def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:

@@ -48,7 +48,7 @@ def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
     assert not several.reasons and (several.hosts or 0) > 500  # several clusters, each with its spare host
     mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
-    assert reasons(mixed, catalog).startswith("Time-sliced vGPUs on one GPU")
+    assert reasons(mixed, catalog).startswith("vGPU sizes mixed sizes")
     assert reasons(Scenario(), catalog) == "No workloads yet."
 
 

@@ -71,7 +71,7 @@ def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
     for option in found.ranked:
         said = why_not(option, found.winner, starter)
         if option.candidate.host_failures == 0:
-            assert "tolerates no host failures; 1 is asked for" in said
+            assert "tolerates no host failures; 1 is required" in said
         elif option != found.winner:
             share = (option.net_present or 0) / (found.winner.net_present or 1) - 1
             assert any(text.startswith("costs") for text in said)
@@ -89,9 +89,9 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     missing = set(found.winner.excludes)
     whole = next(o for o in found.ranked if o.candidate.host_failures and not missing & set(o.excludes))
     apart = money((whole.net_present or 0) - (found.winner.net_present or 0), "USD")
-    note = next(note for note in found.notes if note.startswith("The winner's cost leaves out"))
+    note = next(note for note in found.notes if note.startswith("The recommended design's cost leaves out"))
     assert whole.label in note and apart in note
-    assert "counts what the winner leaves out (" in "; ".join(why_not(whole, found.winner, starter))
+    assert "counts what the recommended one leaves out (" in "; ".join(why_not(whole, found.winner, starter))
     own = asked(starter)
     alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
     assert not any("same work" in note for note in explore(starter, catalog, alone, workers=1).notes)

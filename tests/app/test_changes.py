@@ -29,7 +29,7 @@ def done(catalog: Catalog, *changes: tuple[str, object]) -> str:
         (("groups.data-scientists.people", "40"), "of Data scientists: 32 \u2192 40"),
         (("groups.data-scientists.active_share", "60"), "of Data scientists: 50 % \u2192 60 %"),
         (("groups.data-scientists.isolation", True), "of Data scientists: no \u2192 yes"),
-        (("groups.data-scientists.use_case", "training"), "Use case of Data scientists: "),
+        (("groups.data-scientists.use_case", "training"), "Workload of Data scientists: "),
         (
             ("groups.data-scientists.name", "Analysts"),
             "of Analysts: \u201cData scientists\u201d \u2192 \u201cAnalysts\u201d",
@@ -40,7 +40,7 @@ def done(catalog: Catalog, *changes: tuple[str, object]) -> str:
         (("prices.v100-pcie-32gb", "2500"), ": empty \u2192 USD 2\u202f500"),
         (
             ("ranges.cost.hardware_discount", "20 to 60"),
-            "Range of Discount on hardware: empty \u2192 20 % to 60 %",
+            "Range of Hardware discount: empty \u2192 20 % to 60 %",
         ),
         (("delete_group", "developers"), "Group Developers deleted"),
         (("duplicate_group", "developers"), "Group Developers (copy) added"),

@@ -65,7 +65,7 @@ def test_utilisation_is_of_what_is_installed() -> None:
     few = audit(jobs, installed_gpus=2)
     assert few.allocation is not None
     assert few.allocation.utilisation == pytest.approx(2)
-    assert any("More GPUs were held" in note for note in few.notes)
+    assert any("More GPUs were allocated" in note for note in few.notes)
 
 
 @pytest.mark.parametrize(

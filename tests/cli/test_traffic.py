@@ -22,4 +22,4 @@ def test_traffic_prints_and_gives_json(capsys: pytest.CaptureFixture[str], tmp_p
 
 def test_a_design_without_a_language_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "traffic", "starter")
-    assert code == 2 and "llm-serving" in err
+    assert code == 2 and "LLM serving" in err

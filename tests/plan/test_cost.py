@@ -729,7 +729,7 @@ def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Cat
     )
     assert (
         costs_of(make_plan(compute, catalog)).excludes[-1]
-        == "Licences, power, space and people for compute hosts"
+        == "Licences, power, space and administration of compute hosts"
     )
 
 

@@ -37,7 +37,7 @@ def test_starter(plans: dict[str, Plan]) -> None:
     found = texts(plans["starter"])
     assert found["GPUs per host"] == "Each GPU host is a PowerEdge R740xd with 2 Tesla V100 PCIe 32GB."
     assert found["Hosts for the demand"] == "14 GPUs of demand need a minimum of 7 hosts with 2 GPUs each."
-    assert found["Spare hosts"].startswith(
+    assert found["Failover capacity"].startswith(
         "1 additional host for high availability and maintenance. A failure during"
     )
     assert found["Capacity"] == "8 hosts with 2 GPUs each give 16 GPUs, and 14 when 1 host is lost."
@@ -59,7 +59,7 @@ def test_enterprise(plans: dict[str, Plan]) -> None:
 def test_two_clusters_say_so(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
     found = texts(make_plan(scenario, catalog))
-    assert "1 additional host in each cluster" in found["Spare hosts"]
+    assert "1 additional host in each cluster" in found["Failover capacity"]
     assert found["Capacity"].startswith(
         "9 hosts in 2 clusters with 4 GPUs each give 36 GPUs, and 32 when 1 host is"
     )
@@ -70,9 +70,9 @@ def test_two_clusters_say_so(catalog: Catalog) -> None:
 def test_spare_hosts(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 8}]
     for failures, accepted, title, words in [
-        (0, True, "No spare host", "No host is added"),
-        (2, True, "Spare hosts", "2 additional hosts for high availability"),
-        (1, False, "Spare hosts", "2 additional hosts: 1 for failures and 1 for maintenance"),
+        (0, True, "No failover capacity", "No host is added"),
+        (2, True, "Failover capacity", "2 additional hosts for high availability"),
+        (1, False, "Failover capacity", "2 additional hosts: 1 for failures and 1 for maintenance"),
     ]:
         availability = {"host_failures": failures, "maintenance_failure_accepted": accepted}
         assert words in texts(planned(catalog, groups=groups, availability=availability))[title]
@@ -95,7 +95,7 @@ def test_each_sentence_of_a_decision_says_something_new(plans: dict[str, Plan]) 
     assert found["Hosts for the demand"].justification == (
         "6 hosts have 24 GPUs, and 28 are occupied. A placement on 7 hosts exists."
     )
-    assert found["Spare hosts"].implication.endswith(
+    assert found["Failover capacity"].implication.endswith(
         ": 128 h a year are open to that, and the probability of it is 5.4 % a year."
     )
     assert "growth" not in found["Cost and licences"].justification
@@ -119,7 +119,7 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
         "wait-time": "so that at most 5 % of the requests of each group wait longer than 10 min.",
     }.items():
         first = make_plan(scenario.with_value("demand.rule", rule), catalog).decisions[0]
-        assert first.title == "GPUs that are enough"
+        assert first.title == "GPU demand"
         assert words in first.decision
         assert "28 GPUs" in first.justification + first.decision
         assert set(first.lines) > {"demand.groups_gpus"}
@@ -128,7 +128,7 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
 def test_a_stated_total_that_sizes_the_design_is_a_decision(catalog: Catalog) -> None:
     by_total = load_scenario("enterprise").with_value("demand.rule", "stated")
     first = make_plan(by_total, catalog).decisions[0]
-    assert (first.title, first.decision) == ("GPUs that are enough", "28 GPUs, the customer's stated total.")
+    assert (first.title, first.decision) == ("GPU demand", "28 GPUs, the customer's stated total.")
     assert first.implication == "Every group has its GPUs within it."
     more = make_plan(by_total.with_value("groups.data-scientists.people", 64), catalog).decisions[0]
     assert "need 36 GPUs" in more.justification
@@ -170,7 +170,7 @@ def test_licences_and_cost_are_a_decision(plans: dict[str, Plan], catalog: Catal
     }
     # 8 hosts x 2 processors x 32 cores
     assert found["enterprise"].decision == (
-        "VMware Cloud Foundation is subscribed by the core, 3 years in advance: 8 hosts, 512 cores. 32 GPUs of hosts that share "
+        "VMware Cloud Foundation is subscribed per core, 3 years in advance: 8 hosts, 512 cores. 32 GPUs of hosts that share "
         "GPUs need NVIDIA AI Enterprise, one licence each, by subscription."
     )
     assert "NVIDIA" not in found["starter"].decision  # its GPUs are passed through
@@ -180,7 +180,7 @@ def test_licences_and_cost_are_a_decision(plans: dict[str, Plan], catalog: Catal
         assert "USD" in decision.justification, name
     owned = load_scenario("enterprise").with_value("cost.platform_licence", "owned")
     text = texts(make_plan(owned, catalog))["Cost and licences"]
-    assert text.startswith("The platform is licensed already: 8 hosts. 32 GPUs")
+    assert text.startswith("The platform is already owned: 8 hosts. 32 GPUs")
     socket = load_scenario("enterprise").with_value("cost.platform_licence", "socket")
     text = texts(make_plan(socket, catalog))["Cost and licences"]
     assert "8 hosts, 16 licences." in text  # two processors of 32 cores, one licence each

@@ -79,7 +79,7 @@ def test_what_the_hosts_are_bought_for_is_said(catalog: Catalog) -> None:
 
     assert "buys 3 hosts for the other" in said("2 x 4", 0)
     assert "All VMs fit there, failover capacity included: no host is bought." in said("5 x 4", 0)
-    assert "All VMs fit there: the design buys 1 host as failover capacity alone." in said("5 x 4", 1)
+    assert "All VMs fit there: the design buys 1 host as failover capacity only." in said("5 x 4", 1)
     assert "no host is bought" in said("6 x 4", 1)
 
 

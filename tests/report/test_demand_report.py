@@ -37,7 +37,7 @@ def test_the_examples_as_data(name: str, catalog: Catalog) -> None:
 def test_the_examples_as_text(catalog: Catalog) -> None:
     text = demand_text(make_plan(load_scenario("enterprise"), catalog))
     assert "28 GPUs stated, 28 needed by the groups." in text
-    assert "Known people (chosen)" in text
+    assert "Known users (chosen)" in text
     assert "binomial" in text
     current = make_plan(load_scenario("current"), catalog)
     text = demand_text(current, [simulate_pool(current, "vgpu", when="week")])

@@ -18,7 +18,7 @@ from gpuplan.scenario import Scenario, from_dict
 TITLES = [
     "Summary",
     "Requirements, constraints, assumptions and risks",
-    "Use cases and access",
+    "Workloads and access",
     "Demand",
     "Hosts and placement",
     "Availability",

@@ -45,7 +45,7 @@ def test_braces_in_a_name_are_text() -> None:
 def test_why_eight(plans: dict[str, Plan]) -> None:
     why = explain(plans["enterprise"], "totals.hosts")
     assert why.value == "8 hosts"
-    assert why.formula == "7 for the demand + 1 spare = 8"
+    assert why.formula == "7 for the demand + 1 for failover = 8"
     assert [row.value for row in why.inputs] == ["7 hosts", "1 host"]
     needed = explain(plans["enterprise"], why.inputs[0].key)
     assert needed.formula.startswith("28 GPUs occupied / 4 per host, rounded up = 7")

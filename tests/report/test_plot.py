@@ -95,7 +95,7 @@ def test_an_empty_design_says_that_there_is_nothing_to_draw(catalog: Catalog, na
 def test_the_frontier_has_the_winner(catalog: Catalog, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
     space = replace(default_space(plan.scenario, catalog), gpus=("v100-pcie-32gb",), servers=("dell-c4140",))
     monkeypatch.setattr(plot, "explore", lambda scenario, known: explore(scenario, known, space, workers=1))
-    assert "the winner" in json.dumps(plan.plot.frontier().to_dict())
+    assert "recommended" in json.dumps(plan.plot.frontier().to_dict())
 
 
 def test_views_that_are_not_there_are_refused(plan: Plan) -> None:

@@ -276,7 +276,7 @@ def test_tables_hold_the_groups_the_postures_and_the_silos(shown: tuple[Plan, An
         f"N+{p.host_failures} (chosen)" for p in example.postures if p.chosen
     ]
     found = alternatives(example)
-    shown = slide_of(show, "for each group alone cost")
+    shown = slide_of(show, "Silos cost")
     assert [row[0] for row in table(shown)[1:]] == [each.name for each in found]
     assert [row[3] for row in table(shown)[1:]] == [number(round(each.net_present)) for each in found]
     silos = next(each for each in found if each.key == "silos")
@@ -302,9 +302,7 @@ def test_special_titles(deck: Deck) -> None:
     found = {name: titles(opened(deck(name)[1])) for name in SPECIAL}
     assert found["nobody"][1] == "No workloads yet"
     assert not any("host" in title for title in found["nobody"])
-    assert "Hosts for each group alone cost as much as this plan" in found["two pools"], (
-        "each has its pool already"
-    )
+    assert "Silos cost as much as this design" in found["two pools"], "each has its pool already"
     assert "in each cluster" in found["two pools"][3]
     assert found["no spare host"][3].endswith("after the worst host failure 18 VMs have no GPU")
     assert not any("cost" in title.lower() for title in found["no cost"])

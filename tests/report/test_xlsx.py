@@ -119,7 +119,7 @@ class Recalculated:
         def years(row: int, first: int = 0) -> list[float]:
             return [float(self.value("Cost by year", row, 3 + y)) for y in range(first, costs.years + 1)]
 
-        assert result("Paid in all") == pytest.approx(costs.total, abs=0.01)
+        assert result("Total paid") == pytest.approx(costs.total, abs=0.01)
         assert result("Net present cost") == pytest.approx(costs.net_present, abs=0.01)
         assert result("Cost of a GPU-hour installed") == pytest.approx(costs.gpu_hour_installed, rel=1e-9)
         if costs.gpu_hour_used is not None:

@@ -1,4 +1,4 @@
-"""The table of inputs: every row is allowed, asked for, and the default of a record."""
+"""The table of inputs: every row is allowed, required, and the default of a record."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def test_a_default_has_a_basis_and_what_may_be_empty_has_none() -> None:
 
 
 def test_groups_prices_and_ranges_have_a_field_at_any_path() -> None:
-    assert field_of("groups.a.people").label == "People"
+    assert field_of("groups.a.people").label == "Users"
     assert field_of("prices.gpus/t4-16gb") is PRICE
     assert field_of("ranges.groups.a.people").kind == "range"

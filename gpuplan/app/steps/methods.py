@@ -77,7 +77,7 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     target = known.target
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)
     load_key = f"pools.{known.pool}.busy_gpus"
-    lead = f"Target: {words}. " if asked.rule in RISKS else f"If {words}: "
+    lead = f"Target: {words}. " if asked.rule in RISKS else f"What if {words}? "
     load = amount(charts.mean_gpus(known.load_gpus), "GPU")
     why = {"text": load, "key": load_key if load_key in lines else ""}
     found = said(f"{lead}The busiest hours need ", why, " on average.")

@@ -13,7 +13,7 @@ LOOKS = {
     "recommended": ("diamond", OKABE_ITO[5]),
     "as entered": ("square", OKABE_ITO[0]),
     "on the frontier": ("triangle-up", OKABE_ITO[2]),
-    "beaten by another": ("circle", COLOURS[0]),
+    "another is better": ("circle", COLOURS[0]),
 }
 """Point and colour of each kind of design."""
 ENDS = {"at its low end": OKABE_ITO[1], "at its high end": OKABE_ITO[3]}
@@ -92,7 +92,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
         },
     )
     strokes = {
-        "condition": {"test": "datum.kind != 'beaten by another'", "value": look.ink},
+        "condition": {"test": "datum.kind != 'another is better'", "value": look.ink},
         "value": "transparent",
     }
     designs = layer(

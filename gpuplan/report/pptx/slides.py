@@ -299,7 +299,7 @@ def alternatives_slide(deck: Deck) -> None:
     )
     table = alternatives(plan).only("name", "hosts", "gpus", "net_present", "difference")
     deck.table(
-        slide, table, deck.box, widths=(4.4, 2.4, 2.2, 2.4, 2.2), about="This plan and its alternatives"
+        slide, table, deck.box, widths=(4.4, 2.4, 2.2, 2.4, 2.2), about="This design and its alternatives"
     )
 
 
@@ -330,8 +330,8 @@ def compared_slide(deck: Deck, found: Comparison) -> None:
 
 def _apart(what: str, more: float, currency: str) -> str:
     if abs(more) < 0.5:
-        return f"{what} as much as this plan"
-    return f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
+        return f"{what} as much as this design"
+    return f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this design"
 
 
 def decisions_slide(deck: Deck) -> None:

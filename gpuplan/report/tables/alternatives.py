@@ -63,7 +63,7 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     notes += _left_out(found)
     return listed(
         "alternatives",
-        "Alternatives of this plan",
+        "Alternatives",
         (
             Column("key", "Key", detail=True),
             Column(
@@ -101,7 +101,7 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
 def _left_out(found: Sequence[Alternative]) -> list[str]:
     """What the cost of an alternative that is bought leaves out, where the plan leaves out other things."""
     return [
-        f"{each.name}: leaves out {_named(each)}; this plan {_named(found[0])}."
+        f"{each.name}: leaves out {_named(each)}; this design {_named(found[0])}."
         for each in found[1:]
         if (each.hosts or each.excludes) and set(each.excludes) != set(found[0].excludes)
     ]

@@ -76,17 +76,14 @@ def test_in_short_each_alternative_has_its_cost_and_of_the_rents_the_cheapest(ca
         "This design",
         "No failure covered (N+0)",
         "Two failures covered (N+2)",
-        "Each group on its own",
+        "Silos",
     ]
     rented = [each for each in found if each.key.startswith("rent-")]
     cheapest = min(rented, key=lambda each: each.net_present)
     assert [name for name in shown if name.startswith("Rented")] == [cheapest.name]
     silos = next(each for each in found if each.key == "silos")
     assert silos.low is not None and silos.high is not None
-    assert (
-        shown["Each group on its own"][1]["text"]
-        == (rounded_money(silos.net_present, (silos.low, silos.high))[0])
-    )
+    assert shown["Silos"][1]["text"] == (rounded_money(silos.net_present, (silos.low, silos.high))[0])
 
 
 def test_many_hosts_or_groups_are_planned_again_when_it_is_asked(

@@ -83,7 +83,7 @@ def test_jobs(book: Workbook, tmp_path: Path) -> None:
     assert "240 of 240 rows used" in said
     assert "Burstiness" in said
     assert "counting also what is done after the last request." in said
-    assert "Wanted at once within these days, without work done after them: mean 3, " in said
+    assert "Needed at once within these days, without work done after them: mean 3, " in said
     assert [b["event"] for b in data["buttons"]] == ["audit", "use-audit", "replay", "forget-audit"]
     groups, suggestions = audit_tables(book)["tables"]
     assert len(groups["rows"]) == 9
@@ -135,7 +135,7 @@ def test_requests_to_a_language_model_are_figures_of_their_own(book: Workbook, t
     audited(book, tmp_path, "TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows)
     assert any("60 requests" in text for text in audit_data(book)["text"])
     titles = [t["title"] for t in audit_tables(book)["tables"]]
-    assert titles == ["Who asks a language model", "Groups for the design"]
+    assert titles == ["Users of language models", "Groups for the design"]
     assert week_rows(book) == {}
     assert "replay" not in {b["event"] for b in audit_data(book)["buttons"]}, "nothing serves them yet"
     before = {group.id for group in book.scenario.groups}

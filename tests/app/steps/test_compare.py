@@ -64,14 +64,14 @@ def test_each_difference_is_a_sentence_and_marked_in_the_tables(book: Workbook) 
     book.edit("cost.licence_discount", "10 %")
     hosts = book.plan.totals.hosts
     assert said(book)["Hosts"].startswith(f"This design takes {hosts} hosts, ")
-    assert "Inputs that differ: Discount on licences, Data scientists: People." in designs_data(book)["same"]
+    assert "Inputs that differ: Licence discount, Data scientists: Users." in designs_data(book)["same"]
     shown, changed = rows(book, results_data), rows(book, inputs_data)
     heads = results_data(book)["tables"][0]["heads"]
     assert [head["text"] for head in heads] == ["", NAME, "This design"]
     assert [c["text"] for c in shown["Hosts"][1:]] == ["8 hosts", f"{hosts} hosts"]
     assert "mark" in shown["Hosts"][2]
     assert "mark" not in shown["Hosts"][1]
-    assert [c["text"] for c in changed["Discount on licences"][1:]] == ["0 %", "10 %"]
+    assert [c["text"] for c in changed["Licence discount"][1:]] == ["0 %", "10 %"]
     assert "mark" not in shown["VMs not placed"][2]
 
 
@@ -82,8 +82,8 @@ def test_an_item_of_the_catalog_is_called_by_its_name(book: Workbook) -> None:
     book.edit("groups.hpc.use_case", "dev-test")
     shown = rows(book, inputs_data)
     assert shown["GPU model"][2]["text"] == book.catalog.gpus["a100-pcie-80gb"].name
-    assert shown["HPC users: Work"][2]["text"] == "ResNet-50 inference, batch 1"
-    assert shown["HPC users: Use case"][2]["text"] != "dev-test"
+    assert shown["HPC users: Network workload"][2]["text"] == "ResNet-50 inference, batch 1"
+    assert shown["HPC users: Workload"][2]["text"] != "dev-test"
     assert designs_data(book)["notes"][0].startswith("1 GPU counts as 1 GPU")
 
 

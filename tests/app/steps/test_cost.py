@@ -414,7 +414,7 @@ def inputs_of(data: Data) -> dict[str, Data]:
 
 def test_the_internal_card_says_what_is_paid_and_earned(sold: Workbook) -> None:
     card = step.internal_form(sold)
-    assert card["hint"] == "margin and internal notes"
+    assert card["hint"] == "reseller margin and internal notes"
     (table,) = card["tables"]
     rows = {row[0]["text"]: [c["text"] for c in row[1:]] for row in table["rows"]}
     # 32 GPUs at 8 417.39, which are sold at 8 417.39 / 0.82 = 10 265.11

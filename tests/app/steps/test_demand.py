@@ -133,11 +133,11 @@ def test_a_method_that_cannot_answer(book: Workbook) -> None:
     cards = {c["value"]: c for c in step.rules_data(book)["cards"]}
     assert cards["sum"]["gpus"] == "29 GPUs"  # 20 a day, each for 3 h, are 2.5 at once
     assert cards["wait"]["gpus"] == "\u2013"
-    assert cards["wait"]["about"] == "not by Known people: work comes as jobs"
+    assert cards["wait"]["about"] == "not by Known users: work comes as jobs"
     book.edit("demand.rule", "wait")
     assert book.stale
     field = next(f for f in methods.assumption_form(book)["fields"] if f["path"] == "demand.method")
-    assert "no closed group" in field["problem"]
+    assert "not a known number of users" in field["problem"]
 
 
 # ---- people
@@ -153,7 +153,7 @@ def test_the_grid_says_what_counts_where_nothing_is_stated(book: Workbook) -> No
         "days": "",
         "off_hours_share": "none",
         "work_h": "3 (assumed)",
-        "jobs_per_day": "from people",
+        "jobs_per_day": "from users",
         "growth": "none",
     } | {"days": "every day"}
     assert cells["days"]["options"][0] == {"value": "", "text": "every day"}
@@ -216,7 +216,7 @@ def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pyte
 def test_what_takes_long_for_many_groups_waits_until_it_is_asked_for(catalog: Catalog) -> None:
     groups = [{"id": f"g{n}", "people": 2, "growth": 0.2} for n in range(AT_ONCE + 1)]
     book = Workbook(catalog, from_dict({"groups": groups}))
-    assert silos.silo_data(book)["button"] == {"key": "silos", "text": "Plan each of the 11 groups alone"}
+    assert silos.silo_data(book)["button"] == {"key": "silos", "text": "Plan 11 silos"}
     assert step.growth_form(book)["button"]["key"] == "growth"
     book.fold("silos", True)
     book.fold("growth", True)
@@ -246,7 +246,7 @@ def test_growth_that_no_design_can_hold_is_said(hours: Workbook) -> None:
     hours.edit("groups.office.growth", "500 %")
     (table,) = step.growth_form(hours)["tables"]
     assert len(table["rows"]) == 1
-    assert "From year 2 on a group is larger than one design holds." in table["more"]
+    assert "From year 2 on a group is larger than one design can cover." in table["more"]
 
 
 # ---- words
@@ -260,6 +260,6 @@ def test_words() -> None:
         == "at most 5 % of the requests of each group wait longer than 10 min"
     )
     for method in ("closed", "bursty"):
-        assert "elieve" in believe_words(method, 1, 22.3)
+        assert "choose" in believe_words(method, 1, 22.3)
     assert "one is as peaked as independent arrivals, the other 22 times" in believe_words("bursty", 1, 22.3)
     assert "one is 2 times as peaked as independent arrivals" in believe_words("bursty", 2.1, 22.3)

@@ -56,11 +56,11 @@ def test_a_click_says_that_the_customer_confirmed_a_planning_value(catalog: Cata
     assert len(rows) == len(unconfirmed(book.plan))
     assert not confirmed_data(book)["shown"]
     by_name = {row[0]["text"]: acts_of(row) for row in rows}
-    assert by_name["Data scientists: People"]["confirm"] == {
+    assert by_name["Data scientists: Users"]["confirm"] == {
         "path": "groups.data-scientists.people",
         "yes": True,
     }
-    repair = by_name["Time to repair a host"]
+    repair = by_name["Repair time"]
     assert repair == {"visit": {"path": "availability.repair_h"}}, (
         "a value of the catalog is replaced, not confirmed"
     )

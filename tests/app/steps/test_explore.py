@@ -133,17 +133,17 @@ def test_designs_without_a_price_name_what_has_none(catalog: Catalog, found: dic
 
 
 def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
-    said = ("costs 2 % more", "counts what the winner leaves out (a; b)", "leaves out c")
+    said = ("costs 2 % more", "counts what the recommended one leaves out (a; b)", "leaves out c")
     shown = step._why_not({"why_not": said}, wins=False)
-    assert shown["text"] == "costs 2 % more; counts what the winner leaves out; leaves out c"
+    assert shown["text"] == "costs 2 % more; counts what the recommended one leaves out; leaves out c"
     assert shown["title"] == "; ".join(said)
 
 
 def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, Any]) -> None:
     data = step.frontier_rows(book)
     kinds = {row["label"]: row["kind"] for row in data["rows"]}
-    assert kinds[found["winner"]["label"]] == "the winner"
-    assert kinds[found["asked"]["label"]] == "as it was asked"
+    assert kinds[found["winner"]["label"]] == "recommended"
+    assert kinds[found["asked"]["label"]] == "as entered"
     assert set(kinds) == {o["label"] for o in (*found["ranked"], found["asked"])}
     assert set(KINDS.values()) == set(LOOKS)
     assert len({shape for shape, _ in LOOKS.values()}) == len(LOOKS)  # never the colour alone

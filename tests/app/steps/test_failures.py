@@ -173,14 +173,14 @@ def test_maintenance_and_failure_together(book: Workbook) -> None:
 def test_no_spare_host_is_said(catalog: Catalog) -> None:
     lonely = from_dict({"groups": [{"id": "a", "people": 8}], "availability": {"host_failures": 0}})
     data = verdict_of(Workbook(catalog, lonely))
-    assert (data["tone"], data["lead"]) == ("warn", "No host is spare.")
+    assert (data["tone"], data["lead"]) == ("warn", "There is no failover capacity.")
     assert "leaves 4 VMs without a GPU" in data["text"]
 
 
 def test_losses_with_their_trail(book: Workbook) -> None:
     assert capacity_drawn(book) == capacity_rows(book.plan) != []
     data = failures_data(book)
-    assert data["hint"] == "any one host may be lost"
+    assert data["hint"] == "any one host may fail"
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     levels, singles, pairs = data["tables"]
     assert rows_of(levels) == [["0", "32", "yes", "yes"], ["1", "28", "yes", "yes"], ["2", "24", "no", "no"]]

@@ -28,7 +28,7 @@ def test_methods_stand_beside_each_other(book: Workbook) -> None:
     book.edit("demand.stated_gpus", "")
     data = methods.odds_data(book)
     rows = rows_of(data["tables"][0])
-    assert [row[0] for row in rows] == ["Known people", "Independent arrivals", "Bursts"]
+    assert [row[0] for row in rows] == ["Known users", "Independent arrivals", "Bursts"]
     assert [cell.get("note") for cell in (row[0] for row in data["tables"][0]["rows"])] == [
         "binomial",
         "Erlang C, scaled for sizes",
@@ -39,7 +39,7 @@ def test_methods_stand_beside_each_other(book: Workbook) -> None:
     assert (closed[0]["tag"], closed[1]["key"]) == ("planned with", "pools.vgpu.gpus_for_target")
     low, high = (int(text) for text in bursty[1]["note"].split(" to "))
     assert low <= int(bursty[1]["text"]) <= high
-    assert said(data, "after").startswith("Known people: 31 GPUs. The people are known")
+    assert said(data, "after").startswith("Known users: 31 GPUs. The number of users is known")
     keys = [part["key"] for part in data["text"][0] if part.get("key")]
     assert keys == ["pools.vgpu.busy_gpus", "totals.waiting", "totals.waiting_after_failure"]
     assert set(keys) <= set(book.plan.lines)
@@ -47,9 +47,7 @@ def test_methods_stand_beside_each_other(book: Workbook) -> None:
 
 def test_without_a_target_the_methods_are_a_question(book: Workbook) -> None:
     data = methods.odds_data(book)
-    assert said(data).startswith(
-        "What if it were enough that at most 5 % of the requests of each group have to wait?"
-    )
+    assert said(data).startswith("What if at most 5 % of the requests of each group have to wait?")
     assert not any("tag" in row[0] for row in data["tables"][0]["rows"])
 
 

@@ -197,7 +197,7 @@ def test_a_slower_link_without_rdma_lowers_the_share_and_breaks_a_rule(enterpris
 def test_the_work_of_a_group_is_chosen_in_its_row(enterprise: Workbook) -> None:
     path = "groups.hpc.workload"
     field = rows(step.remote_data(enterprise))["HPC users"][1]["field"]
-    assert (field["path"], field["value"], field["label"]) == (path, "", "Work of HPC users")
+    assert (field["path"], field["value"], field["label"]) == (path, "", "Network workload of HPC users")
     assert field["options"][0] == {"value": "", "text": "ResNet-50 training, batch 256 (usual)"}
     enterprise.edit(path, "resnet-50-infer-1")
     row = rows(step.remote_data(enterprise))["HPC users"]

@@ -79,7 +79,7 @@ def test_a_card_says_what_the_spare_hosts_are_for(book: Workbook) -> None:
     ]
     book.edit("availability.maintenance_failure_accepted", False)
     assert [card["words"] for card in posture_data(book)["cards"]] == [
-        f"{n} failure + 1 maintenance" for n in range(3)
+        f"{n} + 1 maintenance" for n in ("0 failures", "1 failure", "2 failures")
     ]
 
 

@@ -31,14 +31,14 @@ def test_silos_against_the_pool(book: Workbook) -> None:
     assert rows["Pooled"] == ["28", "8", "32", "88 %"]
     assert rows["Saved by sharing"] == ["", "5", "20", ""]
     assert said(data) == (
-        "Alone the groups would need 52 GPUs in 13 hosts, allocated 54 % of the time; together 32 in 8, allocated 88 %."
+        "As silos the groups would need 52 GPUs in 13 hosts, allocated 54 % of the time; pooled 32 in 8, allocated 88 %."
     )
     assert "25 to 30 %" in data["notes"][0]["text"]
     assert data["notes"][0]["cite"]
     assert "left aside" not in data["tables"][0]["more"]
     book.edit("demand.rule", "stated")
     more = silos.silo_data(book)["tables"][0]["more"]
-    assert "Left aside: the stated total. The cost step has them in money." in more
+    assert "Left aside: the stated total. The cost step has their prices." in more
 
 
 def test_a_pool_that_saves_nothing_is_not_praised(catalog: Catalog) -> None:

@@ -28,14 +28,14 @@ OPTION = {
 @pytest.mark.parametrize("look", [LIGHT, DARK])
 def test_a_frontier_of_one_design_can_be_drawn(look: Look) -> None:
     data = {
-        "rows": [OPTION | {"kind": "the winner"}],
-        "kinds": ["the winner", "beaten by another"],
+        "rows": [OPTION | {"kind": "recommended"}],
+        "kinds": ["recommended", "another is better"],
         "currency": "EUR",
     }
     spec = frontier_chart(data, look)
     alt.LayerChart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     points = spec["layer"][0]["encoding"]
-    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == ["the winner"]
+    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == ["recommended"]
     assert points["y"]["scale"]["domain"][1] > 0
     assert "EUR" in points["x"]["title"]
 

@@ -25,7 +25,7 @@ def data(catalog: Catalog) -> dict[str, Any]:
 def test_designs_keep_their_figures_and_say_what_they_are(data: dict[str, Any]) -> None:
     table = tables.designs(data, data["ranked"])
     assert [row["net_present"] for row in records(table)] == [o["net_present"] for o in data["ranked"]]
-    assert sum("the winner" in row[-1] for row in texts(table)) == 1
+    assert sum("the recommended one" in row[-1] for row in texts(table)) == 1
     assert "the design as it stands" in tables.against(data, data["asked"])
 
 
