@@ -610,7 +610,7 @@ def test_the_target_moves_with_the_slider_and_with_the_number(visit: Any) -> Non
     until(page, "document.querySelector('[data-at=slider]').ariaValueText", "0.1 %")
     gpus.wait_for(state="detached")
     enter(page, "demand.chance", "70 %")
-    refused(page, "demand.chance", "How often at most", '"70 %"')
+    refused(page, "demand.chance", "Chance allowed", '"70 %"')
     at(page, "demand.chance").fill("5 %")
     gpus.wait_for()
     until(page, "document.querySelector('[data-at=slider]').ariaValueText", "5 %")

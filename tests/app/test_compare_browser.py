@@ -75,7 +75,7 @@ def test_exploring_marks_the_winner_and_its_design_can_be_used(compare: Callable
 def test_what_would_make_another_design_win_and_the_frontier(compare: Callable[[str], Any]) -> None:
     page = compare("current")
     explored(page)
-    page.locator(".gp-chart svg text", has_text="winner").first.wait_for()
+    page.locator(".gp-chart svg text", has_text="recommended").first.wait_for()
     page.locator("tr.gp-row-now").locator(to_win(page)).click()
     focused(page, "look-other")
     have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()

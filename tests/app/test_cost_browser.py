@@ -150,7 +150,7 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
 ) -> None:
     page = cost("current")
     beside = page.locator(".gp-alternatives")
-    silos = beside.locator("tr", has_text="Each group on its own")
+    silos = beside.locator("tr", has_text="Silos")
     silos.wait_for()
     assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
     before = silos.inner_text()

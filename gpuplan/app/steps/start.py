@@ -40,7 +40,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
         "id": key,
         "title": EXAMPLES[key],
         "text": NAMES["what an example shows"][key],
-        "answer": f"{amount(whole(totals.gpus_demanded), 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
+        "answer": f"{amount(whole(totals.gpus_demanded), 'GPU')} needed \u2192 {amount(totals.hosts, 'host')}, "
         f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after a failure)",
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
         f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",

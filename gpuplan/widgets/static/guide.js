@@ -13,7 +13,7 @@ export default {
       event.preventDefault();
       if (chosen().length) send("guide", { counts: Object.fromEntries(chosen().map(([id, kind]) => [id, kind.field.value])), where: Object.fromEntries([...where].map(([path, each]) => [path, each.field.value])) });
     } }, question(1, "What do you want to run?", ticks), next);
-    el.append(h("div", { class: "gp-start-lead" }, h("h1", {}, "From who needs GPUs to which servers, how many, and why"),
+    el.append(h("div", { class: "gp-start-lead" }, h("h1", {}, "Size a shared-GPU cluster, with a reason for every number"),
       h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number has its source.")), form);
 
     // An answer with its label above it, and what is wrong with it below.
