@@ -108,14 +108,12 @@ def _why(plan: Plan, keys: Sequence[str], row: int, _cell: Cell) -> dict[str, st
 
 
 def _cost(workbook: Workbook, failures: int) -> str:
-    """Net present cost of a posture; of those not chosen only where planning them again keeps the page fast."""
+    """Net present cost of a posture, where planning all of them again keeps the page fast; else the strip has that of the chosen one."""
     plan = workbook.plan
-    if plan.costs is None:
-        return ""
-    found = {plan.scenario.availability.host_failures: plan.costs.net_present}
     grows = any(group.growth for group in plan.scenario.groups)
-    if plan.totals.hosts <= COSTED_HOSTS and not grows:
-        found |= {each.host_failures: each.net_present for each in postures_of(workbook)}
+    if plan.costs is None or plan.totals.hosts > COSTED_HOSTS or grows:
+        return ""
+    found = {each.host_failures: each.net_present for each in postures_of(workbook)}
     if failures not in found:
         return ""
     return priced(short_number(found[failures]), plan.costs.currency)
