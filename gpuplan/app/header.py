@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.app.cards import Page, attributes, said, strong, visit
+from gpuplan.app.glossary import KEY as GLOSSARY
 from gpuplan.app.places import place_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
@@ -64,6 +65,7 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "current": workbook.step,
         "started": workbook.started,
+        "glossary": workbook.drawer == GLOSSARY,
         "steps": [{"id": step, "title": title, "error": wrong.get(step, "")} for step, title in STEPS],
     }
 
@@ -94,8 +96,10 @@ def _wrong(workbook: Workbook) -> list[str]:
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
-    """The explanation of a number, or the messages about the plan."""
+    """The explanation of a number, the messages about the plan, or the list of terms."""
     plan, key = workbook.plan, workbook.drawer
+    if key == GLOSSARY:
+        return {"kind": "glossary", "title": "Glossary"}
     if key == "messages":
         return {
             "kind": "messages",

@@ -13,6 +13,7 @@ import ipywidgets
 from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
+from gpuplan.app.glossary import glossary_data
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.places import Found, place_of
 from gpuplan.app.presenting import present_data
@@ -90,11 +91,12 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         ]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
-            nav, present = self._part("nav"), self._part("present")
+            nav, present, terms = self._part("nav"), self._part("present"), self._part("glossary")
+            terms.show(glossary_data(workbook))
             self._frame += [self._shows(self._bar, header.bar_data), self._shows(nav, header.nav_data)]
             self._frame.append(self._shows(present, present_data))
             self._columns.children = (nav, work)
-            around = (self._bar, present, *around)
+            around = (terms, self._bar, present, *around)
         super().__init__(children=around)
         self.add_class("gp-app")
         if not whole:

@@ -1,4 +1,4 @@
-// Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages.
+// Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages, or the terms of the glossary.
 const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", fitted: "fitted to measurements", assumed: "assumed" };
 
 function why(data, send) {
@@ -24,6 +24,18 @@ function messages(data, send, model) {
   return data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to say about this plan.");
 }
 
+function terms(model) {
+  const all = globalThis.gpuplanTerms ?? [], wanted = plain(model.wanted ?? "").trim();
+  const names = (t) => plain(t.names.join(" ")), found = all.filter((t) => `${names(t)} ${plain(t.meaning)}`.includes(wanted));
+  if (wanted) found.sort((one, other) => names(other).includes(wanted) - names(one).includes(wanted));
+  return [
+    h("input", { type: "search", class: "gp-search", "data-at": "glossary-search", placeholder: "Search", "aria-label": "Search the glossary", autocomplete: "off", spellcheck: "false", value: model.wanted ?? "",
+      oninput: ({ target }) => { model.wanted = target.value; model.draw(); } }),
+    h("p", { class: "gp-small", role: "status" }, wanted ? found.length ? `${found.length} of ${all.length} terms` : "No match" : `${all.length} terms`),
+    h("ul", { class: "gp-terms" }, found.map((t) => h("li", { "data-at": `term-${t.names[0]}` }, h("b", {}, t.term), h("span", {}, t.meaning), t.sources ? h("cite", {}, t.sources) : null))),
+  ];
+}
+
 let opener = null;
 let visited = [];
 
@@ -35,7 +47,7 @@ export default drawn((data, send, model) => {
     const at = opener?.dataset?.at;  // it may have been drawn again since
     (opener?.isConnected || !at ? opener : document.querySelector(`.gp-app [data-at="${CSS.escape(at)}"]`))?.focus?.();
   };
-  const here = data.kind === "why" ? data.key : "messages";
+  const here = data.kind === "why" ? data.key : data.kind;
   if (visited.at(-2) === here) visited.pop();
   else if (visited.at(-1) !== here) visited.push(here);
   const before = visited.at(-2);
@@ -43,9 +55,9 @@ export default drawn((data, send, model) => {
     onclose: close },
     h("h2", {}, data.title, h("button", { type: "button", class: "gp-icon", "aria-label": "Close", "data-at": "close", onclick: close }, "\u00d7")),
     before ? h("p", {}, h("button", { type: "button", class: "gp-link", "data-at": "back", onclick: () => send("why", { key: before }) }, "\u2190 back")) : null,
-    data.kind === "why" ? why(data, send) : messages(data, send, model));
+    data.kind === "why" ? why(data, send) : data.kind === "glossary" ? terms(model) : messages(data, send, model));
 }, (el, model) => {
-  const open = Boolean(el.firstChild);
+  const open = Boolean(el.firstChild), listed = model.get("data").kind === "glossary";
   const drawer = el.querySelector(".gp-drawer");
   if (open && !model.wasOpen) {
     opener = document.activeElement;
@@ -53,6 +65,8 @@ export default drawn((data, send, model) => {
     document.addEventListener("keydown", model.escape);
   }
   if (open && (!model.wasOpen || document.activeElement === document.body)) drawer.focus({ preventScroll: true });
+  if (listed && !model.listed) el.querySelector("[data-at=glossary-search]").focus({ preventScroll: true });
+  if (!listed) model.wanted = "";
   if (!open && model.wasOpen) document.removeEventListener("keydown", model.escape);
-  model.wasOpen = open;
+  [model.wasOpen, model.listed] = [open, listed];
 });

@@ -1,4 +1,4 @@
-// The steps; each can be entered at any time.
+// The steps; each can be entered at any time. Below them, the glossary.
 export default drawn((data, send) => {
   if (!data.steps) return null;
   return h("nav", { "aria-label": "Steps" },
@@ -6,7 +6,9 @@ export default drawn((data, send) => {
       type: "button", class: s.id === data.current ? "on" : "", "aria-current": s.id === data.current ? "step" : undefined,
       "data-at": s.id, onclick: () => send("go", { step: s.id }),
     }, h("span", { class: s.error ? "gp-num gp-bad" : "gp-num", "aria-hidden": "true" }, s.error ? "!" : i || "\u2302"), h("span", {}, s.title,
-      s.error ? h("em", {}, s.error) : null))))));
+      s.error ? h("em", {}, s.error) : null))))),
+    h("button", { type: "button", class: "gp-ask-terms", "data-at": "glossary", "aria-expanded": String(data.glossary), onclick: () => send("why", { key: "glossary" }) },
+      h("span", { class: "gp-num", "aria-hidden": "true" }, "?"), "Glossary"));
 }, (el, model) => {
   roving(el.querySelector("ol"));
   const { current } = model.get("data");
