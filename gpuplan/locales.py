@@ -42,6 +42,8 @@ class Locale:
     """Template of a date with ``year``, ``month`` (its name), ``number`` (of the month) and ``day``."""
     paper: str
     """``a4`` or ``letter``."""
+    percent: str
+    """Whether the sign of per cent stands ``close`` to its number or ``apart`` from it."""
 
     def grouped(self, digits: str) -> str:
         """Digits with signs between thousands."""
@@ -53,7 +55,9 @@ class Locale:
         return sign + self.thousands.join(parts)
 
 
-PLAIN = Locale("", "International", ".", THIN_SPACE, 3, 10_000, "before", "{year}-{number:02}-{day:02}", "a4")
+PLAIN = Locale(
+    "", "International", ".", THIN_SPACE, 3, 10_000, "before", "{year}-{number:02}-{day:02}", "a4", "apart"
+)
 """Where no locale is chosen."""
 LOCALES: Mapping[str, Locale] = {
     row["locale"]: Locale(
@@ -66,6 +70,7 @@ LOCALES: Mapping[str, Locale] = {
         row["currency"],
         row["day"],
         row["paper"],
+        row["percent"],
     )
     for row in own_rows("words/locales")
 }
@@ -110,6 +115,14 @@ def written(value: Any, spec: str = "") -> str:
     return f"{whole}{here.decimal}{part}" if point else whole
 
 
+PER_CENT = re.compile(r"(?<=[\d}]) %")
+
+
+def per_cent(text: str) -> str:
+    """A text in which numbers stand apart from their signs of per cent, as the locale has it: ``5 %`` or ``5%``."""
+    return PER_CENT.sub("%", text) if SPOKEN.get().percent == "close" else text
+
+
 class _Filler(string.Formatter):
     """Fills words in; a number with a format has the signs of the locale."""
 
@@ -119,7 +132,7 @@ class _Filler(string.Formatter):
 
 def filled(text: str, /, **words: object) -> str:
     """A text with its words filled in, as ``str.format`` does, numbers with the signs of the locale."""
-    return _Filler().vformat(text, (), words)
+    return _Filler().vformat(per_cent(text), (), words)
 
 
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -127,10 +140,10 @@ THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
 def quoted(text: str) -> str:
-    """What the catalog quotes, its thousands with the signs of the locale where one is chosen."""
+    """What the catalog quotes, its thousands and per cent with the signs of the locale where one is chosen."""
     if SPOKEN.get() is PLAIN:
         return text
-    return THOUSANDS.sub(lambda found: written(int(found[0].replace(",", "")), ","), text)
+    return per_cent(THOUSANDS.sub(lambda found: written(int(found[0].replace(",", "")), ","), text))
 
 
 def written_day(iso: str) -> str:

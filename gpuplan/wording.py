@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from gpuplan.facts import own_rows
-from gpuplan.locales import SPOKEN, written
+from gpuplan.locales import SPOKEN, per_cent, written
 from gpuplan.units import exact
 
 PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
@@ -73,10 +73,10 @@ def amount(value: Any, unit: str) -> str:
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
     if 0 < float(value) <= 1:
-        return f"{text} {unit}"
+        return per_cent(f"{text} {unit}")
     if unit.endswith("switch"):
         return f"{text} {unit}es"
-    return f"{text} {PLURALS.get(unit, unit)}"
+    return per_cent(f"{text} {PLURALS.get(unit, unit)}")
 
 
 def bare_amount(value: Any, unit: str) -> str:
@@ -225,33 +225,43 @@ def rough_range(low: float, high: float) -> str:
 def percent(value: float) -> str:
     """A chance in per cent, two digits of it; never 0 or 100 for what is not certain."""
     if value in (0, 1):
-        return f"{100 * value:.0f} %"
+        return whole_percent(value)
     if value < 0.0001:
-        return f"under {written(0.01)} %"
+        return per_cent(f"under {written(0.01)} %")
     if value > 0.9999:
-        return f"over {written(99.99)} %"
+        return per_cent(f"over {written(99.99)} %")
     digits = 0 if 0.1 <= value <= 0.99 else 1 if 0.01 <= value < 0.1 else 2
-    return f"{written(100 * value, f'.{digits}f')} %"
+    return per_cent(f"{written(100 * value, f'.{digits}f')} %")
+
+
+def unsigned(text: str) -> str:
+    """A number without its sign of per cent."""
+    return text.removesuffix("%").rstrip()
+
+
+def whole_percent(share: float) -> str:
+    """A share in whole per cent."""
+    return per_cent(f"{100 * share:.0f} %")
 
 
 def share_words(share: float) -> str:
     """A part of a whole in whole per cent; what is little is not nothing."""
-    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+    return per_cent("<1 %") if 0 < share < 0.005 else whole_percent(share)
 
 
 def share_range(low: float, typical: float, high: float) -> str:
     """A part of a whole with its range: ``97 % (33 to 99 %)``."""
-    return f"{share_words(typical)} ({share_words(low).removesuffix(' %')} to {share_words(high)})"
+    return f"{share_words(typical)} ({unsigned(share_words(low))} to {share_words(high)})"
 
 
 def kept_share(value: float) -> str:
     """What is kept of a speed in whole per cent; never 100 for what is not all of it."""
-    return "99 %" if 0.995 <= value < 1 else f"{value:.0%}".replace("%", " %")
+    return per_cent("99 %") if 0.995 <= value < 1 else whole_percent(value)
 
 
 def kept_range(low: float, high: float) -> str:
     """Between what it is."""
-    return f"{kept_share(low).removesuffix(' %')}\u2013{kept_share(high)}"
+    return f"{unsigned(kept_share(low))}\u2013{kept_share(high)}"
 
 
 def three_digits(value: float) -> str:
@@ -259,9 +269,14 @@ def three_digits(value: float) -> str:
     return number(float(f"{value:.3g}") if value < 1000 else round(value))
 
 
+def points(value: float) -> str:
+    """A share that is given in per cent, to one place."""
+    return per_cent(f"{written(value, '.1f')} %")
+
+
 def stated_percent(value: float) -> str:
     """A share in per cent as stated, without rounding it to two digits: ``0.2 %``."""
-    return f"{written(100 * value, '.6g')} %"
+    return per_cent(f"{written(100 * value, '.6g')} %")
 
 
 DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from gpuplan.app.typed import as_typed
 from gpuplan.catalog import Catalog
-from gpuplan.locales import LOCALES, PLAIN, SPOKEN, speaking, written, written_day
+from gpuplan.locales import LOCALES, PLAIN, SPOKEN, filled, speaking, written, written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.report import cost_text, money, plan_tables, plan_text
+from gpuplan.report import amount, cost_text, explain, money, percent, plan_tables, plan_text
 from gpuplan.report.charts.look import LIGHT, config
 from gpuplan.report.document import design_document
 from gpuplan.report.docx_file import docx_bytes
@@ -21,8 +22,9 @@ from gpuplan.report.html_file import html_text
 from gpuplan.report.plan_data import costs_dict
 from gpuplan.report.table import csv_text
 from gpuplan.report.xlsx.workbook import xlsx_bytes
-from gpuplan.scenario import Scenario, load_scenario
+from gpuplan.scenario import Scenario, field_of, load_scenario, parse_value
 from gpuplan.scenario.scenario import Format
+from gpuplan.wording import kept_range, share_range, stated_percent
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,44 @@ def test_numbers_and_dates(locale: str | None, number: str, day: str) -> None:
         assert (written(1234567.5, ",.1f"), written_day("2026-11-03")) == (number, day)
         assert written(-1234, ",.0f").lstrip("-").replace(SPOKEN.get().thousands, "") == "1234"
     assert SPOKEN.get() is PLAIN
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        (None, ("7.2 %", "50 %", "97 % (33 to 99 %)", "99\u201399 %", "under 0.01 %")),
+        ("en-US", ("7.2%", "50%", "97% (33 to 99%)", "99\u201399%", "under 0.01%")),
+        ("en-IN", ("7.2%", "50%", "97% (33 to 99%)", "99\u201399%", "under 0.01%")),
+        ("de-DE", ("7,2 %", "50 %", "97 % (33 to 99 %)", "99\u201399 %", "under 0,01 %")),
+    ],
+)
+def test_per_cent_stands_where_the_locale_has_it(locale: str | None, said: tuple[str, ...]) -> None:
+    with speaking(locale):
+        shown = (
+            stated_percent(0.072),
+            amount(50, "%"),
+            share_range(0.33, 0.97, 0.99),
+            kept_range(0.99, 0.999),
+        )
+        assert (*shown, percent(0.00001)) == said
+        assert filled("{share} % of {all}", share=7, all="a 5 % team").startswith(
+            f"7{said[1][2:]} of a 5 % team"
+        )
+        typed = as_typed("cost.discount_rate", said[0], SPOKEN.get(), "USD")
+        assert parse_value(field_of("cost.discount_rate"), typed, "cost.discount_rate") == 0.072
+
+
+APART = re.compile(r"\d %")
+
+
+def test_no_text_of_a_design_has_per_cent_apart_where_it_is_close(catalog: Catalog) -> None:
+    for name in ("enterprise", "assistant"):
+        scenario = replace(load_scenario(name), format=Format(locale="en-US"))
+        plan = make_plan(scenario, catalog)
+        for render in (lambda of: prose(html_text(design_document(of))), cost_text, plan_text):
+            assert not APART.search(render(plan)) and "%" in render(plan)
+        words = [explain(plan, key) for key in plan.lines]
+        assert not [each for each in words if APART.search(repr(each))]
 
 
 def test_what_is_no_day_stays_as_it_is() -> None:

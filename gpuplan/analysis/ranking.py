@@ -10,9 +10,9 @@ from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
-from gpuplan.locales import written
+from gpuplan.locales import per_cent, written
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, counted, hours, money, verb
+from gpuplan.wording import amount, counted, hours, money, verb, whole_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,4 +296,4 @@ def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str
 
 def _share(value: float) -> str:
     """A share in per cent that may be more than all."""
-    return f"{written(100 * value, '.2g')} %" if value < 0.1 else f"{100 * value:.0f} %"
+    return per_cent(f"{written(100 * value, '.2g')} %") if value < 0.1 else whole_percent(value)

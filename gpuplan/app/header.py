@@ -223,7 +223,7 @@ def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any
 
 def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
     """How many inputs of a form are stated."""
-    stated = sum(bool(field["value"]) and field["value"] not in ("0", "0 %") for field in fields)
+    stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
     return f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog"
 
 

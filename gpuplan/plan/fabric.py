@@ -32,7 +32,7 @@ from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail, sources_of
 from gpuplan.scenario import Scenario
-from gpuplan.wording import number
+from gpuplan.wording import number, whole_percent
 
 PORT_SPEEDS = (10, 25, 100, 200, 400)
 """Kinds of switch ports in the catalog. A port takes the slower speeds of its kind too: SFP28 10, QSFP28 40 and 50."""
@@ -494,7 +494,7 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
     """What is left when a part fails, from a port of a host to a switch."""
 
     def left(of: int, lost: int = 1) -> str:
-        return f"{100 * bandwidth_left(of, lost):.0f} %"
+        return whole_percent(bandwidth_left(of, lost))
 
     transport = scenario.network.transport
     holds, on_adapter = {"always", transport}, -(-ports.shared // max(2, -(-ports.total // 2)))

@@ -30,7 +30,7 @@ from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, WIDTH, Curve, Step, curves
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.training import JOB, TrainingUse, percent_of
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, number
+from gpuplan.wording import NAMES, amount, number, whole_percent
 
 PATH = "network.job"
 SEQUENCE_TOKENS = 4096
@@ -253,7 +253,7 @@ def _faster(
     for words, other, hosts in choices:
         now = job_of(other, catalog, hosts)
         if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
-            found.append((now.tokens_per_gpu, f"{words} would reach {100 * now.efficiency:.0f} %"))
+            found.append((now.tokens_per_gpu, f"{words} would reach {whole_percent(now.efficiency)}"))
     return found
 
 

@@ -25,6 +25,7 @@ from gpuplan.plan.gpu_speed import (
 )
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
+from gpuplan.wording import whole_percent
 
 Others = tuple[tuple[float, float], ...]
 """How many other users a link has of each kind, and what one of them needs in Gbit/s."""
@@ -255,11 +256,11 @@ def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept
         other = replace(scenario, network=replace(given, link_gbit_s=link, transport=transport))
         now = remote_kept(other, catalog, work)[1]
         if round(now, 2) >= good:
-            return (f"{words} would keep {100 * now:.0f} %",)
+            return (f"{words} would keep {whole_percent(now)}",)
         if now > best_kept + 0.005:
             best, best_kept = words, now
     by_link = (
-        f"{best} would keep {100 * best_kept:.0f} %, no link more"
+        f"{best} would keep {whole_percent(best_kept)}, no link more"
         if best
         else "no faster link helps: the round trips of its calls take the time"
     )

@@ -50,7 +50,7 @@ from gpuplan.plan.scaling import (
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.units import exact
-from gpuplan.wording import number
+from gpuplan.wording import number, whole_percent
 
 JOB = "job"
 """Id of the training job of the scenario; those of the groups have the group's id."""
@@ -217,11 +217,11 @@ def _training_changes(
         for link in (link for link in LINKS if link >= given.link_gbit_s):
             now = reached(replace(scenario, network=replace(given, link_gbit_s=link, transport=transport)))
             if now >= good - 0.005:
-                return (f"{link} Gbit/s{words} would reach {100 * now:.0f} %",)
+                return (f"{link} Gbit/s{words} would reach {whole_percent(now)}",)
             if now > best_share + 0.01:
                 best, best_share = f"{link} Gbit/s{words}", now
     if best:
-        found = [f"{best} would reach {100 * best_share:.0f} %, no link more"]
+        found = [f"{best} would reach {whole_percent(best_share)}, no link more"]
     elif servers:
         server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
         found = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
@@ -233,7 +233,7 @@ def _training_changes(
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
         others["allreduce instead of parameter servers"] = reached(ring)
     found += [
-        f"{words} would reach {100 * share:.0f} %"
+        f"{words} would reach {whole_percent(share)}"
         for words, share in others.items()
         if share > typical + 0.02
     ]

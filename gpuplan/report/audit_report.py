@@ -19,7 +19,17 @@ from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables import audit as tables
 from gpuplan.report.tables.traffic import seconds
 from gpuplan.report.text import chapter, heading, wrapped
-from gpuplan.wording import DAY_NAMES, amount, counted, number, percent, rough, wait_words
+from gpuplan.wording import (
+    DAY_NAMES,
+    amount,
+    counted,
+    number,
+    percent,
+    points,
+    rough,
+    share_words,
+    wait_words,
+)
 
 Replay = tuple[GroupTraffic, Simulated]
 """Requests of a trace on the replicas of a plan."""
@@ -147,7 +157,7 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
         f"which are {one_place(use.offered_gpus)} GPUs on average over these days, "
         "counting also what is done after the last request.",
         f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
-        f"{one_place(held.mean_gpus)}, 95 % of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
+        f"{one_place(held.mean_gpus)}, {share_words(0.95)} of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
         + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),
         f"Bursts: peakedness {written(use.wanted.peakedness, '.1f')}; independent arrivals of the same sizes would give "
         f"{written(use.poisson_peakedness, '.1f')}, so demand is {written(use.burst_factor, '.1f')} times as peaked.",
@@ -158,7 +168,7 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
         )
     if use.waits is not None:
         said.append(
-            f"Waits as they were: mean {wait_words(use.waits.mean_h)}, 90 % at most {wait_words(use.waits.p90_h)}, "
+            f"Waits as they were: mean {wait_words(use.waits.mean_h)}, {share_words(0.9)} at most {wait_words(use.waits.p90_h)}, "
             f"{percent(use.waits.long_share)} longer than 10 min."
         )
     lead = heading("Allocation: GPUs requested and allocated") + "\n".join(map(wrapped, said))
@@ -178,7 +188,7 @@ def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
     lead = wrapped(
         f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}): "
         f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
-        f"{written(use.mean_activity_pct, '.1f')} %. This is not how many GPUs were allocated."
+        f"{points(use.mean_activity_pct)}. This is not how many GPUs were allocated."
     )
     return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
 
@@ -204,8 +214,8 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
         f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
         "requests give 1.",
         *(
-            f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, 95 % at most "
-            f"{number(lengths['p95'])}, 99 % at most {number(lengths['p99'])}; spread {written(lengths['spread'], '.2f')}."
+            f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, {share_words(0.95)} at most "
+            f"{number(lengths['p95'])}, {share_words(0.99)} at most {number(lengths['p99'])}; spread {written(lengths['spread'], '.2f')}."
             for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
         ),
     ]
@@ -233,14 +243,14 @@ def again(found: Mapping[str, Any]) -> list[str]:
     planned = (
         "is more than they carry"
         if formula is None
-        else f"has 95 % start within {seconds(formula)} s by formula"
+        else f"has {share_words(0.95)} start within {seconds(formula)} s by formula"
     )
     speed = 1 / value["token_s"] if value["token_s"] else 0.0
     return [
-        f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, 95 % within {seconds(value['p95_s'])} s, and "
+        f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, {share_words(0.95)} within {seconds(value['p95_s'])} s, and "
         f"{percent(value['kept_share'])} within the {written(found['first_token_s'], 'g')} s promised; then {rough(speed)} tokens/s. The replicas work "
         f"{percent(value['busy_share'])} of the time.",
-        f"In the worst hour of the day, {hour:02}:00 UTC, 95 % start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
+        f"In the worst hour of the day, {hour:02}:00 UTC, {share_words(0.95)} start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
         f"for {tables.few_digits(found['planned_per_second'])} requests a second, which {planned}.",
     ]
 
@@ -250,7 +260,7 @@ def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
     limit = f"{number(round(60 * found.wait_limit_h, 3))} min"
     said = [
         f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
-        f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
+        f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, {share_words(0.9)} at most "
         f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if no "
         f"job waited, {percent(found.denied_share)} would be denied."
     ]

@@ -26,6 +26,7 @@ from gpuplan.wording import (
     moment,
     number,
     percent,
+    share_words,
     target_words,
     week_hours,
     whole,
@@ -187,7 +188,7 @@ def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
     return chapter(
         demand.simulated(plan, simulation_dict(simulation)),
         f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h; "
-        f"{ENDED[found.ended]}; 95 % intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
+        f"{ENDED[found.ended]}; {share_words(0.95)} intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
         "jobs come in bursts, trust the replay of an audit.",
         title=f"Simulated on {amount(simulation.hosts, 'host')} with {amount(simulation.gpus, 'GPU')}{down} ({when})",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuplan.locales import spoken
+from gpuplan.locales import per_cent, quoted, spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.trail import Input, Line
 from gpuplan.wording import NAMES, amount, bare_amount, basis_word
@@ -74,7 +74,7 @@ def formula_text(line: Line) -> str:
     given = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
     words = {name: bare_amount(value, unit) for name, value, unit in given}
     words |= {f"{name}_u": amount(value, unit) for name, value, unit in given}
-    return line.formula.format(**words)
+    return per_cent(line.formula.format(**words))
 
 
 def _row(plan: Plan, given: Input) -> InputRow:
@@ -85,7 +85,7 @@ def _row(plan: Plan, given: Input) -> InputRow:
     titles = [plan.catalog.sources[s].title for s in given.sources if s in plan.catalog.sources]
     if titles:
         known = ": ".join(filter(None, (", ".join(filter(None, (titles[0], given.locator))), given.note)))
-    return InputRow(given.label, value, known, given.basis, "")
+    return InputRow(given.label, value, quoted(known), given.basis, "")
 
 
 def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:
@@ -93,4 +93,4 @@ def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:
     if source_id == "scenario":
         return SourceRow("scenario", "This scenario", "", where)
     source = plan.catalog.sources[source_id]
-    return SourceRow(source.id, source.title, source.url, where)
+    return SourceRow(source.id, source.title, source.url, quoted(where))

@@ -9,10 +9,11 @@ from typing import Any
 from gpuplan.analysis.llm_calibration import Errors, errors
 from gpuplan.analysis.llm_memory_runs import Kept
 from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
-from gpuplan.locales import written
+from gpuplan.locales import per_cent, written
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Column, listed
 from gpuplan.report.text import chapter
+from gpuplan.wording import points
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
@@ -79,7 +80,7 @@ def llm_runs_text(
             Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]),
             Column("measured", "Measured", "number", words=_digits),
             Column("predicted", "Predicted", "number", words=_digits),
-            Column("error", "Error", "number", words=lambda e: f"{100 * e:+.0f} %"),
+            Column("error", "Error", "number", words=lambda e: per_cent(f"{100 * e:+.0f} %")),
             Column("low", "Low", "number", words=_digits),
             Column("high", "High", "number", words=_digits),
             Column("held", "", words=lambda held: "" if held else "OUTSIDE"),
@@ -128,7 +129,7 @@ def _memory_text(memory: Sequence[Kept]) -> str:
 
 
 def _per_cent(value: float) -> str:
-    return f"{written(100 * value, '.1f')} %"
+    return points(100 * value)
 
 
 def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:

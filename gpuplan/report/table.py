@@ -17,7 +17,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuplan.facts import Brief
-from gpuplan.locales import written, written_day
+from gpuplan.locales import per_cent, written, written_day
 from gpuplan.wording import (
     PAGE_WIDTH,
     basis_word,
@@ -25,7 +25,9 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    points,
     share_words,
+    unsigned,
     wait_words,
     watts,
 )
@@ -52,7 +54,7 @@ def two_places(value: float) -> str:
 def between(ends: tuple[float, float], words: Callable[[float], str]) -> str:
     """A range in words, its unit once: ``0 to 3 %``; one value where its ends read alike."""
     low, high = map(words, ends)
-    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+    return low if low == high else f"{unsigned(low)} to {high}"
 
 
 UNSORTED = 12
@@ -89,7 +91,7 @@ KINDS: Mapping[str, Kind] = {
     "share": Kind(percent),
     "portion": Kind(share_words),
     "range": Kind(share_words, numeric=False),
-    "points": Kind(lambda value: f"{written(value, '.1f')} %"),
+    "points": Kind(points),
     "hours": Kind(hours),
     "wait": Kind(wait_words),
     "watts": Kind(watts),
@@ -124,6 +126,10 @@ class Column:
     """What it holds of the thing that a row is about: the name of an attribute, the column's own if empty, or a function."""
     words: Callable[[Any], str | None] | None = field(default=None, compare=False, repr=False)
     """How its values read, where not as their kind does."""
+
+    def __post_init__(self) -> None:
+        """Its head is in the locale in which the table is made."""
+        object.__setattr__(self, "label", per_cent(self.label))
 
     def held(self, thing: Any) -> Any:
         """What a row about a thing has in this column."""
@@ -169,6 +175,10 @@ class Table(Brief):
     totals: int = 0
     """How many of the last rows sum up the others."""
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Its title is in the locale in which the table is made."""
+        object.__setattr__(self, "title", per_cent(self.title))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
         """The rows, every value a cell."""

@@ -14,7 +14,7 @@ from gpuplan.report.table import records
 from gpuplan.report.tables.audit import few_digits
 from gpuplan.report.tables.traffic import seconds, waits
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import counted, number, percent, verb
+from gpuplan.wording import counted, number, percent, share_words, verb
 
 Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
@@ -87,7 +87,7 @@ def said(of: GroupTraffic) -> tuple[str, ...]:
     seen = "the queue keeps growing"
     if planned.load_share < 1:
         low, high = (seconds(planned.p95_s * part) for part in (of.low, of.high))
-        seen = f"95 % of the requests start within {seconds(planned.p95_s)} s ({low} to {high}), and {percent(planned.kept_share)} within {promise}"
+        seen = f"{share_words(0.95)} of the requests start within {seconds(planned.p95_s)} s ({low} to {high}), and {percent(planned.kept_share)} within {promise}"
     lead = f"Requests come unevenly; with {counted(of.replicas, 'replica')} {seen}"
     if needed.replicas is None:
         return (f"{lead}. No number of replicas keeps that for {percent(of.share)}: {needed.why}.",)

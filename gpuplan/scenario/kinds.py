@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gpuplan.locales import per_cent
 from gpuplan.scenario.hosts_and_vms import (
     HOST_KEYS,
     MAX_KINDS,
@@ -59,7 +60,7 @@ class Field:
             table=self.table,
             choices=", ".join(str(choice) for choice in self.choices),
         )
-        return words + (", or nothing" if self.optional else "")
+        return per_cent(words) + (", or nothing" if self.optional else "")
 
 
 def parse_value(spec: Field, given: Any, path: str) -> Any:

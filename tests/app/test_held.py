@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ipywidgets
@@ -9,6 +10,8 @@ import pytest
 from traitlets import TraitError
 
 from gpuplan import Design, ScenarioError, load_scenario, workbook
+from gpuplan.app.screen import PAGES, sent_in
+from gpuplan.app.state import STEPS
 from gpuplan.catalog import Catalog
 
 PEOPLE = "groups.researchers.people"
@@ -110,6 +113,17 @@ def test_a_locale_holds_from_the_moment_it_is_chosen(catalog: Catalog) -> None:
         app._receive("set", {"path": "format.locale", "value": locale, "live": False})
         figures = {each["key"]: each["value"] for each in app._strip.data["figures"]}
         assert figures["cost.net_present"] == said
+
+
+def test_no_tab_has_per_cent_apart_where_the_locale_has_it_close(catalog: Catalog) -> None:
+    app = workbook("enterprise", catalog=catalog)
+    app._receive("set", {"path": "format.locale", "value": "en-US", "live": False})
+    for step, _ in STEPS:
+        for tab in PAGES[step].tabs:
+            app._receive("tab", {"step": step, "tab": tab.name})
+            app._receive("go", {"step": step})
+            shown = [str(getattr(each, name)) for each in sent_in(app) for name in each.changing]
+            assert not [found for text in shown for found in re.findall(r".{30}\d %.{30}", text)], (step, tab)
 
 
 def test_a_slider_and_a_chart_of_a_design_follow_it(design: Design) -> None:

@@ -10,12 +10,11 @@ from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S
-from gpuplan.locales import written
 from gpuplan.report import amount, number, percent
 from gpuplan.report.audit_report import again, came
 from gpuplan.report.table import Table, one_place, records, screen
 from gpuplan.report.tables import audit as tables
-from gpuplan.wording import DAY_NAMES, NAMES, wait_words
+from gpuplan.wording import DAY_NAMES, NAMES, points, share_words, wait_words
 
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
@@ -147,7 +146,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
     )
     yield (
         f"{'Allocated' if use['held'] else 'Needed'} at once within these days, without work done after them: mean "
-        f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for 95 % of the time, {one_place(held['peak_gpus'])} at the "
+        f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for {share_words(0.95)} of the time, {one_place(held['peak_gpus'])} at the "
         f"peak{peak}."
     )
     yield (
@@ -156,7 +155,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
     )
     if waits := use["waits"]:
         yield (
-            f"Waits as they were: 90 % at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
+            f"Waits as they were: {share_words(0.9)} at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
             "than 10 min."
         )
 
@@ -165,7 +164,7 @@ def _busy(activity: dict[str, Any]) -> Iterator[str]:
     """How busy the chips were."""
     yield (
         f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
-        f"{written(activity['mean_activity_pct'], '.1f')} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
+        f"{points(activity['mean_activity_pct'])} busy on average ({activity['metric']}). How many GPUs were allocated is another "
         "figure, which samples do not tell."
     )
 
@@ -177,7 +176,7 @@ def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
     limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
     yield (
         f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "
-        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, 90 % at most "
+        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, {share_words(0.9)} at most "
         f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are allocated."
     )
     if comparison["left_out_jobs"]:

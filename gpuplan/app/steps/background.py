@@ -9,6 +9,7 @@ from gpuplan.app.background import Runner
 from gpuplan.app.cards import attributes
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import CHUNK_BYTES, Upload
+from gpuplan.wording import share_words
 
 ADD_GROUP = {
     "text": "Add a group",
@@ -60,7 +61,7 @@ def background_card(
         "primary": True,
         "off": off or workbook.stale,
     }
-    progress = {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
+    progress = {"done": runner.done, "text": runner.step or share_words(runner.done)}
     return {
         **IDLE,
         "buttons": [stop if running else ADD_GROUP if empty else go],
@@ -79,4 +80,4 @@ def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str
 def receiving(upload: Upload) -> dict[str, Any]:
     """How far a file has arrived."""
     done = upload.got / upload.size
-    return {"done": done, "text": f"Receiving {upload.name[:60]}: {round(100 * done)} %"}
+    return {"done": done, "text": f"Receiving {upload.name[:60]}: {share_words(done)}"}

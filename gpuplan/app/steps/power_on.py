@@ -15,7 +15,7 @@ from gpuplan.plan.power_on import PowerOn
 from gpuplan.report import amount, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import power_on as tables
-from gpuplan.wording import capital, counted, headline_money, stated_percent, wait_words
+from gpuplan.wording import capital, counted, headline_money, share_words, stated_percent, wait_words
 
 KEY = "power-on"
 """Of its details, of its events, and the name of the command that tries many orders."""
@@ -163,6 +163,6 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
 
     def interval(row: int, _: Cell) -> Mapping[str, Any]:
         words = str(intervals[row].words)
-        return {"note": f"95 %: {words}".replace(" ", "\u00a0") if "%" in words else words}
+        return {"note": f"{share_words(0.95)}: {words}".replace(" ", "\u00a0") if "%" in words else words}
 
     return table.dressed("setting", use).dressed("chance", interval).without("interval_low")

@@ -6,6 +6,7 @@ from gpuplan.analysis.silos import Silos, silos
 from gpuplan.app.cards import Contents, asked, lettered, panel, said, tried
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.week import weeks
+from gpuplan.locales import per_cent
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
@@ -61,6 +62,8 @@ def _quoted(workbook: Workbook) -> dict[str, str]:
     quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     source = workbook.catalog.sources[quoted.sources[0]].title
     return {
-        "text": f"The reference papers say {number(quoted.low)} to {number(quoted.high)} % for GPUs bound to single machines.",
+        "text": per_cent(
+            f"The reference papers say {number(quoted.low)} to {number(quoted.high)} % for GPUs bound to single machines."
+        ),
         "cite": source,
     }

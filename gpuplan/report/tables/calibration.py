@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.analysis.calibration import COLD, COLLECTIVE, SERVERS, TRAINING
 from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Row
+from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, listed
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"
@@ -40,7 +41,7 @@ def error_words(area: str, error: float, *, sign: bool = False) -> str:
         shown, digits, unit = 100 * error, 1, " %"
     shown = round(shown, digits)
     plus = "+" if sign and shown > 0 else ""
-    return f"{plus}{shown or 0:.{digits}f}{unit}"
+    return per_cent(f"{plus}{shown or 0:.{digits}f}{unit}")
 
 
 def _error(name: str, row: Mapping[str, Any], *, sign: bool = False) -> Cell:

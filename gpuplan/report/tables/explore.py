@@ -117,7 +117,7 @@ def reasons(found: Found) -> Table:
     """Why designs are out: those with the same reasons together, whatever the share in them."""
     by_reason: dict[str, list[str]] = {}
     for option in found["rejected"]:
-        reason = re.sub(r"(under |over )?\d[\d.]* %", "\u2026 %", "; ".join(option["reasons"]))
+        reason = re.sub(r"(under |over )?\d[\d.,]*( ?%)", "\u2026\\2", "; ".join(option["reasons"]))
         by_reason.setdefault(reason, []).append(option["label"])
     listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.catalog import Catalog
+from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import Field, ScenarioError, field_of
@@ -48,7 +49,7 @@ def _change(now: float, cost: float | None) -> str:
     if cost is None:
         return NONE
     share = round(100 * (cost / now - 1), 1) if now else 0.0
-    return money(cost, "").strip() + (f" ({share:+.1f} %)" if share else "")
+    return money(cost, "").strip() + (per_cent(f" ({share:+.1f} %)") if share else "")
 
 
 def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
