@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.catalog import Catalog
+from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Scenario, field_of
@@ -14,6 +15,7 @@ MOST_TEXT = 40
 """Characters of a text that is quoted."""
 MAPS = ("prices", "ranges")
 NOTHING = "empty"
+LOCALE = "format.locale"
 UNSAID = "an input that this view does not show"
 
 
@@ -114,6 +116,8 @@ def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
     choices = NAMES.get(f"groups.*.{path.rpartition('.')[2]}" if head == "groups" else path, {})
+    if path == LOCALE:
+        return (LOCALES[value] if value else PLAIN).name
     if value is None or value == "":
         return NOTHING
     if spec.kind == "range":

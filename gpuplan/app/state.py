@@ -229,8 +229,7 @@ class Workbook(PlanView):
             )
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
-        self._plan(self.scenario)
-        self.before = None  # what the one sees is no news to the other
+        self._plan(self.scenario, news=False)  # what the one sees is none to the other
 
     def for_customer(self) -> Scenario:
         """What the customer may have of this design, as a file or a link."""
@@ -369,8 +368,7 @@ class Workbook(PlanView):
         self._begin()
         self.drawer = ""
         self.notice = ("", "")
-        self._take(scenario)
-        self.before = None
+        self._take(scenario, news=False)
         self.step = "usecases"
 
     def _begin(self) -> None:
@@ -489,8 +487,7 @@ class Workbook(PlanView):
             return False
         self._begin()
         self.typing = ""
-        self._plan(scenario)
-        self.before = None
+        self._plan(scenario, news=False)
         if self.step == "start":
             self.step = "usecases"
         return True
@@ -524,7 +521,7 @@ class Workbook(PlanView):
             self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
         return full
 
-    def _take(self, scenario: Scenario, path: str = "", live: bool = False) -> None:
+    def _take(self, scenario: Scenario, path: str = "", live: bool = False, *, news: bool = True) -> None:
         """Work on a changed design; what is typed into one field, ``live``, and what is entered there at last, is one change."""
         goes_on = bool(path) and path == self.typing
         changed = scenario != self.scenario
@@ -533,7 +530,7 @@ class Workbook(PlanView):
             self._settled = self.plan if live else None
         self.typing = path if live and (changed or goes_on) else ""
         self.notice = ("", "")
-        self._plan(scenario)
+        self._plan(scenario, news)
         if goes_on and not live:
             self._settle(path)
 
@@ -550,7 +547,8 @@ class Workbook(PlanView):
         plan.read()
         return plan
 
-    def _plan(self, scenario: Scenario) -> None:
+    def _plan(self, scenario: Scenario, news: bool = True) -> None:
+        """Plan a design and show it; ``news`` is what it moves of the plan before."""
         self.scenario, self.seen = scenario, self._seen(scenario)
         self.drafts = {path: draft for path, draft in self.drafts.items() if path_is_there(path, scenario)}
         try:
@@ -566,6 +564,8 @@ class Workbook(PlanView):
                 self.notice = ("", "")  # it said why there was no plan
             self.refused = ()
             self._show(plan, scenario)
+        if not news:
+            self.before = None  # before it is drawn, or its figures would be marked as moved
         self.forget_lost_hosts()
         self._changed()
 

@@ -42,6 +42,7 @@ def done(catalog: Catalog, *changes: tuple[str, object]) -> str:
             ("ranges.cost.hardware_discount", "20 to 60"),
             "Range of Hardware discount: empty \u2192 20 % to 60 %",
         ),
+        (("format.locale", "en-IN"), "Numbers and dates: International \u2192 English (India)"),
         (("delete_group", "developers"), "Group Developers deleted"),
         (("duplicate_group", "developers"), "Group Developers (copy) added"),
     ],

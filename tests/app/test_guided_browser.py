@@ -44,6 +44,23 @@ def test_three_answers_by_keyboard_make_a_first_design(visit: Any) -> None:
     assert at(page, "known-hardware.gpu").inner_text() == "assumed"
 
 
+def test_answers_survive_a_reload_and_go_with_the_first_design(visit: Any) -> None:
+    page = visit.page
+    at(page, "guide-hpc").check()
+    at(page, "guide-count-hpc").fill("7")
+    at(page, "guide-availability.host_failures").select_option("2")
+    page.reload()
+    at(page, "guide-go").wait_for()
+    assert at(page, "guide-hpc").is_checked() and not at(page, "guide-llm-serving").is_checked()
+    assert at(page, "guide-count-hpc").input_value() == "7"
+    assert at(page, "guide-availability.host_failures").input_value() == "2"
+    at(page, "guide-go").click()
+    page.locator(".gp-workload").wait_for(timeout=1000 * LONG_S)
+    page.locator('nav [data-at="start"]').click()
+    at(page, "guide-hpc").wait_for()
+    assert not at(page, "guide-hpc").is_checked()
+
+
 def test_axe_finds_nothing_in_the_questions_and_they_fit_the_screen(
     audited: Callable[[str, int], Any],
 ) -> None:

@@ -6,10 +6,12 @@ import pytest
 
 pytest.importorskip("traitlets")
 
+from gpuplan.app.fragments import link_of
 from gpuplan.app.header import drawer_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.strip import strip_data
 from gpuplan.plan.checks import check_plan
+from gpuplan.scenario import load_scenario
 
 
 def values(book: Workbook) -> dict[str, str]:
@@ -104,6 +106,18 @@ def test_what_a_change_moved_is_said_with_the_difference(book: Workbook) -> None
     assert was(book)["totals.hosts"] == "was 11, \u22123"
     book.open_example("starter")
     assert was(book) == {}
+
+
+def test_a_design_that_is_opened_is_no_change_of_the_one_before(blank: Workbook) -> None:
+    drawn: list[dict[str, str]] = []
+    blank.observe(lambda _change: drawn.append(was(blank)), ["revision", "step"])
+    assert blank.restore(link_of(load_scenario("enterprise")).fragment)
+    blank.open_example("starter")
+    blank.open_recent(link_of(load_scenario("current")).fragment)
+    blank.look_as(True)
+    assert len(drawn) >= 4 and not any(drawn)
+    blank.edit("availability.host_failures", "2")
+    assert "totals.hosts" in drawn[-1]
 
 
 def test_spare_hosts_say_what_they_are_for(book: Workbook) -> None:

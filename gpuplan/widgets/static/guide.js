@@ -1,5 +1,19 @@
 // Three questions that make a first design: what to run, how many use each, and where. The second and third come with the first
-// answer. What is ticked, typed and chosen stays here until all of it is sent at once.
+// answer. What is ticked, typed and chosen stays in this tab, also when it is loaded again, until all of it is sent at once.
+const ANSWERS = "gpuplan:guide";
+function keptAnswers() {
+  try {
+    return Object(JSON.parse(sessionStorage.getItem(ANSWERS)));
+  } catch {
+    return {};  // a browser may have no storage, and what is there may be anything
+  }
+}
+function keepAnswers(answers) {
+  try {
+    sessionStorage.setItem(ANSWERS, JSON.stringify(answers));
+  } catch { /* as above */ }
+}
+
 export default {
   render({ model, el }) {
     const send = sender(model), kinds = new Map(), where = new Map();
@@ -9,7 +23,9 @@ export default {
       h("div", { class: "gp-guide-go" }, h("button", { type: "submit", class: "gp-primary gp-big", "data-at": "guide-go" }, "Show a first design"),
         h("small", {}, "What is left open is a planning value, marked as assumed.")));
     const chosen = () => [...kinds].filter(([, kind]) => kind.tick.checked);
-    const form = h("form", { class: "gp-card gp-guide", novalidate: true, onsubmit: (event) => {
+    const fields = () => [...[...kinds.values()].flatMap(({ tick, field }) => [tick, field]), ...[...where.values()].map(({ field }) => field)];
+    const keep = () => keepAnswers(Object.fromEntries(fields().map((each) => [each.dataset.at, each.type === "checkbox" ? each.checked : each.value])));
+    const form = h("form", { class: "gp-card gp-guide", novalidate: true, oninput: keep, onchange: keep, onsubmit: (event) => {
       event.preventDefault();
       if (chosen().length) send("guide", { counts: Object.fromEntries(chosen().map(([id, kind]) => [id, kind.field.value])), where: Object.fromEntries([...where].map(([path, each]) => [path, each.field.value])) });
     } }, question(1, "What do you want to run?", ticks), next);
@@ -32,8 +48,17 @@ export default {
       next.hidden = !chosen().length;
       counts.replaceChildren(...chosen().map(([, kind]) => kind.node));
     }
+    function answerAgain() {
+      const kept = keptAnswers();
+      for (const each of fields()) {
+        const given = kept[each.dataset.at];
+        if (each.type === "checkbox") each.checked = given === true;
+        else if (typeof given === "string" && (!each.options || [...each.options].some(({ value }) => value === given))) each.value = given;
+      }
+      arrange();
+    }
     function draw() {
-      const data = model.get("data");
+      const data = model.get("data"), first = !kinds.size;
       if (!data.kinds) return;
       for (const kind of data.kinds) {
         if (!kinds.has(kind.id)) {
@@ -50,11 +75,12 @@ export default {
         }
         where.get(place.path).update(place.problem);
       }
+      if (first) answerAgain();
       form.querySelector("[aria-invalid=true]")?.focus();
     }
     model.draw = draw;
     model.on("change:data", draw);
     draw();
-    return () => model.off("change:data", draw);
+    return () => { keepAnswers({}); model.off("change:data", draw); };
   },
 };
