@@ -43,7 +43,7 @@ export default {
         read(root, (node) => {
           let found = known.get(node);
           if (found?.text !== node.data) known.set(node, found = { text: node.data, terms: find(node.data) });
-          for (const each of found.terms) if (!seen.has(each.term)) { seen.add(each.term); now.push({ ...each, node }); }
+          for (const each of found.terms) if (!seen.has(each.term) && node.parentNode.checkVisibility()) { seen.add(each.term); now.push({ ...each, node }); }
         });
       }
       if (now.length === marks.length && now.every((each, at) => ["node", "from", "to"].every((name) => each[name] === marks[at][name]))) return;
