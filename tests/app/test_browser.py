@@ -356,8 +356,8 @@ def test_workloads_are_added_by_kind_copied_moved_and_deleted(visit: Any) -> Non
     assert page.locator(".gp-workload-open").count() == 1, "one is open at a time"
     at(page, "move-1-development").click()
     page.locator('.gp-workload:nth-child(2)[data-group="development"]').wait_for()
-    at(page, "workload-training").click()
-    page.locator("[data-at^=delete-]").click()
+    open_workload(page, "training")
+    page.locator('[data-at="delete-training"]').click()
     wait_figure(page, "demand.gpus", "5 GPUs")
     rows.nth(2).wait_for(state="detached")  # drawn after the strip
     assert rows.count() == 2
