@@ -26,7 +26,6 @@ from gpuplan.app.steps import (
     design,
     hosts,
     network,
-    power_on,
     start,
     usecases,
 )
@@ -221,8 +220,6 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _visit(self, content: Mapping[str, Any]) -> None:
         path = str(content["path"])
         self.workbook.drawer = ""
-        if path in power_on.SETTINGS:
-            self.workbook.fold(power_on.KEY, True)
         self._show_input(path)
         self._tell({"type": "focus", "path": path})
 

@@ -8,7 +8,6 @@ from gpuplan.cli.options import plan_of, print_answer, refusal, takes_file_and_j
 from gpuplan.plan import Plan
 from gpuplan.plan.rehearsal import Rehearsed
 from gpuplan.report.rehearsal_report import (
-    NOT_REHEARSED,
     emptied_dict,
     emptied_text,
     rehearsal_dict,
@@ -16,7 +15,7 @@ from gpuplan.report.rehearsal_report import (
     restart_dict,
     restart_text,
 )
-from gpuplan.report.tables.rehearsal import TOO_LARGE
+from gpuplan.report.tables.rehearsal import NOT_REHEARSED, TOO_LARGE
 
 
 def rehearse_options(command: argparse.ArgumentParser) -> None:

@@ -11,16 +11,13 @@ from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.plan.playing import Play
 from gpuplan.report.table import Table, records, words
-from gpuplan.report.tables.power_on import named_orders, readings, said, settings, steps
+from gpuplan.report.tables.power_on import NOT_TRIED, named_orders, readings, said, settings, steps
 from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import amount, capital, number, verb
 
 CELLS, FREE = 8, "."
 """Characters of a GPU in a picture, and what stands for a part that no VM has."""
-NONE = (
-    "No orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
-)
 
 
 @spoken
@@ -34,7 +31,8 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
 
     return page(
         f"{plan.scenario.name or 'Design'}: power-on",
-        "\n\n".join(wrapped(f"{each.pool.name}: " * several + said(each)) for each in made) or wrapped(NONE),
+        "\n\n".join(wrapped(f"{each.pool.name}: " * several + said(each)) for each in made)
+        or wrapped(NOT_TRIED),
         chapter(shown(settings([(study.made, study.hosts) for study in studies]))),
         chapter(shown(named_orders(made))),
         chapter(shown(readings(made))),
@@ -76,7 +74,7 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
 @spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
-    chapters = [_watched(plan, each) for each in orders] or [wrapped(NONE)]
+    chapters = [_watched(plan, each) for each in orders] or [wrapped(NOT_TRIED)]
     return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", *chapters)
 
 

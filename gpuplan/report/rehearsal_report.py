@@ -13,8 +13,6 @@ from gpuplan.report.tables import rehearsal as tables
 from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.wording import run_words
 
-NOT_REHEARSED = "GPUs are shared by Bitfusion: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
-
 
 @spoken
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
@@ -28,7 +26,7 @@ def _cluster(plan: Plan, pool: Pool) -> list[str]:
     several = f"{pool.name}: " if len(plan.pools) > 1 else ""
     rehearsed = plan.rehearsed.get(pool.id)
     if rehearsed is None or rehearsed.too_large:
-        return [wrapped(f"{several}{NOT_REHEARSED if rehearsed is None else tables.TOO_LARGE}")]
+        return [wrapped(f"{several}{tables.NOT_REHEARSED if rehearsed is None else tables.TOO_LARGE}")]
     shown = [table(plan, pool).without("pool") for table in (tables.upgrades, tables.restarts, tables.weeks)]
     said = (
         f"{tables.upgrade_sentence(rehearsed)} {tables.design_sentence(rehearsed)}",

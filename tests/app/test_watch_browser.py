@@ -58,7 +58,6 @@ def test_vms_arrive_one_by_one(audited: Callable[[str, int], Any], tmp_path: Pat
     focused(page, "vgpu-watch")
     page.locator(".gp-host.failed").wait_for()
     open_tab(page, "power-on")
-    at(page, "power-on").click()
     at(page, "power-on-go").click()
     at(page, "power-on-stop").click()
     at(page, "power-on-go").wait_for()

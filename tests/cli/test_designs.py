@@ -132,7 +132,7 @@ def test_network_of_a_bad_file(capsys: pytest.CaptureFixture[str], mine: Path) -
 def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "cost", "enterprise")
     assert (code, err) == (0, "")
-    for heading in ("What is paid when", "Bill of materials", "Alternatives of this plan"):
+    for heading in ("What is paid when", "Bill of materials", "Alternatives"):
         assert heading in out
     code, out, err = run(capsys, "cost", "enterprise", "--json")
     assert (code, err) == (0, "")

@@ -11,13 +11,13 @@ from gpuplan import Plan, make_plan
 from gpuplan.analysis.power_on import power_on, watched
 from gpuplan.catalog import Catalog
 from gpuplan.report.power_on_report import (
-    NONE,
     picture,
     power_on_dict,
     power_on_text,
     watched_dict,
     watched_text,
 )
+from gpuplan.report.tables.power_on import NOT_TRIED
 from gpuplan.scenario import from_dict
 
 
@@ -40,7 +40,7 @@ def test_text_and_data_say_the_same(plan: Plan) -> None:
 def test_a_design_without_vms_on_gpus_says_so(catalog: Catalog) -> None:
     empty = make_plan(from_dict({}), catalog)
     for said in (power_on_text(empty, power_on(empty)), watched_text(empty, [])):
-        assert NONE in " ".join(said.split())
+        assert NOT_TRIED in " ".join(said.split())
 
 
 def test_the_worst_order_and_its_picture(plan: Plan) -> None:

@@ -8,7 +8,6 @@ from gpuplan import make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.report.rehearsal_report import (
-    NOT_REHEARSED,
     emptied_dict,
     emptied_text,
     rehearsal_dict,
@@ -16,6 +15,7 @@ from gpuplan.report.rehearsal_report import (
     restart_dict,
     restart_text,
 )
+from gpuplan.report.tables import rehearsal as tables
 from gpuplan.scenario import from_dict
 
 
@@ -37,7 +37,7 @@ def test_text_says_the_answer_before_each_table(plans: dict[str, Plan]) -> None:
 
 def test_bitfusion_is_said_not_to_be_rehearsed(plans: dict[str, Plan]) -> None:
     plan = plans["starter"]
-    assert NOT_REHEARSED[:40] in rehearsal_text(plan, plan.pools)
+    assert tables.NOT_REHEARSED[:40] in rehearsal_text(plan, plan.pools)
     assert rehearsal_dict(plan, plan.pools) == {"clusters": {"bitfusion": None}}
 
 

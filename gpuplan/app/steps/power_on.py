@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, studies_of
-from gpuplan.app.cards import Contents, act, details
+from gpuplan.app.cards import Contents, act, panel
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
@@ -18,7 +18,7 @@ from gpuplan.report.tables import power_on as tables
 from gpuplan.wording import capital, counted, headline_money, share_words, stated_percent, wait_words
 
 KEY = "power-on"
-"""Of its details, of its events, and the name of the command that tries many orders."""
+"""Of its events, and the name of the command that tries many orders."""
 SETTINGS = (
     "platform.gpu_policy",
     "platform.drs_consolidation",
@@ -27,7 +27,7 @@ SETTINGS = (
     "availability.sized_for",
     "availability.orders_share",
 )
-"""Inputs that stand in its details."""
+"""Inputs of it."""
 
 
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
@@ -50,28 +50,27 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
     return made.sentence if made else ""
 
 
-def _hint(workbook: Workbook) -> str:
-    """In how many orders every VM starts, in the cluster in which they are fewest."""
+@panel("Power-on")
+def power_on_data(workbook: Workbook) -> Contents:
+    """In how many orders every VM starts, in the cluster in which they are fewest; or that vSphere places none of the VMs."""
+    if not workbook.plan.power_on:
+        return tables.NOT_TRIED if workbook.plan.pools else None
     known = [made for made in made_of(workbook).values() if made.known]
     if not known:
-        return "too many VMs and hosts to try orders at once"
+        return "Too many VMs and hosts to try orders of power-on at once."
     worst = min(known, key=lambda made: made.now.chance)
     return (
-        "all orders are alike" if worst.orders == 1 else f"every VM starts in {worst.now.share_words} orders"
+        "All orders of power-on are alike."
+        if worst.orders == 1
+        else f"Every VM starts in {worst.now.share_words} orders of power-on."
     )
-
-
-@details(KEY, "Power-on", _hint, lambda workbook: workbook.plan.power_on)
-def power_on_data(workbook: Workbook) -> Contents:
-    """What is in it stands in cards of their own, as inputs do."""
-    return None
 
 
 def settings_form(workbook: Workbook) -> dict[str, Any]:
     """How vSphere is set to place VMs as they start, and whether hosts are sized for that."""
     return {
         "title": "Settings",
-        "shown": KEY in workbook.opened and bool(workbook.plan.power_on),
+        "shown": bool(workbook.plan.power_on),
         "fields": [field_data(workbook, path) for path in SETTINGS],
     }
 
@@ -82,7 +81,7 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
     card = background_card(
         workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try them again"), again=bool(done)
     )
-    if KEY not in workbook.opened or not workbook.plan.power_on:
+    if not workbook.plan.power_on:
         return card | {"shown": False}
     if card["progress"] and (left := runner.left_s):
         card["progress"]["text"] += f", {wait_words(left / 3600)} left"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.cards import Contents, details
+from gpuplan.app.cards import Contents, panel, said
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
 from gpuplan.plan.hosts import Pool
@@ -18,22 +18,21 @@ def _rehearsed(workbook: Workbook) -> list[Rehearsed]:
     return tables.rehearsals(workbook.plan, *shown_clusters(workbook))
 
 
-@details(
-    "rehearse",
-    "Rehearse an upgrade",
-    "who moves, who cannot, and what restarts",
-    lambda workbook: workbook.plan.rehearsed,
-    slow=True,
-)
+@panel("Rehearse an upgrade", "who moves, who cannot, and what restarts", slow=True)
 def rehearse_data(workbook: Workbook) -> Contents:
     """Who moves when each host is emptied, what is shut down, and what restarts when one fails."""
+    plan = workbook.plan
+    if not plan.rehearsed:
+        return tables.NOT_REHEARSED if plan.pools else None
     found = _rehearsed(workbook)
     if not found:
         return tables.TOO_LARGE
-    several = len(workbook.plan.pools) > 1
-    said = [f"{each.pool.name}: " * several + _said(each) for each in found]
+    several = len(plan.pools) > 1
+    verdicts = [f"{each.pool.name}: " * several + _said(each) for each in found]
     return {
-        "text": [*said, *dict.fromkeys(tables.start_sentence(each) for each in found)],
+        "text": [
+            said(text) for text in (*verdicts, *dict.fromkeys(tables.start_sentence(each) for each in found))
+        ],
         "tables": [table for each in found for table in _cluster(workbook, each.pool)],
     }
 

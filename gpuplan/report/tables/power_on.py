@@ -21,6 +21,9 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
+NOT_TRIED = (
+    "No orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
+)
 FOR_DEMAND = "Hosts are those for the demand; failover capacity comes on top."
 NOT_KNOWN = (
     "Where sources leave open what vSphere does, every reading of the rules was tried; a range goes from the least to the most favourable. "

@@ -22,6 +22,7 @@ HAPPENS = {
 """What becomes of a VM of a host that is emptied."""
 
 
+NOT_REHEARSED = "GPUs are shared by Bitfusion: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
 TOO_LARGE = "Too large to rehearse upgrades and restarts: every VM would be tried on every GPU."
 DYNAMIC = " That and a restart by HA take Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
 MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."

@@ -43,7 +43,9 @@ def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbo
 
 def test_many_hosts_are_not_planned_again_for_the_cost_of_each_posture(book: Workbook) -> None:
     book.edit("groups.data-scientists.people", "1520")
-    assert [card["cost"] for card in posture_data(book)["cards"]] == ["", "", ""], "the strip has that of the chosen one"
+    assert [card["cost"] for card in posture_data(book)["cards"]] == ["", "", ""], (
+        "the strip has that of the chosen one"
+    )
 
 
 def test_a_higher_posture_has_its_card(book: Workbook) -> None:

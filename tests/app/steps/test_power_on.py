@@ -16,7 +16,7 @@ from gpuplan.app.events import EVENTS
 from gpuplan.app.screen import WorkbookApp
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import picture_data
-from gpuplan.app.steps.power_on import KEY, SETTINGS, power_on_data, settings_form, tried_data
+from gpuplan.app.steps.power_on import SETTINGS, power_on_data, settings_form, tried_data
 from gpuplan.app.steps.watch import play_of
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
@@ -33,9 +33,7 @@ MIXED = {
 
 @pytest.fixture
 def mixed(catalog: Catalog) -> Workbook:
-    book = Workbook(catalog, from_dict(MIXED))
-    book.fold(KEY, True)
-    return book
+    return Workbook(catalog, from_dict(MIXED))
 
 
 def card(book: Workbook) -> dict[str, Any]:
@@ -58,21 +56,19 @@ def test_the_sentence_stands_beside_the_proof(mixed: Workbook) -> None:
     assert said.startswith("Best arrangement: 5 hosts, proven. In ")
 
 
-def test_where_bitfusion_shares_gpus_nothing_is_said(catalog: Catalog) -> None:
+def test_where_bitfusion_shares_gpus_the_tab_says_why_it_is_empty(catalog: Catalog) -> None:
     """Bitfusion places its clients, not vSphere."""
     book = Workbook(catalog, load_scenario("enterprise"))
-    book.fold(KEY, True)
     assert picture_data(book)["pools"][0]["power_on"] == ""
-    assert not power_on_data(book)["shown"]
+    assert "Bitfusion shares" in power_on_data(book)["text"][0][0]["text"]
     assert not settings_form(book)["shown"]
     assert not card(book)["shown"]
 
 
-def test_closed_details_try_nothing(mixed: Workbook) -> None:
-    mixed.fold(KEY, False)
-    assert (power_on_data(mixed)["open"], settings_form(mixed)["shown"], card(mixed)["shown"]) == (False,) * 3
+def test_the_tab_begins_with_the_orders_that_start_every_vm(mixed: Workbook) -> None:
     low, high = (round(100 * share) for share in mixed.plan.power_on["vgpu"].now.chance)
-    assert power_on_data(mixed)["hint"] == f"every VM starts in {low} to {high} of 100 orders"
+    (said,) = power_on_data(mixed)["text"][0]
+    assert said["text"] == f"Every VM starts in {low} to {high} of 100 orders of power-on."
 
 
 def test_settings_side_by_side_and_a_button_that_takes_one(mixed: Workbook) -> None:
