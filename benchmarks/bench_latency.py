@@ -2,7 +2,8 @@
 
 Run with ``make bench`` or ``python benchmarks/bench_latency.py [CHANGES] [DESIGN ...]``; it needs Chromium. The clock runs
 inside the page: from the event of the input, its debounce included, to the frame that shows the last change of the document,
-charts included. Before the next change the kernel has to be idle and nothing may have moved for a while, which is not counted.
+charts included. Two things are left out: the mark of an earlier change that goes, and the card of alternatives, which are
+planned beside the page and say so until they are there. Before the next change the kernel has to be idle and nothing may have moved for a while, which is not counted.
 What a user would pick instead is a notebook on the same server with a slider whose label Python sets: no model, no chart.
 """
 
@@ -30,6 +31,9 @@ CHANGES = 200
 BOUND_MS = 100
 """What 95 of 100 changes of the enterprise example may take, on two cores that do nothing else."""
 DESIGNS = ("enterprise", "current", "30 groups")
+LOCAL = "current"
+"""The design that has no GPU over the network, and so no work to choose for it."""
+WORK = ("resnet-50-infer-1", "resnet-50-train-256")
 QUIET_MS = 400
 """How long nothing may move before a change counts as shown."""
 FOLDS = "details:not([open]):is(:has(input), :has([data-at=failures])) > summary"
@@ -60,7 +64,12 @@ CLOCK = (
   const began = (event) => { if (clock.start === null) clock.start = event.timeStamp; };
   for (const kind of ["input", "change", "click", "keydown"]) addEventListener(kind, began, true);
   let waiting = false;
-  const changed = () => {
+  const later = (change) => {
+    const at = change.target.nodeType === 1 ? change.target : change.target.parentElement;
+    return at?.closest(".gp-alternatives") || (change.type === "attributes" && at?.matches(".gp-figures, .gp-tip"));
+  };
+  const changed = (changes) => {
+    if (changes.every(later)) return;
     clock.moved = now();
     if (waiting) return;
     waiting = true;
@@ -87,13 +96,13 @@ Change = tuple[str, str, str]
 """What is done (fill, select, click, press), to what (a ``data-at`` or a selector), and the value."""
 
 
-def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]:
+def session(group: str, price: str, turn: int, remote: bool) -> list[tuple[str, list[Change]]]:
     """A round through every step. Most changes are taken back by a later one, so that rounds can follow one another.
 
     Numbers differ from turn to turn, so that hardly anything is remembered from the turn before.
     """
     people, share, work = (f"groups.{group}.{name}" for name in ("people", "active_share", "workload"))
-    remote, sites, hours, days = (
+    local, sites, hours, days = (
         f"groups.{group}.{name}" for name in ("remote_allowed", "sites", "hours", "days")
     )
     back = [("click", "undo", ""), ("click", "redo", "")]
@@ -103,7 +112,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             [
                 *(("fill", people, f"{n + turn}") for n in (33, 34, 36)),
                 *(("fill", share, f"{n + turn} %") for n in (60, 55, 50)),
-                *(("click", remote, "") for _ in range(2)),
+                *(("click", local, "") for _ in range(2)),
                 *back,
             ],
         ),
@@ -136,7 +145,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             [
                 *(("select", "network.link_gbit_s", n) for n in ("25", "100")),
                 *(("select", "network.mtu_bytes", n) for n in ("1500", "9000")),
-                *(("select", work, name) for name in ("resnet-50-infer-1", "resnet-50-train-256")),
+                *(("select", work, name) for name in WORK if remote),
                 *(("fill", "training.hosts", n) for n in ("8", "4")),
             ],
         ),
@@ -252,7 +261,7 @@ def design_ms(browser: Any, folder: Path, design: str, changes: int) -> dict[str
     with serving(folder, **({"scenario": file} if file else {})) as url, visiting(browser) as page:
         page.goto(url)
         if not file:
-            page.get_by_text(f"{design.capitalize()} example").first.click()
+            page.locator(f'.gp-pick[data-at="{design}"]').click()
         row = page.locator(".gp-workload-row").nth(1)
         group = row.get_attribute("data-at").removeprefix("workload-")
         row.click()
@@ -263,7 +272,7 @@ def design_ms(browser: Any, folder: Path, design: str, changes: int) -> dict[str
         page.get_by_role("button", name="Explore again").wait_for()
         reveal(page, "prices.servers/", place_of("prices.servers/"))
         price = page.locator('[data-at^="prices.servers/"]').first.get_attribute("data-at")
-        rounds = (step for turn in itertools.count() for step in session(group, price, turn))
+        rounds = (step for turn in itertools.count() for step in session(group, price, turn, design != LOCAL))
         while (left := changes - sum(map(len, found.values()))) > 0:
             step, script = next(rounds)
             enter(page, step)
