@@ -496,10 +496,11 @@ def power_data(workbook: Workbook) -> Contents:
     if use is None:
         return None
     emissions = f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t"
+    unknown = [part.name for part in use.parts if part.rack_units_u is None]
     after = []
     if not use.racks:
         after.append(
-            "One host alone is more than a rack may carry: raise the power limit of a rack, or take fewer GPUs a host."
+            "A single host is more than a rack may carry: raise the power limit of a rack, or take fewer GPUs per host."
         )
     if use.excludes:
         after.append(f"Not known, so left out: {'; '.join(use.excludes)}.")
@@ -517,7 +518,12 @@ def power_data(workbook: Workbook) -> Contents:
                 ("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "heat"),
                 ("Energy", number(round(use.energy_kwh)), "kWh a year", "energy"),
                 ("CO\u2082", emissions, "a year", "emissions"),
-                ("Rack units", number(use.rack_units_u), "U", "rack_units"),
+                (
+                    "Rack units",
+                    number(use.rack_units_u),
+                    f"U, without {', '.join(unknown)}" if unknown else "U",
+                    "rack_units",
+                ),
                 (
                     "Racks",
                     number(use.racks) if use.racks else "none",

@@ -355,6 +355,14 @@ def test_power_and_space_are_figures_that_can_be_asked_why(enterprise: Workbook)
     assert "more than a rack may carry" in data["after"][0][0]["text"]
 
 
+def test_rack_units_say_what_they_leave_out(catalog: Catalog, enterprise: Workbook) -> None:
+    def units(book: Workbook) -> str:
+        return {f["label"]: f["note"] for f in step.power_data(book)["figures"]}["Rack units"]
+
+    assert units(enterprise) == "U"
+    assert units(book_of(catalog, "current")) == "U, without GPU hosts", "the height of the server is not known"
+
+
 def test_the_bill_names_rule_price_cost_and_source_of_every_item(enterprise: Workbook) -> None:
     costs = enterprise.plan.costs
     assert costs is not None
