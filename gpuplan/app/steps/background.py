@@ -9,7 +9,7 @@ from gpuplan.app.background import Runner
 from gpuplan.app.cards import attributes
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import CHUNK_BYTES, Upload
-from gpuplan.wording import share_words
+from gpuplan.wording import share_words, wait_words
 
 ADD_GROUP = {
     "text": "Add a group",
@@ -61,7 +61,8 @@ def background_card(
         "primary": True,
         "off": off or workbook.stale,
     }
-    progress = {"done": runner.done, "text": runner.step or share_words(runner.done)}
+    left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
+    progress = {"done": runner.done, "text": (runner.step or share_words(runner.done)) + left}
     return {
         **IDLE,
         "buttons": [stop if running else ADD_GROUP if empty else go],
@@ -69,6 +70,11 @@ def background_card(
         "problem": runner.error,
         "stale": workbook.stale,
     }
+
+
+def _left(seconds: float) -> str:
+    """Time that work still takes, in words."""
+    return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
 
 
 def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:

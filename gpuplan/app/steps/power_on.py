@@ -15,7 +15,7 @@ from gpuplan.plan.power_on import PowerOn
 from gpuplan.report import amount, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import power_on as tables
-from gpuplan.wording import capital, counted, headline_money, share_words, stated_percent, wait_words
+from gpuplan.wording import capital, counted, headline_money, share_words, stated_percent
 
 KEY = "power-on"
 """Of its events, and the name of the command that tries many orders."""
@@ -83,8 +83,6 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
     )
     if not workbook.plan.power_on:
         return card | {"shown": False}
-    if card["progress"] and (left := runner.left_s):
-        card["progress"]["text"] += f", {wait_words(left / 3600)} left"
     return card | {
         "title": "Orders of power-on",
         "hint": "at random, each as likely",
