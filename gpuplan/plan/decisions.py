@@ -228,8 +228,8 @@ def _one_fewer(laid: Layout) -> str:
     if not fewer:
         return ""
     return (
-        f"{amount(fewer, 'host')} {verb(fewer, 'have')} {amount(fewer * laid.room.gpus, 'GPU')}, and "
-        f"{number(laid.needed.gpus_occupied)} {verb(laid.needed.gpus_occupied, 'are')} occupied. "
+        f"{amount(fewer, 'host')} would provide {amount(fewer * laid.room.gpus, 'GPU')}; the workloads need "
+        f"{number(laid.needed.gpus_occupied)}. "
     )
 
 

@@ -93,7 +93,7 @@ def test_passthrough(catalog: Catalog) -> None:
 def test_each_sentence_of_a_decision_says_something_new(plans: dict[str, Plan]) -> None:
     found = {d.title: d for d in plans["enterprise"].decisions}
     assert found["Hosts for the demand"].justification == (
-        "6 hosts have 24 GPUs, and 28 are occupied. A placement on 7 hosts exists."
+        "6 hosts would provide 24 GPUs; the workloads need 28. A placement on 7 hosts exists."
     )
     assert found["Failover capacity"].implication.endswith(
         ": 128 h a year are open to that, and the probability of it is 5.4 % a year."
@@ -141,7 +141,7 @@ def test_the_fabric_is_a_decision(plans: dict[str, Plan], catalog: Catalog) -> N
         "Each GPU host has 2 teamed ports of 10 Gbit/s. 8 GPU hosts connect"
     )
     assert "to 2 leaf switches" in found["starter"].decision
-    assert "2 teamed ports of 100 Gbit/s and 1 for PVRDMA alone" in found["enterprise"].decision
+    assert "2 teamed ports of 100 Gbit/s and 1 for PVRDMA only" in found["enterprise"].decision
     assert "at most 1:1" in found["enterprise"].justification
     assert "Hosts without GPUs are not counted" in found["enterprise"].implication
     with_compute = make_plan(load_scenario("starter").with_value("network.compute_hosts", 90), catalog)
