@@ -25,7 +25,7 @@ HEADINGS = (
     "Bill of materials, on the day it is installed",
     "Prices",
     "Power and space",
-    "Alternatives of this plan",
+    "Alternatives",
 )
 
 
@@ -151,11 +151,11 @@ def test_a_discount_is_said_where_it_is_taken_off(catalog: Catalog) -> None:
 
 def test_alternatives_that_leave_out_different_things_are_said(example: Plan) -> None:
     mine, *others = alternatives(example)
-    text = one_line(cost_text(example).partition("\nAlternatives of this plan\n")[2])
+    text = one_line(cost_text(example).partition("\nAlternatives\n")[2])
     for each in others:
         differ = bool(each.hosts or each.excludes) and set(each.excludes) != set(mine.excludes)
         left_out = ["; ".join(one.excludes) or "nothing" for one in (each, mine)]
-        said = "{}: leaves out {}; this plan {}.".format(each.name, *left_out)
+        said = "{}: leaves out {}; this design {}.".format(each.name, *left_out)
         assert (said in text) == differ
 
 
@@ -168,7 +168,7 @@ def test_rent_or_buy_is_told_as_it_is_worked_out(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("current").with_value("prices.rent/h100-nvl-94gb", 3), catalog)
     found = rent_or_buy(plan)
     assert found is not None
-    text = cost_text(plan).partition("\nAlternatives of this plan\n")[2]
+    text = cost_text(plan).partition("\nAlternatives\n")[2]
     row = next(line for line in text.splitlines() if line.startswith("Rented on demand"))
     assert money(found.rent_net_present, "").strip() in row
     none = cost_text(make_plan(load_scenario("enterprise"), catalog))
