@@ -325,9 +325,7 @@ def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
 def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:
     """Why a method is the one to believe; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
     least = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
-    traces = (
-        f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times"
-    )
+    traces = f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times as bursty"
     if method == "closed":
         return (
             "The number of users is known and each has one session at a time, so demand is limited by their number: choose Known users. "

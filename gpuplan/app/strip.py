@@ -151,7 +151,9 @@ def _moved(old: Figure, new: Figure) -> str:
 
 
 def _down(workbook: Workbook) -> dict[str, Figure]:
-    """Figures while hosts are down on the screen, marked as such."""
+    """Figures while hosts are down on the screen, marked as such; on other steps nothing is down."""
+    if workbook.step != "hosts":
+        return {}
     pools = [(pool, workbook.outcome(pool.id)) for pool in workbook.plan.pools]
     hosts = gpus = missing = 0
     for pool, outcome in pools:

@@ -31,6 +31,11 @@ class LinkVerdict:
     words: str = ""
     """What it follows from in words, where no share of a speed says it."""
 
+    @property
+    def place(self) -> str:
+        """What each part of a training job runs in: a group names VMs, a job of the scenario hosts."""
+        return "VM" if self.group else "host"
+
 
 def link_verdicts(plan: Plan) -> tuple[LinkVerdict, ...]:
     """The verdict on vMotion, on each group whose GPUs are over the network, and on all training that is entered."""

@@ -100,7 +100,7 @@ def network(plan: Plan) -> Headline:
 
 LINK_IS = {"good": "is enough for", "fair": "is slow for", "bad": "is too slow for"}
 """Verdict -> what is said of the link and what has it."""
-NO_NETWORK = "No workload depends on the speed of the network."
+NO_NETWORK = "No workload sends GPU traffic over the network."
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
@@ -110,9 +110,9 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
     if remote := [each.name for each in these if each.kind == "remote"]:
         whole = len(remote) == sum(each.kind == "remote" for each in found)
         said.append("remote GPUs" if whole else f"remote GPUs of {_few(remote)}")
-    trained = [each.use for each in these if isinstance(each.use, TrainingUse)]
+    trained = [(each.use, each.place) for each in these if isinstance(each.use, TrainingUse)]
     if len(trained) == 1:
-        return [*said, f"training on {counted(trained[0].hosts, 'host')}"]
+        return [*said, f"training on {counted(trained[0][0].hosts, trained[0][1])}"]
     return [*said, f"{in_words(len(trained))} training jobs"] if trained else said
 
 
@@ -136,7 +136,7 @@ def cost(plan: Plan) -> Headline:
     if largest and costs.total:
         share = f" {largest.name}: {percent(largest.total / costs.total)} of what is paid."
     missing = len(costs.excludes)
-    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'have')} no price yet"
+    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'are')} not counted yet"
     return Headline(
         f"The design costs {money} over {counted(costs.years, 'year')}{left_out * bool(missing)}.",
         f"Net present cost, {counted(costs.years, 'year')} at {percent(costs.discount_rate)}.{share}",

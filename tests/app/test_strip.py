@@ -131,6 +131,8 @@ def test_spare_hosts_say_what_they_are_for(book: Workbook) -> None:
 def test_hosts_that_are_down_on_the_screen_are_marked(book: Workbook) -> None:
     pool = book.plan.pools[0].id
     book.toggle_host(pool, 3)
+    assert values(book)["totals.gpus"] == "32", "another step is on the screen"
+    book.step = "hosts"
     assert (values(book)["totals.gpus"], notes(book)["totals.gpus"]) == ("28", "on screen: 1 host down")
     assert values(book)["totals.unplaced_vms_after_failure"] == "All placed"
     book.toggle_host(pool, 1)

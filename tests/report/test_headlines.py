@@ -38,7 +38,7 @@ def test_the_network_says_for_what_it_is_enough_and_for_what_too_slow(
 ) -> None:
     assert (
         HEADLINES["network"](plans["enterprise"]).sentence
-        == "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 hosts."
+        == "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 VMs."
     )
     slow = plans["enterprise"].scenario.with_value("network.link_gbit_s", 10)
     said = HEADLINES["network"](make_plan(slow.with_value("network.transport", "tcp"), catalog)).sentence

@@ -520,14 +520,14 @@ def power_data(workbook: Workbook) -> Contents:
                 ("CO\u2082", emissions, "a year", "emissions"),
                 (
                     "Rack units",
-                    number(use.rack_units_u),
-                    f"U, without {', '.join(unknown)}" if unknown else "U",
+                    "not known" if unknown else number(use.rack_units_u),
+                    f"switches {number(use.rack_units_u)} U" if unknown else "U",
                     "rack_units",
                 ),
                 (
                     "Racks",
                     number(use.racks) if use.racks else "none",
-                    f"{number(use.hosts_per_rack)} hosts in one",
+                    f"up to {counted(use.hosts_per_rack, 'host')} each",
                     "racks",
                 ),
             )

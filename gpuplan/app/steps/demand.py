@@ -68,7 +68,7 @@ def _saving(workbook: Workbook) -> str:
     if found.money is not None and found.money > 0:
         saved += f" and {headline_money(found.money, currency)}"
     if found.made:
-        return f"Sharing GPUs across hours and sites saves {saved}."
+        return f"Sharing GPUs across hours and sites saves {saved} against sizing for all peaks."
     return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[found.rule]}\u201d."
 
 

@@ -14,6 +14,7 @@ from gpuplan.report.headlines import design
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
+from gpuplan.wording import run_words
 
 CONFIRM, DOUBT = "Confirm", "Take back"
 
@@ -26,7 +27,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
         "decisions": [
             attributes(each, "number", "title", "decision", "justification", "implication")
             | {
-                "cites": sorted(numbers[source] for source in each.sources if source in numbers),
+                "cites": run_words(numbers[source] for source in each.sources if source in numbers),
                 "key": each.lines[0] if each.lines else "",
             }
             for each in workbook.plan.decisions

@@ -72,7 +72,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     lead = ", ".join(
         f"{named_hosts(hosts)} {what}"
-        for hosts, what in ((maintenance, "in maintenance"), (failed, "lost"))
+        for hosts, what in ((maintenance, "in maintenance"), (failed, "failed"))
         if hosts
     )
     touched = screen(_touched(workbook, pool, outcome))
@@ -92,8 +92,9 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst = max((loss.unplaced for loss in pool.failures), default=0)
     vms, spare = amount(worst, "VM"), pool.hosts_for_failures
     if worst == 0:
-        tone, lead = "good", "Any one host can fail."
-        text = "Its VMs restart on the others."
+        survived = max((loss.lost for loss in pool.losses if loss.fits), default=1)
+        tone, lead = "good", f"Any {'one host' if survived < 2 else f'{number(survived)} hosts'} can fail."
+        text = f"The others have room for {'its' if survived < 2 else 'their'} VMs."
         if not spare:
             lead, text = (
                 "There is no failover capacity.",
@@ -115,6 +116,8 @@ def _proof(pool: Pool) -> str:
         return f"At least {number(pool.bound)} hosts are needed for the demand; whether fewer would do is not proven."
     if pool.existing_hosts:
         return "Fewer new hosts cannot take these VMs."
+    if pool.hosts_at_best < 2:
+        return ""
     return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
 
 
@@ -137,9 +140,9 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
     said = [*(said or ["No VM was on it"]), *(makes_room or ["no other VM moves"])]
-    again = "all VMs are placed again"
+    again = "every VM has a place"
     if missing:
-        again = f"the VMs on these hosts are placed again; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU either way"
+        again = f"the VMs on these hosts have a place; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU either way"
     return f"{again}. {'; '.join(said)}."
 
 

@@ -36,7 +36,9 @@ SHOWN_PARTS = 8
 """Pieces of one GPU that are drawn one by one; more are drawn as one piece for each group."""
 
 
-DOWN = {"failed": "failed", "maintenance": "in maintenance"}
+OUT = {"failed": "failed", "maintenance": "in maintenance"}
+"""Why a host is down -> what is said of several."""
+DOWN = {"failed": "failed", "maintenance": "maintenance"}
 """Why a host is down, and its words."""
 
 
@@ -184,7 +186,7 @@ class _Picture:
         landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
         first = members[0]
         loads, room = self.loads[first], self.pool.rooms[first]
-        said = [f"{number(lost[why])} {words}" for why, words in DOWN.items() if lost[why]]
+        said = [f"{number(lost[why])} {OUT[why]}" for why in OUT if lost[why]]
         if landing:
             said.append(f"gets {amount(landing, 'VM')}")
         states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
@@ -208,7 +210,7 @@ class _Picture:
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.loads[index]
         room = self.pool.rooms[index]
-        state, word = "", "keeps running" if self.outcome else _use_word(loads, room)
+        state, word = "", "running" if self.outcome else _use_word(loads, room)
         if down:
             state, word = down, DOWN[down]
         elif arrivals:

@@ -63,7 +63,7 @@ def odds_data(workbook: Workbook) -> Contents:
     lead = next((a for a in known.answers if a.method == known.believe), None)
     gpus = lead.gpus if lead else None
     believed = "" if gpus is None else f"{METHOD_NAMES[known.believe]}: {amount(gpus, 'GPU')}. "
-    bounds = "The formulas see one pool of GPUs without the bounds of hosts; the simulation below sees them."
+    bounds = "The formulas see one pool of GPUs without the bounds of hosts; the Simulation tab has them."
     return {
         "text": [_studied(workbook, known)],
         "tables": [screen(_methods_table(workbook, known))],

@@ -141,10 +141,10 @@ def _memory(made: Serving) -> dict[str, Any]:
 def _bar(
     label: str, parts: Sequence[tuple[str, float, int]], whole: float, count: float, kept: float = 0.0
 ) -> dict[str, Any]:
-    """Memory as a bar: its parts, and what is free of it but for what is ``kept`` from the engine; of so many GPUs together."""
+    """Memory as a bar: its parts, what is ``kept`` from the engine, and what is free; of so many GPUs together."""
     at, drawn = 0.0, []
     free = max(0.0, whole - kept - sum(gib for _, gib, _ in parts))
-    for name, gib, colour in (*parts, ("free", free, 0)):
+    for name, gib, colour in (*parts, *[("engine reserve", kept, 0)] * (kept > 0), ("free", free, 0)):
         text = f"{name} {rough(gib * count)}"
         drawn.append({"from": at, "share": gib / whole, "colour": colour, "text": text})
         at += gib / whole
@@ -155,7 +155,7 @@ def _bar(
 def _more(made: Serving) -> str:
     """What one replica more, or fewer, would do."""
     last = made.steps[-1]
-    return f"{number(last.replicas)} replicas: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
+    return f"With {amount(last.replicas, 'replica')}: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
 
 
 def _notes(workbook: Workbook, made: Serving) -> list[str]:

@@ -83,7 +83,8 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
     """What a link carries, and for how many: asked where GPUs are reached over it."""
     tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
     if tcp.low is not None and tcp.high is not None:
-        ends = f"between {number(tcp.low)} and {number(tcp.high)} Gbit/s"
+        link = workbook.plan.scenario.network.link_gbit_s
+        ends = f"between {number(min(tcp.low, link))} and {number(min(tcp.high, link))} Gbit/s"
         more = f"Without a TCP rate, {rate(float(tcp.value))} Gbit/s is planned with ({tcp.basis}, {ends})."
     return {
         "title": "Rates",
@@ -160,7 +161,7 @@ def _in_short(each: LinkVerdict) -> dict[str, Any]:
     runs = {"title": each.use.workload_name}
     if isinstance(each.use, RemoteUse):
         return runs | {"text": "Remote GPUs"}
-    return runs | {"text": f"Training, {counted(each.use.hosts, 'host')}"}
+    return runs | {"text": f"Training, {counted(each.use.hosts, each.place)}"}
 
 
 # GPUs over the network

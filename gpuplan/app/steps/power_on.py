@@ -109,7 +109,7 @@ def _more_hosts(workbook: Workbook) -> str:
     if plan.scenario.availability.sized_for == "orders":
         return f"The hosts are enough for {share} of the orders."
     if not studies(workbook):
-        return f"More of them show how many hosts {share} of the orders take, and what these cost more."
+        return f"Try more to see how many hosts {share} of the orders need, and the extra cost."
     sized = (workbook.powering_on.found or {}).get("sized")
     if sized is None:
         return ""

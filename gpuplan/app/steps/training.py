@@ -33,7 +33,7 @@ KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it
 ENTERED = "This job changes neither hosts nor cost."
 EXAMPLE = "An example until you enter a job; it is in no summary, and changes neither hosts nor cost."
 """What is said of the job."""
-KNEE_NOTE = "Hosts worth it: the most at which one more still is."
+KNEE_NOTE = "Useful hosts: the most at which adding one still pays."
 VIEWS = NAMES["view of the scaling"]
 """What the scaling chart may show."""
 
@@ -179,7 +179,7 @@ def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
     keeps = f"a GPU keeps {kept_share(float(worth))} up to there"
     knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
     return _figure(
-        "Hosts worth it",
+        "Useful hosts",
         f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
         KNEE.get(job.knee_hosts, keeps),
         "knee_hosts",

@@ -105,7 +105,7 @@ def week(
                 Cell(pool.pool, words=clusters.get(pool.pool)),
                 Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
                 want.gpus,
-                Cell(hosts, words=f"{hosts}" + " *" * (at == pool.chosen)),
+                Cell(hosts, words=f"{hosts}" + " (sized for)" * (at == pool.chosen)),
                 when(want.mix),
                 at == pool.chosen,
                 ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
@@ -113,7 +113,6 @@ def week(
             for pool in (plan.hours if found is None else found)
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ),
-        notes=("* the hosts are sized for it",),
     )
 
 
@@ -176,7 +175,9 @@ def simulated(plan: Plan, found: Simulated) -> Table:
             Column("name", "Group", of=lambda seen: names.get(seen["group"], "All")),
             Column("requests", "Requests", "number"),
             Column("waited", "Waited", "share", of=partial(_uncertain, "waited")),
-            Column("waited_longer", "Waited longer", "share", of=partial(_uncertain, "waited_longer")),
+            Column(
+                "waited_longer", "Waited over the limit", "share", of=partial(_uncertain, "waited_longer")
+            ),
             Column("denied", "Denied", "share", of=partial(_uncertain, "denied")),
             Column("wait_p90_h", "90 % wait at most", "wait", "h"),
         ),
@@ -262,7 +263,7 @@ def growth(found: Sequence[Year]) -> Table:
         "Growth",
         (
             Column("year", "", words=lambda year: f"Year {year}"),
-            Column("people", "Users", "number"),
+            Column("people", "Users, summed over groups", "number"),
             Column("gpus_demanded", "GPU demand", "number", words=lambda gpus: number(whole(gpus))),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),

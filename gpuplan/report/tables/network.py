@@ -94,13 +94,15 @@ def training(plan: Plan) -> Table:
             Column("high", "High", "portion", detail=True, of="efficiency_high"),
             Column("per_s", "A second", "number", of=_per_s),
             Column("hours", "Hours", "number", "h", words=lambda h: None if h is None else written(h, ".1f")),
-            Column("knee_hosts", "Hosts worth it", "number", of=_knee),
+            Column("knee_hosts", "Useful hosts", "number", of=_knee),
             Column("verdict", "Verdict", words=VERDICTS.get),
             Column("basis", "Basis", "basis"),
             Column("sources", "Sources", "sources", detail=True),
         ),
         plan.network.asked,
-        notes=("Hours need epochs (training.epochs). Hosts worth it: the most at which one more still is.",),
+        notes=(
+            "Hours need epochs (training.epochs). Useful hosts: the most at which adding one still pays.",
+        ),
     )
 
 
@@ -121,7 +123,7 @@ def speed_kept(plan: Plan) -> Table:
         (
             Column("who", "Workload", of="name"),
             Column("work", "Work", of=_work),
-            Column("kept", "Speed kept (range)", "range", of=_speed),
+            Column("kept", "Result (range)", "range", of=_speed),
             Column("verdict", "Verdict", words=VERDICTS.get),
             key("group_id", "group"),
         ),
@@ -134,7 +136,7 @@ def _work(each: LinkVerdict) -> str:
         return "VMs with vGPUs"
     if isinstance(each.use, RemoteUse):
         return f"Remote GPUs: {each.use.workload_name}"
-    return f"Training on {amount(each.use.hosts, 'host')}: {each.use.workload_name}"
+    return f"Training on {amount(each.use.hosts, each.place)}: {each.use.workload_name}"
 
 
 def _speed(each: LinkVerdict) -> Cell:

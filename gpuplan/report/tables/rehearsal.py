@@ -199,7 +199,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
         least, most = found.down
         vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
         proof = "no order of hosts avoids it" if found.proven else "no order that avoids it was found"
-        said = f"{vms} {verb(most, 'are')} down while their host is upgraded, in the order {hosts}; {proof}."
+        said = f"{vms} {verb(most, 'are')} down while {'its' if most == 1 else 'their'} host is upgraded, in the order {hosts}; {proof}."
     if shut:
         vms = (
             "1 VM that cannot be moved while it runs is"

@@ -26,5 +26,5 @@ export default drawn((data, send) => {
     data.notes.map((note) => h("p", { class: "gp-said gp-count" }, note)),
     h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
     data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
-    data.tries.length ? [h("h3", {}, "Nothing differs yet. Change an input, or change one decision"), tries(data, send)] : null);
+    data.tries.length ? [h("h2", {}, "Nothing differs yet. Change an input, or change one decision"), tries(data, send)] : null);
 });

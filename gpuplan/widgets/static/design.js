@@ -3,7 +3,7 @@ const folded = () => [...document.querySelectorAll(".gp-decisions details")];
 addEventListener("beforeprint", () => folded().forEach((each) => { each.open = true; }));  // paper has no lines to click
 
 function decisions(data, send) {
-  const cites = (numbers) => numbers.length ? h("span", { class: "gp-refs" }, `[${numbers.join(", ")}]`) : null;
+  const cites = (numbers) => numbers ? h("span", { class: "gp-refs" }, `[${numbers}]`) : null;
   const all = () => {
     const open = folded().some((each) => !each.open);
     folded().forEach((each) => { each.open = open; });

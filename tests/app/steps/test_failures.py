@@ -59,8 +59,8 @@ def test_nothing_has_failed(book: Workbook) -> None:
 def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     put_down(book, failed=(1,))
     data = verdict_of(book)
-    assert data["lead"] == "Host 1 lost:"
-    assert data["text"] == "all VMs are placed again. 1 VM restarts; no other VM moves."
+    assert data["lead"] == "Host 1 failed:"
+    assert data["text"] == "every VM has a place. 1 VM restarts; no other VM moves."
     assert [head["text"] for head in data["heads"]] == [
         "Group",
         "Keeps running",
@@ -82,7 +82,7 @@ def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -
     put_down(book, failed=(3,))
     data = verdict_of(book)
     assert data["tone"] == "warn"
-    assert data["text"].startswith("the VMs on these hosts are placed again; 22 planned VMs have no GPU")
+    assert data["text"].startswith("the VMs on these hosts have a place; 22 planned VMs have no GPU")
     assert "all VMs" not in data["text"]
 
 
@@ -100,7 +100,7 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     put_down(book, maintenance=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 in maintenance:"
-    assert data["text"] == "all VMs are placed again. 1 VM leaves the host in maintenance; no other VM moves."
+    assert data["text"] == "every VM has a place. 1 VM leaves the host in maintenance; no other VM moves."
     assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
     moved = data["rows"][0][2]
     stun = book.plan.group("researchers").stun_s
@@ -164,7 +164,7 @@ def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
 def test_maintenance_and_failure_together(book: Workbook) -> None:
     put_down(book, failed=(6, 7), maintenance=(1,))
     data = verdict_of(book)
-    assert data["lead"] == "Host 1 in maintenance, hosts 6, 7 lost:"
+    assert data["lead"] == "Host 1 in maintenance, hosts 6, 7 failed:"
     assert data["tone"] == "bad"
     for row in data["rows"]:
         assert all(int(cell["text"]) >= 0 for cell in row[1:])

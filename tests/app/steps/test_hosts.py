@@ -180,7 +180,7 @@ def test_a_failed_host_and_who_lands_where(book: Workbook) -> None:
     assert picture_data(book)["any_down"]
     assert [host["state"] for host in pool["hosts"]] == ["failed", "", "", "", "", "", "", "landing"]
     assert pool["hosts"][7]["word"] == "gets R1"
-    assert pool["hosts"][1]["word"] == "keeps running"
+    assert pool["hosts"][1]["word"] == "running"
 
 
 def test_a_host_in_maintenance_beside_a_failed_one(book: Workbook) -> None:
@@ -190,7 +190,7 @@ def test_a_host_in_maintenance_beside_a_failed_one(book: Workbook) -> None:
     book.toggle_host("vgpu", 8)  # the researcher has just moved there
     hosts = pool_of(book)["hosts"]
     assert [hosts[0]["state"], hosts[7]["state"]] == ["maintenance", "failed"]
-    assert hosts[0]["word"] == "in maintenance"
+    assert hosts[0]["word"] == "maintenance"
     assert all(host["state"] != "landing" for host in hosts)
 
 

@@ -55,9 +55,9 @@ def test_the_bar_adds_up_and_each_figure_has_its_line(catalog: Catalog) -> None:
     book = Workbook(catalog, assistant(people=4000))
     found = model_data(book, book.scenario.groups[0])
     parts, made = found["bar"]["parts"], book.plan.llm.serving["assistant"]
-    assert sum(part["share"] for part in parts) == pytest.approx(sum(made.held[:4]) / sum(made.held))
+    assert sum(part["share"] for part in parts) == pytest.approx(1), "with what the engine keeps"
     assert [part["from"] for part in parts] == pytest.approx(
-        [sum(p["share"] for p in parts[:n]) for n in range(4)]
+        [sum(p["share"] for p in parts[:n]) for n in range(len(parts))]
     )
     assert all(figure["key"] in book.plan.lines for figure in found["figures"])
     assert found["figures"][0]["value"] == str(made.replicas)

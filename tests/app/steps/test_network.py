@@ -128,7 +128,7 @@ def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workb
     remote = [use.name for use in enterprise.plan.network.remote]
     assert who[1:] == [
         *((name, "Remote GPUs") for name in remote),
-        ("Distributed machine learning", "Training, 4 hosts"),
+        ("Distributed machine learning", "Training, 4 VMs"),
     ]
     assert {row[3]["mark"]["text"] for row in found[1:]} == {"enough"}
     assert found[0][3]["mark"]["text"] == "over the limit" and "limit 100 s" in found[0][2]["text"]

@@ -65,7 +65,7 @@ def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
     enterprise.edit("training.epochs", "")
     data = training.training_data(enterprise)
     assert figures(data)["Time for the epochs"]["note"] == "state epochs and samples"
-    assert figures(data)["Hosts worth it"]["note"] == "not worth it on one host already"
+    assert figures(data)["Useful hosts"]["note"] == "not worth it on one host already"
     assert data["after"][0][0]["text"] == "What would change it: "
     enterprise.edit("training.aggregation", "parameter-server")
     assert "To sum the gradient" not in figures(training.training_data(enterprise))
