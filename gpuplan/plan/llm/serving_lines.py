@@ -7,13 +7,14 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
+from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.trail import Line, Trail, resting_on
-from gpuplan.wording import number
+from gpuplan.wording import stated_percent
 
 
 def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> None:
@@ -103,10 +104,15 @@ SPEEDS = ("bandwidth_share", "compute_share", "overlap_share", "step_us", "layer
 def _behind(catalog: Catalog, item: str, *names: str) -> dict[str, Fact]:
     """Parameters of an item as one input of a line: known as well as the weakest of them, with their sources."""
     facts = [catalog.assumptions[item].fact(name) for name in names]
-    note = ", ".join(
-        f"{name.replace('_', ' ')} {number(fact.value)}" for name, fact in zip(names, facts, strict=True)
-    )
+    note = ", ".join(_part(name, fact) for name, fact in zip(names, facts, strict=True))
     return {item: resting_on(facts, f"assumptions/{item}", "fitted", "", note)}
+
+
+def _part(name: str, fact: Fact) -> str:
+    """A parameter in words: a share in per cent, all others with their unit."""
+    if name.endswith("_share"):
+        return f"{name.replace('_', ' ')} {stated_percent(float(fact.value))}"
+    return f"{name.removesuffix(f'_{fact.unit.lower()}').replace('_', ' ')} {written(float(fact.value), 'g')} {fact.unit}".strip()
 
 
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:

@@ -26,6 +26,7 @@ from gpuplan.wording import (
     counted,
     money,
     number,
+    stated_percent,
 )
 
 CHOICE_NAMES = {
@@ -33,6 +34,8 @@ CHOICE_NAMES = {
     "network.transport": TRANSPORT_NAMES,
     "training.aggregation": AGGREGATION_NAMES,
     "training.gradients": GRADIENT_NAMES,
+    "training.method": NAMES["training method"],
+    "groups.*.tuning": NAMES["training method"],
     **{
         path: NAMES[f"{path} in the document"]
         for path in (
@@ -45,6 +48,8 @@ CHOICE_NAMES = {
     },
 }
 """Inputs whose choices have names of their own."""
+PRECISIONS = ("groups.*.weights", "groups.*.cache")
+"""Inputs whose choices are precisions of the catalog."""
 FACT_NAMES = NAMES["fact"]
 """Facts of the catalog whose table and column do not name them well."""
 
@@ -107,8 +112,11 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
     spec = field_of(path)
     if spec.table:
         return catalog_name(plan.catalog, spec.table, str(value))
-    if path in CHOICE_NAMES:
-        return CHOICE_NAMES[path].get(str(value), str(value))
+    kind = f"groups.*.{path.split('.', 2)[2]}" if path.startswith("groups.") else path
+    if kind in CHOICE_NAMES:
+        return CHOICE_NAMES[kind].get(str(value), str(value))
+    if kind in PRECISIONS:
+        return catalog_name(plan.catalog, "llm_precisions", str(value))
     return counted(value, "year") if spec.unit == "year" else value_words(path, value, spec.unit)
 
 
@@ -118,7 +126,9 @@ def assumed_range(plan: Plan, given: Input) -> str:
     if low is None or high is None or not low <= float(given.value) <= high:
         return ""
     currency, priced = plan.scenario.cost.currency, given.key in _priced(plan)
-    return " to ".join(bare_amount(n, currency) if priced else number(n) for n in (low, high))
+    return " to ".join(
+        _share(given.key, n) or (bare_amount(n, currency) if priced else number(n)) for n in (low, high)
+    )
 
 
 def _priced(plan: Plan) -> dict[str, str]:
@@ -163,4 +173,9 @@ def assumed_value(plan: Plan, given: Input) -> str:
     """What is assumed, with its unit."""
     if "/" not in given.key:
         return input_words(plan, given.key, given.value)
-    return amount(given.value, given.unit)
+    return _share(given.key, given.value) or amount(given.value, given.unit)
+
+
+def _share(key: str, value: Any) -> str:
+    """A planning value that is a share, in per cent; empty for all others."""
+    return stated_percent(float(value)) if key.endswith("_share") and isinstance(value, int | float) else ""
