@@ -38,6 +38,8 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
         if request.config.getoption("--update-pictures"):
             page.mouse.move(0, 0)
             caught_up(page)
+            for passing in (".gp-moved", ".gp-notice:not([hidden])"):  # marks and notices leave by themselves
+                page.locator(passing).first.wait_for(state="hidden")
             page.evaluate("document.fonts.ready.then(() => true)")
             shot = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
             shot.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
