@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, count
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING
@@ -24,7 +25,9 @@ def presets(catalog: Catalog) -> dict[str, Row]:
 def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     """One group more, with the GPU configuration of a workload kind."""
     preset = presets(catalog)[use_case]
-    name = NAMES["kind of workload"].get(use_case) or str(preset["name"])
+    kind = NAMES["kind of workload"].get(use_case) or str(preset["name"])
+    taken = {group.name for group in scenario.groups}
+    name = next(each for each in chain([kind], (f"{kind} {n}" for n in count(2))) if each not in taken)
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
     if use_case in (SERVING, RETRIEVAL):

@@ -70,19 +70,39 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+OF_GROUPS = {"usecases": ("vms",), "demand": ("people", "waiting", "pool", "simulate")}
+"""Tabs of a step that are empty without a workload."""
+OF_HOSTS = {
+    "hosts": ("failures", "power-on", "upgrades"),
+    "cost": ("alternatives", "breakdown", "bill", "prices", "power"),
+}
+"""Tabs of a step that are empty without a host."""
+
+
+def _nothing(plan: Plan, step: str, tab: str) -> str:
+    """Why a tab is empty, if it is."""
+    if not plan.groups and tab in OF_GROUPS.get(step, ()):
+        return "No workloads yet, so there is nothing to show here."
+    if not plan.pools and tab in OF_HOSTS.get(step, ()):
+        return "No hosts yet, so there is nothing to show here."
+    return ""
+
+
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
     """The message of a step, and its tabs."""
     if step == "start":
         return {}
     sentence, about = page.message(workbook)
     wrong = {place_of(path).tab for path in _wrong(workbook) if place_of(path).step == step}
+    shown = page.tab(workbook.tabs.get(step, "")).name
     return {
         "step": step,
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
         "hint": "" if workbook.customer else NAMES["hint of a step"].get(step, ""),
-        "tab": page.tab(workbook.tabs.get(step, "")).name,
+        "tab": shown,
+        "nothing": _nothing(workbook.plan, step, shown),
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
             for tab in page.tabs
@@ -112,11 +132,17 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
-        "title": f"Why {_shown(plan, key, why.value)}?",
+        "title": f"Why {_shown(plan, key, why.value)}{_whole(workbook, key)}?",
         "more": _more(plan, key),
         "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
         "sources": [attributes(each, "title", "url", "where") for each in why.sources],
     }
+
+
+def _whole(workbook: Workbook, key: str) -> str:
+    """That a figure is explained as it is with every host running, while the strip shows it with some down."""
+    down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
+    return " with every host running" if down and key in (PLACEMENT, "totals.gpus") else ""
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:

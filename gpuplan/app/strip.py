@@ -40,6 +40,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
         old = _figures(before, workbook.messages_before)
         moved = [_moved(one, other) for one, other in zip(old, figures, strict=True)]
     if down := _down(workbook):
+        moved = ["" if each.key in down else was for each, was in zip(figures, moved, strict=True)]
         figures = [down.get(each.key, each) for each in figures]
     names = ("key", "label", "value", "note", "tone")
     return {
@@ -151,7 +152,7 @@ def _moved(old: Figure, new: Figure) -> str:
 
 
 def _down(workbook: Workbook) -> dict[str, Figure]:
-    """Figures while hosts are down on the screen, marked as such; on other steps nothing is down."""
+    """Figures while hosts are down on the screen, marked as such; on other steps nothing is down, and what is explained is the plan."""
     if workbook.step != "hosts":
         return {}
     pools = [(pool, workbook.outcome(pool.id)) for pool in workbook.plan.pools]

@@ -38,6 +38,11 @@ class Headline(NamedTuple):
 
 def workloads(plan: Plan) -> Headline:
     """Who needs how many GPUs."""
+    if not plan.groups and plan.pools:
+        stated = amount(whole(plan.totals.gpus_demanded), "GPU")
+        return Headline(
+            f"No workloads: the stated total of {stated} sizes the design.", "Who needs GPUs, and for what."
+        )
     if not plan.groups:
         return Headline(EMPTY, "Who needs GPUs, and for what.")
     needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")

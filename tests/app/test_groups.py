@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.groups import added
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
@@ -109,3 +110,10 @@ def test_a_copy_is_no_better_known_than_its_original(catalog: Catalog) -> None:
     copy = book.scenario.groups[1].id
     assert book.scenario.origin(f"groups.{copy}.gpus_each").basis == "assumed"
     assert book.scenario.origin(f"groups.{copy}.people").basis == "quoted"  # stated of the original
+
+
+def test_workloads_of_one_kind_have_names_that_tell_them_apart(catalog: Catalog) -> None:
+    scenario = from_dict({})
+    for _ in range(3):
+        scenario = added(scenario, catalog, "hpc")
+    assert [group.name for group in scenario.groups] == ["HPC", "HPC 2", "HPC 3"]

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan.app.header import (
+    OF_GROUPS,
+    OF_HOSTS,
     bar_data,
     drawer_data,
     field_data,
@@ -18,9 +20,10 @@ from gpuplan.app.header import (
 )
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS, Workbook
+from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, from_dict, parse_value
 
 
 def test_a_probability_is_asked_why_in_per_cent(book: Workbook) -> None:
@@ -158,3 +161,27 @@ def test_what_a_field_shows_is_read_back_as_what_it_is(book: Workbook, share: st
     shown = field_data(book, "groups.hpc.gpus_each")["value"]
     spec = next(f for f in GROUP_FIELDS if f.path == "gpus_each")
     assert parse_value(spec, shown, "") == book.scenario.get("groups.hpc.gpus_each")
+
+
+def test_while_hosts_are_down_the_drawer_says_that_it_explains_all_of_them(book: Workbook) -> None:
+    book.step, book.drawer = "hosts", "totals.gpus"
+    assert drawer_data(book)["title"] == "Why 32 GPUs?"
+    book.toggle_host(book.plan.pools[0].id, 1)
+    assert drawer_data(book)["title"] == "Why 32 GPUs with every host running?"
+
+
+def test_a_tab_without_contents_says_why(catalog: Catalog) -> None:
+    blank = Workbook(catalog, from_dict({}))
+    for step, tabs in {**OF_GROUPS, **OF_HOSTS}.items():
+        for tab in tabs:
+            assert PAGES[step].tab(tab).name == tab
+            blank.open_tab(step, tab)
+            assert "nothing to show here" in head_data(blank, step, PAGES[step])["nothing"]
+    blank.open_tab("cost", "years")
+    assert head_data(blank, "cost", PAGES["cost"])["nothing"] == ""
+
+
+def test_a_stated_total_without_workloads_is_said(catalog: Catalog) -> None:
+    book = Workbook(catalog, from_dict({"demand": {"stated_gpus": 28}}))
+    head = head_data(book, "usecases", PAGES["usecases"])
+    assert head["sentence"] == "No workloads: the stated total of 28 GPUs sizes the design."

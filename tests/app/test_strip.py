@@ -142,3 +142,14 @@ def test_hosts_that_are_down_on_the_screen_are_marked(book: Workbook) -> None:
     assert notes(book)["totals.unplaced_vms_after_failure"] == "on screen: 2 hosts down"
     book.restore_hosts()
     assert values(book)["totals.gpus"] == "32"
+
+
+def test_a_figure_of_what_is_down_is_not_set_against_the_design_before(book: Workbook) -> None:
+    pool = book.plan.pools[0].id
+    book.step = "hosts"
+    book.toggle_host(pool, 1)
+    book.edit("availability.host_failures", "2")
+    was = {figure["key"]: figure["was"] for figure in strip_data(book)["figures"]}
+    assert was["totals.hosts"] == "was 8, +1" and was["totals.gpus"] == "", (
+        "32 on the screen are 36 without one"
+    )

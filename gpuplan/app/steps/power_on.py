@@ -54,7 +54,7 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
 def power_on_data(workbook: Workbook) -> Contents:
     """In how many orders every VM starts, in the cluster in which they are fewest; or that vSphere places none of the VMs."""
     if not workbook.plan.power_on:
-        return tables.NOT_TRIED if workbook.plan.pools else None
+        return tables.SHARED if workbook.plan.pools else None
     known = [made for made in made_of(workbook).values() if made.known]
     if not known:
         return "Too many VMs and hosts to try orders of power-on at once."

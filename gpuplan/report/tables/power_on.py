@@ -21,6 +21,7 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
+SHARED = "No orders to try: Bitfusion shares the GPUs of these hosts, and vSphere places no VM on them."
 NOT_TRIED = (
     "No orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
 )

@@ -20,7 +20,7 @@ function close(step) {
 
 export default drawn((data, send, model) => {
   if (!data.tabs) return null;
-  const hint = data.hint && window.gpuplan && !isClosed(data.step) ? h("p", { class: "gp-hint" }, data.hint,
+  const hint = data.hint && data.tab === data.tabs[0].name && window.gpuplan && !isClosed(data.step) ? h("p", { class: "gp-hint" }, data.hint,
     h("button", { type: "button", class: "gp-icon", "data-at": "close-hint", "aria-label": "Close this hint for good", onclick: () => {
       close(data.step);
       model.draw();
@@ -32,5 +32,10 @@ export default drawn((data, send, model) => {
     data.tabs.length > 1 ? h("div", { class: "gp-tab-row" }, h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
       data.tabs.map((t) => h("button", { type: "button", role: "tab", "data-at": `tab-${t.name}`, "aria-selected": String(t.name === data.tab), onclick: () => open(t.name) },
         t.title, t.wrong ? h("span", { class: "gp-tab-badge gp-bad" }, "error") : t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null))), hint) : null,
+    data.nothing ? h("p", { class: "gp-card gp-said" }, data.nothing) : null,
   ];
-}, (el) => roving(el.querySelector(".gp-tabs"), true));
+}, (el) => {
+  roving(el.querySelector(".gp-tabs"), true);
+  const tabs = el.querySelector(".gp-tabs"), chosen = tabs?.querySelector("[aria-selected=true]");
+  if (chosen) tabs.scrollLeft = Math.max(0, chosen.offsetLeft + chosen.offsetWidth - tabs.offsetLeft - tabs.clientWidth);
+});
