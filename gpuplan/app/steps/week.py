@@ -60,7 +60,7 @@ def day_data(workbook: Workbook) -> Contents:
     if "" in shown:
         rest = len(week.peaks_gpus.keys() - set(shown))
         rows.append(("other groups", Cell(rest, words=f"{rest} groups")))
-    columns = (Column("name", "Group"), Column("gpus", "Mean GPUs at its peak", "number"))
+    columns = (Column("name", "Group"), Column("gpus", "Mean at peak", "number"))
     table = Table("peaks", "", columns, tuple(rows))
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
