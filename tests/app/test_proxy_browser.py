@@ -92,7 +92,7 @@ def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -
 
     def answered(answer: Any) -> None:
         static = answer.request.resource_type in ("script", "stylesheet") and answer.url.startswith("http")
-        if static and answer.headers.get("content-encoding") != "gzip":
+        if static and answer.status == 200 and answer.headers.get("content-encoding") != "gzip":
             plain.append(answer.url)
 
     visit.context.on("request", lambda request: asked.append(request.url))
