@@ -14,6 +14,9 @@ SINCE ?= HEAD
 # Folder with openb_nodes.csv and openb_pods.csv; without it that benchmark is left out.
 TRACES ?=
 
+# What is compiled is kept, whatever the machine says: 10,000 tests are gathered twice, and Python is started some hundred times.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help app lab quick test check pythons bench format golden pictures house same bundle update sbom clean
 

@@ -78,25 +78,23 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-_SHOWN = {
-    "gpuplan.plan.plan": ("Plan",),
-    "gpuplan.plan.trail": ("Line", "Lines"),
-    "gpuplan.plan.cost": ("Costs",),
-    "gpuplan.scenario.scenario": ("Scenario",),
-    "gpuplan.catalog.catalog": ("Catalog",),
-    "gpuplan.report.table": ("Table",),
-    "gpuplan.report.explain": ("Explanation",),
-    "gpuplan.analysis.compare": ("Comparison",),
+_KEPT = {
+    ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",
+    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.pictures",
 }
-"""What is a card or a table in a cell of a notebook, by its module."""
+"""What a notebook shows of others -> the module whose ``bundle_of`` says what a cell keeps of it."""
 
 
-def _html(thing: Any) -> str:
-    return str(import_module("gpuplan.report.shown").html(thing))
+def _kept_by(module: str) -> Any:
+    return lambda thing, **which: import_module(module).bundle_of(thing, **which)
+
+
+def _matched(context: Any) -> Any:
+    return import_module("gpuplan.report.completed").matched(context)
 
 
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
-    _formatter = _shell.display_formatter.formatters["text/html"]
-    for _module, _names in _SHOWN.items():
-        for _name in _names:
-            _formatter.for_type_by_name(_module, _name, _html)
+    for _kind, _module in _KEPT.items():
+        _shell.display_formatter.mimebundle_formatter.for_type_by_name(*_kind, _kept_by(_module))
+    _matched.matcher_api_version = 2  # type: ignore[attr-defined]
+    _shell.Completer.custom_matchers.append(_matched)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 
 Value = str | int | float | bool
 """What a fact can hold. Dates are ISO text, because some are known to the month only."""
@@ -25,7 +27,55 @@ LONGEST_REPR, LONGEST_TEXT = 400, 60
 """Characters that a record, and a text in it, take in a console."""
 
 
-class Brief:
+T = TypeVar("T")
+FEW = 5
+"""Names that a collection says in a console."""
+
+
+class Carded:
+    """What is a card or a table in a cell of a notebook; ``gpuplan/report/shown.py`` draws it, which nothing here needs."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(import_module("gpuplan.report.shown").html(self))
+
+
+class Several(tuple[T, ...], Carded):
+    """Things of one kind, short in a console."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        kind = type(self[0]).__name__ if self else "thing"
+        return f"<{len(self)} x {kind}>"
+
+
+class Named(Mapping[str, T], Carded):
+    """Things of one kind by their names, frozen, short in a console."""
+
+    __slots__ = ("_things",)
+
+    def __init__(self, things: Mapping[str, T]) -> None:
+        self._things = things
+
+    def __getitem__(self, name: str) -> T:
+        return self._things[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._things
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)}: {', '.join(list(self)[:FEW])}{', ...' if len(self) > FEW else ''}>"
+
+
+class Brief(Carded):
     """A record that is short in a console: its plain values, and of all else how much there is."""
 
     __slots__ = ()
@@ -61,8 +111,12 @@ def data_root() -> Path:
     return packaged if packaged.is_dir() else package.parent / "data"
 
 
+TRANSLATION: dict[str, dict[int, dict[str, str]]] = {}
+"""Table of words -> row -> column -> its text in another language; ``gpuplan report --language`` fills it before texts are read."""
+
+
 def own_rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table of gpuplan's own words; a folder of the user's (``--catalog``) does not change them.
+    """The rows of a table of gpuplan's own words, in the language chosen; a folder of the user's (``--catalog``) does not change them.
 
     Parameters
     ----------
@@ -75,7 +129,10 @@ def own_rows(name: str) -> list[dict[str, str]]:
         Its cells by column.
     """
     with (data_root() / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    for at, texts in TRANSLATION.get(name, {}).items():
+        rows[at].update(texts)
+    return rows
 
 
 def did_you_mean(key: object, known: Iterable[str]) -> str:

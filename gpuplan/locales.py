@@ -21,7 +21,7 @@ S = TypeVar("S")
 P = ParamSpec("P")
 T = TypeVar("T")
 THIN_SPACE = "\u202f"
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = tuple(row["name"] for row in own_rows("words/names") if row["of"] == "month")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from numbers import Real
 from typing import Any
 
 from gpuplan.facts import own_rows
@@ -33,7 +35,7 @@ VERDICTS = NAMES["verdict"]
 LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
 """How software is licensed, by the input that says it."""
 
-PLURALS = NAMES["plural"]
+PLURALS: Mapping[str, str] = NAMES["plural"]
 """Units that take a plural, in it."""
 
 
@@ -65,6 +67,11 @@ def whole(gpus: float) -> int:
     return math.ceil(gpus - 1e-9)
 
 
+def mean_gpus(gpus: float) -> float:
+    """GPUs on average as they are said: whole ones from 10 on, two digits below."""
+    return round(gpus) if gpus >= 10 else float(f"{gpus:.2g}")
+
+
 def amount(value: Any, unit: str) -> str:
     """A number with its unit; a count has none, and one of a thing is not in the plural."""
     if is_currency(unit) and value is not None:
@@ -72,11 +79,18 @@ def amount(value: Any, unit: str) -> str:
     text = number(value)
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
-    if 0 < float(value) <= 1:
-        return per_cent(f"{text} {unit}")
-    if unit.endswith("switch"):
-        return f"{text} {unit}es"
-    return per_cent(f"{text} {PLURALS.get(unit, unit)}")
+    if unit == "s" and 0 < value < 1:
+        text = three_digits(value)  # GPUs have fractions, seconds have decimals
+    return per_cent(f"{text} {unit_of(value, unit)}")
+
+
+def unit_of(value: Any, unit: str) -> str:
+    """The unit beside a number: in the plural, unless there is one of it or a part of one."""
+    if unit == "us":
+        return "\u00b5s"
+    if isinstance(value, Real) and 0 < float(value) <= 1:
+        return unit
+    return f"{unit}es" if unit.endswith("switch") else PLURALS.get(unit, unit)
 
 
 def bare_amount(value: Any, unit: str) -> str:
@@ -89,9 +103,7 @@ def counted(count: int, word: str) -> str:
     return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
 
 
-COUNT_WORDS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
+COUNT_WORDS = tuple(NAMES["count in words"].values())
 """Small counts as words."""
 
 
@@ -120,12 +132,15 @@ def is_currency(unit: str) -> bool:
     return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
 
 
+MINUS = "\u2212"
+
+
 def money(value: float, currency: str) -> str:
     """An amount of money: whole units from 100 on, two decimals below, three below 1."""
     size = abs(value)
     places = 0 if size >= 100 or size == int(size) else 2 if size >= 1 else 3
     text = written(size, f",.{places}f")
-    return priced(f"{'-' * (value < 0 and any(c in '123456789' for c in text))}{text}", currency)
+    return priced(f"{MINUS * (value < 0 and any(c in '123456789' for c in text))}{text}", currency)
 
 
 def priced(text: str, currency: str) -> str:
@@ -144,9 +159,12 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
 
     Two digits, and more where the ends would read like the amount; three where there is no range.
     """
-    size, letter = next(((s, t) for s, t in SIZES if abs(value) >= 0.9995 * s), (1.0, ""))
+    largest = max(abs(value), abs(ends[1]) if ends else 0)
+    size, letter = next(((s, t) for s, t in SIZES if largest >= 0.9995 * s), (1.0, ""))
     digits = 2 if letter and ends and ends[0] < ends[1] else 3
-    whole = len(f"{abs(value) / size:.0f}") if abs(value) >= size else 1
+    whole = (
+        len(f"{abs(value) / size:.0f}") if abs(value) >= size else not letter or abs(value) >= 0.9995 * size
+    )
     places = max(0, digits - whole)
     low, high = ends or (value, value)
     while places < 3 and low < value < high:
@@ -198,8 +216,8 @@ def hours(value: float) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter, the rest as it is."""
-    return text[:1].upper() + text[1:]
+    """The text with a capital first letter, the rest as it is; names such as vMotion keep their own."""
+    return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
 def wait_words(hours: float) -> str:
@@ -261,12 +279,12 @@ def kept_share(value: float) -> str:
 
 def kept_range(low: float, high: float) -> str:
     """Between what it is."""
-    return f"{unsigned(kept_share(low))}\u2013{kept_share(high)}"
+    return f"{unsigned(kept_share(low))} to {kept_share(high)}"
 
 
 def three_digits(value: float) -> str:
     """A rate or a time that is worked out: three digits tell enough."""
-    return number(float(f"{value:.3g}") if value < 1000 else round(value))
+    return written(float(f"{value:.3g}"), "g") if value < 999.5 else number(round(value))
 
 
 def points(value: float) -> str:
@@ -279,7 +297,7 @@ def stated_percent(value: float) -> str:
     return per_cent(f"{written(100 * value, '.6g')} %")
 
 
-DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY_NAMES = tuple(NAMES["day of the week"].values())
 
 
 def week_hours(quarters: Iterable[int], most: int = 3) -> str:
@@ -328,23 +346,23 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
     traces = f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times as bursty"
     if method == "closed":
         return (
-            "The number of users is known and each has one session at a time, so demand is limited by their number: choose Known users. "
-            "If they also start jobs that run without them, choose Bursts."
+            "The number of users is known and each has one session at a time, which limits demand: choose Known users. "
+            "If they also start unattended jobs, choose Bursts."
         )
     if measured:
         return (
-            "Work comes as jobs, and how bursty they are is stated, as an audit measures it: choose Bursts at that peakedness. "
-            "Fewer GPUs are a bet that the bursts stay away."
+            "Work arrives as jobs whose burstiness is stated, as an audit measures it: choose Bursts with that peakedness. "
+            "Fewer GPUs are a bet against bursts."
         )
     return (
-        f"Work comes as jobs, and jobs on real clusters come in bursts: {traces}. Choose Bursts: plan within the range, and audit "
+        f"Work arrives as jobs, and jobs on real clusters arrive in bursts: {traces}. Choose Bursts: plan within the range, and audit "
         "the customer's own jobs to narrow it."
     )
 
 
 def years_left_out(years: int, asked: int) -> str:
     """What to say where growth is not planned for all the years asked for; nothing if it is."""
-    return f"From year {years + 1} on a group is larger than one design can cover." if years < asked else ""
+    return f"From year {years + 1} on, one group outgrows a single design." if years < asked else ""
 
 
 def held_for_each(method: str, rule: str) -> bool:
@@ -375,3 +393,36 @@ def runs(numbers: Iterable[int]) -> list[list[int]]:
         else:
             found.append([n])
     return found
+
+
+TEXTS: Mapping[str, str] = {row["key"]: row["text"] for row in own_rows("words/report")}
+"""Key -> a text of the reports."""
+
+
+TOLD: Mapping[str, Callable[[Any], str]] = {"#": number, "%": percent, "names": some_of}
+"""Format in a text -> how a value reads."""
+
+
+class _Teller(string.Formatter):
+    """Fills values into a text of the reports: ``{hosts:host}`` with its unit, ``{hosts:~carry}`` the verb of a count, ``{n:words}`` a small count in words."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if not format_spec:
+            return str(value)
+        if format_spec.startswith("~"):
+            return verb(value, format_spec[1:])
+        if format_spec.lower() == "words":
+            return capital(in_words(value)) if format_spec[0] == "W" else in_words(value)
+        if format_spec in TOLD:
+            return TOLD[format_spec](value)
+        return amount(value, format_spec)
+
+
+def said(key: str, /, **values: object) -> str:
+    """A text of the reports by its key in ``data/words/report.csv``, with values filled in."""
+    return told(TEXTS[key], values)
+
+
+def told(text: str, values: Mapping[str, object]) -> str:
+    """A text with values filled in, each as its format says."""
+    return _Teller().vformat(per_cent(text), (), values)

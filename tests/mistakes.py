@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import ScenarioError
-from gpuplan.scenario import Problem, parse_scenario
+from gpuplan.scenario import Problem, one_line, parse_scenario
 
 
 def problems(text: str) -> tuple[Problem, ...]:
@@ -14,7 +14,7 @@ def problems(text: str) -> tuple[Problem, ...]:
         parse_scenario(text)
     assert caught.value.problems
     for line in str(caught.value).splitlines():
-        assert line.isprintable()
+        assert one_line(line) == line
     assert len(str(caught.value).splitlines()) == len(caught.value.problems)
     return caught.value.problems
 

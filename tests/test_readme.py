@@ -8,11 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+from branding import ACME, LOGO
 
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
 from gpuplan.analysis.calibration import TRAINING
 from gpuplan.cli import main
 from gpuplan.report import calibration_dict
+from gpuplan.report.brand import brand_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("README.md", "notebooks/README.md")
@@ -70,7 +72,7 @@ def test_calls_of_the_network_models_give_what_is_said() -> None:
 def test_errors_of_the_fit_are_those_of_the_fit() -> None:
     found = calibration_dict(load_catalog())
     said = re.search(
-        r"off by (\d+) % on average and by (\d+) % at worst, and by (\d+) % and (\d+) % where",
+        r"off by (\d+) % on average and by (\d+) % at worst, and by (\d+) % and (\d+) % when",
         one_line(README),
     )
     errors, left_out = (
@@ -177,3 +179,9 @@ def test_pictures_are_there() -> None:
     for page in PLACES:
         for image in re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
             assert ((ROOT / page).parent / image).stat().st_size > 10_000
+
+
+def test_the_brand_in_the_tour_is_one(tmp_path: Path) -> None:
+    (tmp_path / "logo.png").write_bytes(LOGO)
+    (block,) = re.findall(r"```yaml\n(.*?)```", README, re.S)
+    assert brand_of(block.encode(), tmp_path) == ACME

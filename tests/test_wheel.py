@@ -36,7 +36,7 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     for needed in (
         "gpuplan/app/workbook.ipynb",
         "gpuplan/report/templates/document.html.j2",
-        "gpuplan/report/templates/terraform/main.tf.j2",
+        "gpuplan/report/templates/infrastructure/vsphere/main.tf.j2",
         "gpuplan/widgets/static/app.css",
         "gpuplan/widgets/static/vega.js",
     ):

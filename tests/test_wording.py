@@ -84,6 +84,8 @@ def test_number(value: Any, text: str) -> None:
         ("vgpu", "GPU", "vgpu"),
         (None, "GPU", "none"),
         (True, "1", "yes"),
+        (0.125, "s", "0.125 s"),
+        (12, "us", "12 \u00b5s"),
     ],
 )
 def test_amount(value: Any, unit: str, text: str) -> None:
@@ -178,7 +180,7 @@ def test_chances_are_never_certain_unless_they_are(value: float, text: str) -> N
         (100.4, "EUR 100"),
         (9937.5, "EUR 9\u202f938"),
         (2_404_692.6, "EUR 2\u202f404\u202f693"),
-        (-1500.2, "EUR -1\u202f500"),
+        (-1500.2, "EUR \u22121\u202f500"),
         (-0.0001, "EUR 0.000"),
     ],
 )
@@ -257,6 +259,7 @@ def test_numbers_without_gaps_are_a_run() -> None:
         (2_403_000, None, "USD 2.40 M"),
         (943_678, None, "USD 944 k"),
         (999_700, (800_000, 1_100_000), "USD 1.0 M (0.8 to 1.1 M)"),
+        (953_000, (659_000, 1_134_000), "USD 0.95 M (0.66 to 1.13 M)"),
         (2.4648, (1.8889, 2.7562), "USD 2.46 (1.89 to 2.76)"),
         (0, (0, 0), "USD 0.00"),
     ],

@@ -1,4 +1,4 @@
-"""Alternatives of the same plan, priced alike over the same years: fewer or more spare hosts, hosts for orders of power-on, silos, rented GPUs, and without its growth."""
+"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, silos, rented GPUs, and no growth."""
 
 from __future__ import annotations
 
@@ -47,24 +47,39 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
     Each is planned with the same demand, growth, prices and years; only the last leaves the growth out, and says so.
     """
+    return tuple(each for each, _ in planned_alternatives(plan))
+
+
+Planned = tuple[Alternative, Plan | None]
+"""An alternative and its plan; None where it is none of its own, as with silos and rented GPUs."""
+
+
+def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
+    """The plan and its alternatives, each with its plan."""
+    return plan.once("alternatives", lambda: _planned(plan))
+
+
+def _planned(plan: Plan) -> tuple[Planned, ...]:
     if plan.costs is None:
         return ()
     of = plan.costs
     others = (*_postures(plan, of), *_orders(plan, of), *_silos(plan, of), *_rented(plan, of))
     return (
-        _row(plan, plan.costs, "plan", _posture_name(plan), ""),
+        priced(plan, of, "plan", _posture_name(plan), ""),
         *others,
-        *_without_growth(plan, plan.costs),
+        *_without_growth(plan, of),
     )
 
 
-def _row(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
+def priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Planned:
+    """A plan as an alternative to one of these costs."""
     costs = plan.costs or of
     low, high = _ends(plan)
     more = costs.net_present - of.net_present
-    return Alternative(
+    found = Alternative(
         key, name, costs.hosts, costs.gpus, costs.net_present, low, high, more, gives_up, costs.excludes
     )
+    return found, plan
 
 
 def _ends(plan: Plan) -> tuple[float | None, float | None]:
@@ -75,7 +90,7 @@ def _posture_name(plan: Plan) -> str:
     return f"This design, N+{plan.scenario.availability.host_failures}"
 
 
-def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _postures(plan: Plan, of: Costs) -> Iterator[Planned]:
     """N+0 to N+2 without the chosen one."""
     chosen = plan.scenario.availability.host_failures
     short = {posture.host_failures: posture.short_h for posture in plan.postures}
@@ -94,25 +109,23 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
         if failures < chosen:
             lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
             told = f"a failed host leaves {amount(lost, 'VM')} without a GPU; {told}" if lost > 0 else told
-        else:
-            told = f"nothing: {told}"
-        yield _row(other, of, f"n{failures}", f"N+{failures}", told.removesuffix("; "))
+        yield priced(other, of, f"n{failures}", f"N+{failures}", told.removesuffix("; "))
 
 
-def _orders(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _orders(plan: Plan, of: Costs) -> Iterator[Planned]:
     """The other rule by which hosts are enough: the best arrangement, or orders of power-on where hosts help them."""
     asked = plan.scenario.availability
     share = stated_percent(asked.orders_share)
-    gained = f"every VM starts in {share} of the orders of power-on"
+    gained = f"every VM starts in {share} of the power-on orders"
     if asked.sized_for == "orders":
         best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
         if best.costs and best.totals.hosts < plan.totals.hosts:
-            gained = gained if _reached(plan) else "VMs start in more orders of power-on"
-            yield _row(best, of, "best", "Hosts for the best arrangement", f"that {gained}")
+            gained = gained if _reached(plan) else "VMs start in more power-on orders"
+            yield priced(best, of, "best", "Hosts for the best arrangement", f"no guarantee that {gained}")
     elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
         other = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
         if other.costs and other.totals.hosts > plan.totals.hosts and _reached(other):
-            yield _row(other, of, "orders", f"Hosts for {share} of orders of power-on", f"nothing: {gained}")
+            yield priced(other, of, "orders", f"Hosts for {share} of power-on orders", gained)
 
 
 def _reached(plan: Plan) -> bool:
@@ -120,7 +133,7 @@ def _reached(plan: Plan) -> bool:
     return all(division.reached for division in plan.divisions.values())
 
 
-def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
     """Each group with hosts of its own; what the plan has once, it has in all, and a host costs as much for switches."""
     if len(plan.groups) < 2:
         return
@@ -138,13 +151,14 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
         )
         for name in ("hosts", "gpus")
     ]
-    told = "sharing between the groups: GPUs of one are idle while another waits"
+    told = "no sharing: one group's GPUs are idle while another group waits"
     left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
     low, high = (of.net_present + more + priced.sum(end) - priced.sum(net_present) for end in (_low, _high))
-    name = "Silos: hosts for each group, on shared switches"
-    yield Alternative(
+    name = "Silos: separate hosts for each group, shared switches"
+    found = Alternative(
         "silos", name, counts[0], counts[1], of.net_present + more, low, high, more, told, left_out
     )
+    yield found, None
 
 
 def _low(plan: Plan) -> float:
@@ -156,12 +170,12 @@ def _high(plan: Plan) -> float:
 
 
 GIVES_UP = {
-    "on-demand": "hosts of one\u2019s own: the data is at the provider, and neither price nor capacity is promised",
-    "": "hosts of one\u2019s own: the data is at the provider, and every hour is paid, used or not",
+    "on-demand": "no hosts of your own: data is at the provider, and neither price nor capacity is guaranteed",
+    "": "no hosts of your own: data is at the provider, and every hour is paid, used or not",
 }
 
 
-def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
     """The same GPU-hours rented, by each way that is offered."""
     for found in rent_terms(plan):
         name = f"Rented {NAMES['rental term'][found.term]}"
@@ -170,9 +184,10 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         told = GIVES_UP.get(found.term, GIVES_UP[""])
         key = f"rent-{found.term}"
         low, high = _between_offers(found)
-        yield Alternative(
+        rented = Alternative(
             key, _offer(name, found), (), gpus, found.rent_net_present, low, high, more, told, ()
         )
+        yield rented, None
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
@@ -188,11 +203,11 @@ def _offer(name: str, found: RentOrBuy) -> str:
     return f"{name}, {found.row.provider}" if found.row else name
 
 
-def _without_growth(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _without_growth(plan: Plan, of: Costs) -> Iterator[Planned]:
     """The demand of today in all years, where it grows."""
     if of.hosts[-1] == of.hosts[0] and of.used_gpu_hours[0] == of.used_gpu_hours[-1]:
         return
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     other = make_plan(still, plan.catalog)
-    told = "the growth: the demand of today in all years"
-    yield _row(other, of, "no-growth", "Without the growth", told)
+    told = "no growth: today's demand in every year"
+    yield priced(other, of, "no-growth", "Without growth", told)

@@ -284,9 +284,9 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
         if any(count == fit.gpus or (count < fit.gpus and not fit.whole) for fit in fits):
             return ""
         return (
-            f"No server of the catalog takes {count} {gpu.name}"
+            f"No server in the catalog takes {count} {gpu.name}"
             if fits
-            else f"No server of the catalog takes {gpu.name}"
+            else f"No server in the catalog takes {gpu.name}"
         )
     server, fit = catalog.servers[candidate.server], fit_of(catalog, candidate.server, candidate.gpu)
     if fit is None:

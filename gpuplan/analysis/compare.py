@@ -8,7 +8,8 @@ from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, planned
+from gpuplan.facts import Brief
+from gpuplan.plan import Asked, Plan, planned
 from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
 
 FEWEST, MOST = 2, 4
@@ -31,8 +32,8 @@ class CompareRow:
     differs: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Brief):
     """Plans beside each other."""
 
     names: tuple[str, ...]
@@ -49,8 +50,8 @@ class Comparison:
         return (*self.notes, *(each.sentence for each in self.differences))
 
 
-def compare(*designs: Plan | Scenario | str, catalog: Catalog | None = None) -> Comparison:
-    """Two to four designs beside each other: plans, scenarios, or examples and files by their names."""
+def compare(*designs: Asked, catalog: Catalog | None = None) -> Comparison:
+    """Two to four designs beside each other: plans, scenarios, designs of a notebook, or examples and files by their names."""
     return compare_plans([planned(each, catalog) for each in designs])
 
 
@@ -128,7 +129,7 @@ RESULTS = (
     ("cost.years.0", "Paid at the start", "currency"),
     ("cost.total", "Cost over all years", "currency"),
     ("cost.net_present", "Net present cost", "currency"),
-    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency"),
+    ("cost.gpu_hour_used", "Cost per used GPU-hour", "currency"),
     ("cost.excludes", "Cost leaves out", ""),
 )
 """Key, label and unit of each result."""

@@ -124,43 +124,43 @@ TOPICS = (
     ),
     Topic(
         "memory",
-        "Memory of a GPU",
+        "Memory per GPU",
         _gpu("memory_gib"),
         lambda n, _: amount(n, "GiB"),
-        "has {} of memory in each GPU",
+        "has {} of memory per GPU",
     ),
-    Topic("speed", "Speed of a GPU", lambda plan: plan.scenario.hardware.gpu, lambda gpu, _: gpu, ""),
+    Topic("speed", "Speed per GPU", lambda plan: plan.scenario.hardware.gpu, lambda gpu, _: gpu, ""),
     Topic(
         "board_power",
-        "Power of a GPU",
+        "Power per GPU",
         _gpu("tdp_w"),
         lambda n, _: watts(n),
-        "takes up to {} for each GPU",
+        "draws up to {} per GPU",
     ),
     Topic(
         "gpu_price",
-        "Price of a GPU",
+        "Price per GPU",
         _gpu_price,
         _price,
-        "pays {} for each GPU",
+        "pays {} per GPU",
         priced=True,
     ),
-    Topic("power.typical", "Typical power", _line("power.typical"), lambda n, _: watts(n), "draws {} typically"),
+    Topic("power.typical", "Typical power", _line("power.typical"), lambda n, _: watts(n), "typically draws {}"),
     Topic(
         "cost.gpu_hour_used",
         "GPU-hour used",
         _line("cost.gpu_hour_used"),
         _price,
-        "pays {} for each GPU-hour used",
+        "costs {} per used GPU-hour",
         priced=True,
     ),
-    Topic("cost.years.0", "At the start", _line("cost.years.0"), _headline, "pays {} at the start", priced=True),
+    Topic("cost.years.0", "At the start", _line("cost.years.0"), _headline, "costs {} upfront", priced=True),
     Topic(
         "cost.net_present",
         "Net present cost",
         _line("cost.net_present"),
         _headline,
-        "costs {} net present",
+        "has a net present cost of {}",
         priced=True,
     ),
     Topic(
@@ -260,10 +260,10 @@ def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
         if times:
             clause = f"{name}: {boards[0]} does {times} times the work of {boards[1]}, {how}"
         else:
-            clause = f"{name}: no source says how fast {boards[0]} is beside {boards[1]}"
+            clause = f"{name}: no source compares the speed of {boards[0]} with {boards[1]}"
         said.append(clause if other != own else "")
     shown = [each if each == "not known" else f"{each} x" for each in shown]
-    return Difference("speed", "Speed of a GPU", tuple(shown), tuple(said)) if any(said) else None
+    return Difference("speed", "Speed per GPU", tuple(shown), tuple(said)) if any(said) else None
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:
@@ -281,7 +281,7 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     assumed = any(work.basis == "assumed" for work in known)
     return (
         low if low == high else f"{low} to {high}",
-        "assumed from published figures" if assumed else "by published figures",
+        "assumed from published figures" if assumed else "according to published figures",
     )
 
 
@@ -295,11 +295,11 @@ def counting(plans: Sequence[Plan]) -> str:
         return ""
     groups = [group for plan in plans for group in plan.scenario.groups]
     models = any(map(uses_model, groups))
-    anew = " Workloads of a language model are sized anew on each board." if models else ""
+    anew = " Language-model workloads are sized separately for each board." if models else ""
     if models and all(map(uses_model, groups)):
         return anew.strip()
     if any(is_converted(plan.scenario) for plan in plans):
-        return f"GPUs are counted by their work: the demand is that of {_either(boards.values())} for the same work.{anew}"
+        return f"GPUs are counted by their work: the demand is for {_either(boards.values())} doing the same work.{anew}"
     return f"1 GPU counts as 1 GPU, whether {_either(boards.values())}.{anew}"
 
 
@@ -318,9 +318,9 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     excluded = [" and ".join(sorted(each - in_all)) or "nothing more" for each in left_out]
     names = short_names(names)
     for what, values in (
-        ("Money is in different currencies", [plan.scenario.cost.currency for plan in plans]),
-        ("Money is counted over different times", years),
-        ("The cost leaves out different things", excluded),
+        ("The costs are in different currencies", [plan.scenario.cost.currency for plan in plans]),
+        ("The costs cover different periods", years),
+        ("The costs exclude different items", excluded),
     ):
         if len(set(values)) > 1:
             each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))

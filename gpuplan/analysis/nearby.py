@@ -62,4 +62,4 @@ def told(plan: Plan, other: Scenario) -> str:
     said = [found[key] for key in TOLD if key in found]
     if "totals.hosts" in found and "totals.gpus" in found:
         said.remove(found["totals.gpus"])
-    return " ".join(said) or "Hosts and cost stay as they are."
+    return " ".join(said) or "Hosts and cost do not change."

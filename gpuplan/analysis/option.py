@@ -159,9 +159,9 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
         yield f"that a cluster may have {amount(min(few), 'host')}, where it usually starts with {least}"
     version = catalog.vsphere[plan.scenario.platform.vsphere]
     if unconfirmed_on(catalog, gpu, version):
-        yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, runs on {version.name}"
+        yield f"that {gpu.name}, launched {launched(gpu.id, catalog)}, runs on {version.name}"
     if maybe_ended(gpu.id, catalog, day):
-        yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
+        yield f"that {gpu.name}, launched {launched(gpu.id, catalog)}, is still sold"
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
@@ -236,15 +236,15 @@ def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:
     """Groups whose work the link does not carry."""
-    link = f"{plan.scenario.network.link_gbit_s} Gbit/s do not carry"
+    link = f"{plan.scenario.network.link_gbit_s} Gbit/s is too slow for"
     for use in plan.network.remote:
         if use.verdict == "bad":
-            yield f"{use.name}: {link} the work, of whose native speed {percent(use.kept)} is left"
+            yield f"{use.name}: {link} the workload, which keeps {percent(use.kept)} of its native speed"
     for job in plan.network.training[:-1]:
         if job.verdict == "bad":
             yield (
-                f"{job.name}: {link} its training across {job.hosts} hosts, which "
-                f"reaches {percent(job.efficiency)} of what its GPUs do alone"
+                f"{job.name}: {link} training across {job.hosts} hosts, which "
+                f"reaches {percent(job.efficiency)} of the speed its GPUs reach alone"
             )
 
 
@@ -253,9 +253,9 @@ def _not_to_build(plan: Plan) -> Iterator[str]:
     if plan.power is not None and not plan.power.racks:
         limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
         yield (
-            f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at its peak, or is higher than a rack; a rack "
-            f"may be given {number(limit)} kW"
+            f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at peak, or is taller than a rack; the rack limit "
+            f"is {number(limit)} kW"
         )
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
-        yield f"Whether {gpu.name} can be shared as vGPU on vSphere is not known from a source"
+        yield f"No source says whether {gpu.name} can be shared as vGPU on vSphere"

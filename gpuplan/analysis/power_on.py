@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuplan.models.placement import Request
 from gpuplan.models.power_on import Orders, power_on_orders
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan, make_plan, of_design
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried
@@ -34,6 +34,7 @@ class PowerOnStudy:
     """Setting -> the fewest hosts for the demand on which the share of orders starts every VM, under every reading; None if none was found."""
 
 
+@of_design
 def power_on(
     plan: Plan, *, orders: int = ORDERS, progress: Progress | None = None
 ) -> tuple[PowerOnStudy, ...]:

@@ -14,6 +14,9 @@ from gpuplan.locales import per_cent, written
 from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, counted, hours, money, verb, whole_percent
 
+WINNER_LEAVES_OUT = "includes what the recommended design leaves out"
+"""Why a design loses, before what that is."""
+
 
 @dataclass(frozen=True, slots=True)
 class BoardWork:
@@ -156,7 +159,7 @@ def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option
     left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
     if left_out:
         yield (
-            f"Some costs leave out for want of a price or a figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
+            f"Some costs exclude, for lack of a price or figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
             "says what its cost leaves out."
         )
     if winner and winner.excludes and winner.net_present:
@@ -164,7 +167,7 @@ def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option
     speeds = {o.candidate.link_gbit_s for o in ranked}
     costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
     if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
-        yield "Links of different speed cost the same here; where designs cost the same, that with the chosen link comes first."
+        yield "Link speeds cost the same here; among designs of equal cost, the one with the chosen link comes first."
 
 
 def _notes_on_boards(
@@ -175,15 +178,15 @@ def _notes_on_boards(
     others = dict.fromkeys(o.candidate.gpu for o in ranked if o.candidate.gpu != own)
     if others:
         yield (
-            f"The same work: of each board as many GPUs as do what those of this design ({catalog.gpus[own].name}) do, no VM with less "
+            f"The same work: of each board, as many GPUs as do the work of those of this design ({catalog.gpus[own].name}), no VM with less "
             "memory than it has; \u2018counted alike\u2019 is their number if a GPU counted as a GPU."
         )
     ended = dict.fromkeys(catalog.gpus[o.candidate.gpu].name for o in ranked if o.maybe_ended)
     if ended:
-        yield f"Designs with boards that may no longer be sold stand last, whatever they cost: {', '.join(ended)}."
+        yield f"Designs with boards that may no longer be sold come last, regardless of cost: {', '.join(ended)}."
     asked_for = [o for o in options if o.candidate.gpu != own]
     if asked_for and scenario.hardware.existing:
-        yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
+        yield "Existing hosts hold the chosen GPU model; designs with another model buy all hosts new."
 
 
 def _notes_on_missing(
@@ -195,12 +198,12 @@ def _notes_on_missing(
     homeless = [gpu for gpu in tried if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
     if homeless:
         yield (
-            f"No chassis of the catalog takes {_names(homeless, catalog)}: choose the board and its server as this design\u2019s own, or add "
+            f"No chassis in the catalog takes {_names(homeless, catalog)}: choose the board and its server as this design\u2019s own, or add "
             "the two to server_gpus.csv in a folder of your own (--catalog)."
         )
     if beyond:
         yield (
-            f"Not looked at, although they would do: {_names(beyond, catalog)}; choose one as this design\u2019s own, or name it to gpuplan explore --gpu."
+            f"Suitable but not tried: {_names(beyond, catalog)}; choose one as this design\u2019s own, or name it to gpuplan explore --gpu."
         )
 
 
@@ -219,7 +222,7 @@ def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option
     said = f"The recommended design's cost leaves out {'; '.join(winner.excludes)}. "
     best = next(whole, None)
     if best is None or not best.net_present:
-        return f"{said}So does that of every design that does not tolerate fewer failures."
+        return f"{said}So does the cost of every design that tolerates at least as many failures."
     apart = money(best.net_present - cost, scenario.cost.currency)
     return (
         f"{said}It stays below the cheapest design whose cost leaves out none of that, {best.label}, while that costs less "
@@ -242,7 +245,7 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     found += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
     ask = [f"confirm {text}" for text in option.confirm if text not in winner.confirm]
-    return (*found, *against, *ask, *(f"but {text}" for text in pro))
+    return (*found, *against, *ask, *(f"in its favour: {text}" for text in pro))
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
@@ -252,9 +255,9 @@ def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
         if abs(dearer) >= 0.0005:
             yield f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}"
         else:
-            yield "costs the same; then the design as it stands comes first, less to confirm, fewer hosts, the chosen link, the name"
+            yield "costs the same; ties are decided by: current design, less to confirm, fewer hosts, chosen link, name"
     if less := [name for name in winner.excludes if name not in option.excludes]:
-        yield f"counts what the recommended one leaves out ({'; '.join(less)})"
+        yield f"{WINNER_LEAVES_OUT} ({'; '.join(less)})"
     if more := [name for name in option.excludes if name not in winner.excludes]:
         yield f"leaves out {'; '.join(more)}"
 
@@ -263,13 +266,19 @@ MEASURED = (
     ("hosts", "takes {} more", "takes {} fewer", "host", 1),
     (
         "short_h",
-        "has {} a year more of capacity shortfall",
-        "has {} a year less of capacity shortfall",
+        "has {} more capacity shortfall a year",
+        "has {} less capacity shortfall a year",
         "h",
         0.1,
     ),
-    ("waiting_pct", "{} more of the requests wait", "{} fewer of the requests wait", "percentage point", 0.1),
-    ("peak_w", "draws {} more at its peak", "draws {} less at its peak", "W", 100),
+    (
+        "waiting_pct",
+        "probability of waiting {} higher",
+        "probability of waiting {} lower",
+        "percentage point",
+        0.1,
+    ),
+    ("peak_w", "draws {} more at peak", "draws {} less at peak", "W", 100),
     ("racks", "takes {} more", "takes {} fewer", "rack", 1),
 )
 """What two options are compared by: figure, how more and less of it is said, unit, least difference that is worth saying."""
@@ -286,7 +295,7 @@ def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str
         if unit == "W" and option.powerless != winner.powerless:
             continue
         apart = float(f"{abs(mine - best):.2g}")
-        said = hours(apart) if unit == "h" else amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
+        said = hours(apart) if unit == "h" else amount(apart, unit)
         if mine > best:
             worse.append(more.format(said))
         else:

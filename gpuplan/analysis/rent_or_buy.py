@@ -168,5 +168,5 @@ def no_rental(plan: Plan) -> str:
         for id in rented
         if plan.catalog.gpus[id].value("architecture") == gpu.value("architecture")
     ]
-    near = f" Rented out are {', '.join(dict.fromkeys(alike))} of the same architecture." if alike else ""
-    return f"The catalog has no offer to rent the {gpu.name}.{near} State the rent of a GPU-hour to compare with it."
+    near = f" It lists {', '.join(dict.fromkeys(alike))} of the same architecture." if alike else ""
+    return f"The catalog has no rental offer for the {gpu.name}.{near} Enter a rent per GPU-hour to compare."

@@ -71,6 +71,10 @@ def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     what is demanded. Inputs that move neither cost nor hosts are left out unless the scenario states their range;
     a plan without hosts has no bars. ``progress`` is told how many of how many inputs are done.
     """
+    return plan.once("tornado", lambda: _bars(plan, progress))
+
+
+def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
     if plan.costs is None:
         return ()
     now = (plan.costs.net_present, plan.totals.hosts)
@@ -96,7 +100,9 @@ def _bar(plan: Plan, given: Range) -> Bar:
     notes = [given.note]
     for name, value in (("low", given.low), ("high", given.high)):
         try:
-            there = make_plan(plan.scenario.with_value(given.path, value), plan.catalog)
+            asked = plan.scenario.with_value(given.path, value)
+            of_money = given.path.startswith("prices.")
+            there = plan.relinked(asked) if of_money else make_plan(asked, plan.catalog)
         except ScenarioError as error:
             notes.append(f"The {name} end cannot be planned: {'; '.join(p.message for p in error.problems)}.")
             ends.append((None, None))
@@ -272,9 +278,17 @@ REACH = 4
 """Numbers are looked at up to so many times what is stated, and at least to 100 more."""
 
 
-def thresholds(plan: Plan) -> tuple[Threshold, ...]:
+def thresholds(plan: Plan, progress: Progress | None = None) -> tuple[Threshold, ...]:
     """How much people and their active share by group, the stated total and the accepted chance may change until the hosts do."""
-    scenario = plan.scenario
+    paths, found = _threshold_paths(plan.scenario), list[Threshold]()
+    for path in paths:
+        found.append(_threshold(plan, path))
+        if progress:
+            progress(len(found), len(paths))
+    return tuple(found)
+
+
+def _threshold_paths(scenario: Scenario) -> list[str]:
     paths = [
         f"groups.{group.id}.{name}"
         for group in scenario.groups
@@ -285,7 +299,7 @@ def thresholds(plan: Plan) -> tuple[Threshold, ...]:
         paths.append("demand.stated_gpus")
     if scenario.demand.rule in RISKS:
         paths.append("demand.chance")
-    return tuple(_threshold(plan, path) for path in paths)
+    return paths
 
 
 def _threshold(plan: Plan, path: str) -> Threshold:

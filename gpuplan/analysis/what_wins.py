@@ -122,7 +122,7 @@ def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: 
     beyond = price is not None and not _within(price, needed)
     if price and beyond:
         low, high = (_shown(end or 0.0, unit) for end in (price.given.low, price.given.high))
-        text += f"; what is known of it is {low} to {high}"
+        text += f"; known range: {low} to {high}"
     return Condition(path, label, unit, current, needed, True, f"{text}.", beyond)
 
 
@@ -135,10 +135,10 @@ def _meeting(
     step = 0.1 if unit == "1" else max(1.0, start)
     gap, further = (duel.gap(path, value) for value in (start, start + step))
     if gap is None or further is None:
-        return "one of the two cannot be planned."
+        return "one of the two designs cannot be planned."
     change = further - gap
     if abs(change) < 1e-9 * scale:
-        return "changes both alike."
+        return "changes both designs equally."
     needed = start - gap * step / change
     if path == RATE:  # the only one that the cost does not follow in a straight line
         root = _root(duel, path, spec.low, spec.high, scale)
@@ -186,7 +186,7 @@ def _chosen(duel: _Duel, path: str, dearer: bool) -> Condition:
     if spec.kind == "int":
         years = range(int(spec.low), int(spec.high) + 1)
         choices = sorted(years, key=lambda n: (abs(n - current), n))
-    needed, text = None, f"no other makes it cheaper (now {shown})."
+    needed, text = None, f"no other choice makes it cheaper (now {shown})."
     for value in choices:
         gap = duel.gap(path, value) if value != current else None
         if gap is not None and gap <= 0 and dearer:

@@ -20,7 +20,7 @@ class Auditing(Upload):
     """One file at a time: its upload, its audit, and the replay of its jobs on a design."""
 
     def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
-        advice = "'gpuplan audit FILE' in a shell reads larger ones."
+        advice = "For larger files, use 'gpuplan audit FILE' in a shell."
         super().__init__(on_change, most_bytes=MOST_BYTES, advice=advice)
         self.runner = Runner(on_change, folder)
         self.format = "auto"

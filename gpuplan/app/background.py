@@ -27,6 +27,8 @@ NICE = 10
 """Long commands give way to every open page, whosever it is."""
 QUIET_S = 0.3
 """So long nothing changes before what takes long is begun: of keys that follow quickly, only the last counts."""
+PACED_S = 2.0
+"""So long after its first line the pace of a command is known."""
 AROUND = 2
 """Hosts fewer and more that are simulated beside those of the plan."""
 
@@ -49,8 +51,10 @@ class Runner:
         """Share of the work done, 0 to 1."""
         self.step = ""
         """What is being done, in words."""
+        self.started = False
+        """Whether it has begun to work: until then it is only made ready."""
         self.left_s = 0.0
-        """How long it takes at the pace so far; 0 while that is not known."""
+        """How long it takes at the pace since it began; 0 while that is not known."""
         self.found: list[dict[str, Any]] = []
         """Lines that hold more than progress."""
         self.error = ""
@@ -58,13 +62,14 @@ class Runner:
         """Where catalog rows of the user's own are."""
         self._on_change = on_change
         self._process: subprocess.Popen[bytes] | None = None
-        self._began = 0.0
+        self._began = (0.0, 0.0)
+        """When its first line came, and how much was done then."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
-        self.state, self._began = "running", time.monotonic()
+        self.state = "running"
         self._loop = running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
@@ -97,7 +102,7 @@ class Runner:
         """Forget what was found."""
         self.cancel()
         self.state, self.done, self.step, self.found, self.error = "idle", 0.0, "", [], ""
-        self.left_s = 0.0
+        self.started, self.left_s = False, 0.0
 
     def _follow(self, process: subprocess.Popen[bytes], given: bytes) -> None:
         """In a thread: pass the input, read the lines, tell the loop."""
@@ -138,11 +143,18 @@ class Runner:
                 self.error = line["error"] or "It ended without saying why."
         else:
             self.done = float(line.get("done", self.done))
-            self.left_s = (time.monotonic() - self._began) * (1 / self.done - 1) if self.done else 0.0
+            self._pace(time.monotonic())
             self.step = str(line.get("step", self.step))
             if set(line) - {"done", "requests", "step"}:
                 self.found.append(line)
         self._on_change()
+
+    def _pace(self, now: float) -> None:
+        """How long it takes, from what was done since the first line."""
+        if not self.started:
+            self.started, self._began = True, (now, self.done)
+        took, more = now - self._began[0], self.done - self._began[1]
+        self.left_s = took * (1 - self.done) / more if more > 0 and took >= PACED_S else 0.0
 
 
 class Simulating:

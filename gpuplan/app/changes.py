@@ -8,11 +8,14 @@ from gpuplan.catalog import Catalog
 from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Scenario, field_of
-from gpuplan.wording import MODE_NAMES, NAMES, money, stated_percent
+from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
 
 MOST_TEXT = 40
 """Characters of a text that is quoted."""
+MOST_NAMES = 3
+"""Inputs that are named where many changed at once."""
 MAPS = ("prices", "ranges")
 NOTHING = "empty"
 LOCALE = "format.locale"
@@ -39,7 +42,24 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
         path = changed[0]
         before, after = (_said(each, path, catalog) for each in (old, new))
         return f"{input_name(new if path_is_there(path, new) else old, path)}: {before} \u2192 {after}"
-    return f"{new.name} opened" if old.name != new.name else f"{number(len(changed))} inputs changed"
+    return f"{new.name} opened" if old.name != new.name else f"{_named(old, new, changed)} changed"
+
+
+def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
+    """The first inputs of many by their names, and how many more."""
+    names = list(dict.fromkeys(_name(new if path_is_there(path, new) else old, path) for path in changed))
+    left = len(names) - MOST_NAMES
+    if left > 0:
+        return f"{', '.join(names[:MOST_NAMES])} and {counted(left, 'more input')}"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _name(scenario: Scenario, path: str) -> str:
+    """An input by its label, or a group that came or went."""
+    head, _, rest = path.partition(".")
+    if head == "groups" and "." not in rest:
+        return f"Group {scenario.get(f'{path}.name')}"
+    return input_name(scenario, path)
 
 
 def input_name(scenario: Scenario, path: str) -> str:
@@ -125,11 +145,13 @@ def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
         return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
     if head == "prices":
         return money(value, scenario.cost.currency)
+    if path.endswith(".use_case"):
+        return KIND_NAMES.get(str(value)) or catalog_name(catalog, "use_cases", str(value))
     if spec.table:
         return catalog_name(catalog, spec.table, str(value))
     if isinstance(value, str):
         text = (
-            choices.get(value) or MODE_NAMES.get(value, value)
+            choices.get(value) or {**MODE_NAMES, **RULE_NAMES}.get(value, value)
             if spec.kind == "choice"
             else f"\u201c{value}\u201d"
         )

@@ -10,9 +10,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuplan.app.background import Runner
-from gpuplan.app.uploading import Template
+from gpuplan.app.uploading import BrandFile, Dress, Template
 from gpuplan.report import KINDS, file_stem, zipped
+from gpuplan.report.html_file import first_pages
 from gpuplan.scenario import Scenario
+
+DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}
+"""What the user can upload for the looks of files -> its option of the command."""
+COMPARING = ("html", "docx", "pptx", "xlsx")
+"""Kinds of file that compare the design with those beside it."""
 
 
 class Order(NamedTuple):
@@ -26,17 +32,44 @@ class Order(NamedTuple):
     """Designs that it is compared with."""
 
 
+class Source(NamedTuple):
+    """What a file is made from: the same gives the same file."""
+
+    scenario: Scenario
+    beside: tuple[Scenario, ...]
+    turns: tuple[int, ...]
+    """Which template and brand, see `Dress.turn`."""
+
+
+class Preview(NamedTuple):
+    """The first pages of a document, as HTML."""
+
+    internal: bool
+    source: Source
+    page: str
+
+
 class Delivering:
     """Files made for the browser to keep, one order after the other; ``on_change`` is called when there is something to show."""
 
     def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(self._changed, folder)
-        self.templates = {kind: Template(on_change, kind) for kind in ("docx", "pptx")}
+        self.templates: dict[str, Dress] = {kind: Template(on_change, kind) for kind in ("docx", "pptx")}
+        self.templates["brand"] = BrandFile(on_change)
+        self.made: dict[tuple[str, bool], Source] = {}
+        """Kind of file, and whether it is internal -> what the last one was made from."""
+        self.previewer = Runner(self._previewed, folder)
+        self.preview: Preview | None = None
+        """The first pages that were made last."""
         self.order: Order | None = None
         """What is being made or was made last."""
         self._waiting: list[Order] = []
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
+        self._sources: dict[tuple[str, bool], Source] = {}
+        """Of what is being made."""
+        self._previewing: tuple[bool, Source]
+        """Whether the preview that is being made is internal, and what it is made from."""
 
     def start(
         self,
@@ -66,21 +99,53 @@ class Delivering:
             if self._waiting:
                 self._make(self._waiting.pop(0))
 
+    def start_preview(self, order: Order) -> None:
+        """Make the first pages of the document."""
+        self._previewing = order.internal, self.source(order, "html")
+        self.previewer.start_on((order.scenario, *order.beside), *self._arguments(order))
+
+    def forget_preview(self) -> None:
+        """Show no first pages any more: they are of another design, or for other eyes."""
+        self.previewer.clear()
+        self.preview = None
+
+    def forget(self) -> None:
+        """Know nothing any more of what was made: it is of another design."""
+        self.forget_preview()
+        self.made, self._sources = {}, {}
+
+    def source(self, order: Order, kind: str) -> Source:
+        """What a file of a kind is made from if it is ordered now."""
+        turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
+        return Source(order.scenario, order.beside if kind in COMPARING else (), turns)
+
     def take(self) -> tuple[str, bytes] | None:
         """Name and content of what is ready, once."""
         return self._ready.pop(0) if self._ready else None
 
     def _make(self, order: Order) -> None:
         self.order = order
+        kinds = [order.kind] if order.kind else list(KINDS)
+        self._sources = {(kind, order.internal): self.source(order, kind) for kind in kinds}
+        self.runner.start_on((order.scenario, *order.beside), *self._arguments(order))
+
+    def _arguments(self, order: Order) -> list[str]:
         arguments = ["report", "-", "--to", "-", "--progress"]
         arguments += ["--only", order.kind] if order.kind else []
         arguments += ["--internal"] if order.internal else []
-        for kind, template in self.templates.items():
-            arguments += [f"--{kind}-template", str(template.kept)] if template.used else []
-        self.runner.start_on((order.scenario, *order.beside), *arguments)
+        for name, dress in self.templates.items():
+            arguments += [DRESS[name], str(dress.kept)] if dress.used else []
+        return arguments
+
+    def _previewed(self) -> None:
+        if self.previewer.state == "done" and self.previewer.found:
+            (page,) = self.previewer.found.pop()["files"].values()
+            self.preview = Preview(*self._previewing, first_pages(base64.b64decode(page).decode()))
+        self._on_change()
 
     def _changed(self) -> None:
         if self.runner.state == "done" and self.runner.found and self.order:
+            self.made |= self._sources
             made = self.runner.found.pop()["files"]
             files = {name: base64.b64decode(content) for name, content in made.items()}
             if len(files) == 1:

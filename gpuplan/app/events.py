@@ -59,14 +59,12 @@ def _receive(upload: Upload, content: Content) -> bool:
 
 
 def _deliver(workbook: Workbook, content: Content) -> None:
-    internal, beside = deliver.is_internal(workbook), deliver.beside(workbook)
-    workbook.delivering.start(
-        workbook.scenario, str(content.get("kind", "")), internal=internal, beside=beside
-    )
+    order = deliver.order(workbook, str(content.get("kind", "")))
+    workbook.delivering.start(order.scenario, order.kind, internal=order.internal, beside=order.beside)
 
 
 def _template(kind: str) -> dict[str, Handler]:
-    """What is done with the template of one kind of file."""
+    """What is done with the template of one kind of file, or the brand of all."""
     return {
         f"{kind}-template": lambda workbook, content: _receive(workbook.delivering.templates[kind], content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
@@ -76,6 +74,7 @@ def _template(kind: str) -> dict[str, Handler]:
 EVENTS: Mapping[str, Handler] = {
     # what is typed, and where we are
     "set": _edit,
+    "untype": _calls(Workbook.untype, path=str),
     "confirm": lambda workbook, content: workbook.confirm(
         str(content["path"]), bool(content["yes"]), str(content.get("by", ""))
     ),
@@ -150,6 +149,9 @@ EVENTS: Mapping[str, Handler] = {
     "cancel-power-on": lambda workbook, _: workbook.powering_on.runner.cancel(),
     "deliver": _deliver,
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
+    "preview": lambda workbook, _: workbook.delivering.start_preview(deliver.order(workbook, "html")),
+    "cancel-preview": lambda workbook, _: workbook.delivering.previewer.cancel(),
+    **_template("brand"),
     **_template("docx"),
     **_template("pptx"),
 }

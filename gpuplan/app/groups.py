@@ -62,7 +62,10 @@ def copied(scenario: Scenario, group: str) -> Scenario:
     """A copy of a group below it; what is assumed of a group is assumed of its copy."""
     groups = list(scenario.groups)
     at = _index(scenario, group)
-    name = f"{groups[at].name[:53]} (copy)"
+    taken = {each.name for each in groups}
+    base = groups[at].name[:50].partition(" (copy")[0]
+    numbered = (f"{base} (copy{f' {n}' if n > 1 else ''})" for n in count(1))
+    name = next(each for each in numbered if each not in taken)
     copy = replace(groups[at], id=scenario.new_group_id(name), name=name)
     groups.insert(at + 1, copy)
     old, new = f"groups.{group}", f"groups.{copy.id}"

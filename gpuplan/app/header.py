@@ -17,9 +17,9 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
-from gpuplan.scenario import Internal, field_of, parse_value
+from gpuplan.scenario import CONFIRMED, Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, priced, rounded_money, short_watts, stated_percent
+from gpuplan.wording import NAMES, counted, priced, rounded_money, short_watts, stated_percent, unit_of
 
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
@@ -61,7 +61,7 @@ SHORT: Mapping[str, Callable[[float], str]] = {
 
 def nav_data(workbook: Workbook) -> dict[str, Any]:
     """The steps and where we are."""
-    wrong = dict.fromkeys((place_of(path).step for path in _wrong(workbook)), "has an error")
+    wrong = dict.fromkeys((place_of(path).step for path in workbook.wrong), "has an error")
     return {
         "current": workbook.step,
         "started": workbook.started,
@@ -72,6 +72,8 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
 
 OF_GROUPS = {"usecases": ("vms",), "demand": ("people", "waiting", "pool", "simulate")}
 """Tabs of a step that are empty without a workload."""
+MOST_TITLES = 3
+"""Sources that are named below a message."""
 OF_HOSTS = {
     "hosts": ("failures", "power-on", "upgrades"),
     "cost": ("alternatives", "breakdown", "bill", "prices", "power"),
@@ -88,19 +90,26 @@ def _nothing(plan: Plan, step: str, tab: str) -> str:
     return ""
 
 
+def _hint(workbook: Workbook, step: str) -> str:
+    """What a click does, where there is something to click."""
+    there = workbook.plan.groups if step == "usecases" else workbook.plan.pools
+    return "" if workbook.customer or not there else NAMES["hint of a step"].get(step, "")
+
+
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
     """The message of a step, and its tabs."""
     if step == "start":
         return {}
     sentence, about = page.message(workbook)
-    wrong = {place_of(path).tab for path in _wrong(workbook) if place_of(path).step == step}
+    wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
     shown = page.tab(workbook.tabs.get(step, "")).name
     return {
         "step": step,
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
-        "hint": "" if workbook.customer else NAMES["hint of a step"].get(step, ""),
+        "stale": workbook.stale,
+        "hint": _hint(workbook, step),
         "tab": shown,
         "nothing": _nothing(workbook.plan, step, shown),
         "tabs": [
@@ -108,11 +117,6 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
             for tab in page.tabs
         ],
     }
-
-
-def _wrong(workbook: Workbook) -> list[str]:
-    """Inputs that are refused."""
-    return [path for path in (*workbook.drafts, *(p.path for p in workbook.refused)) if path]
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
@@ -185,8 +189,15 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     known = workbook.plan.catalog.sources
     return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
-        "sources": [known[source].title for source in message.sources if source in known],
+        "sources": _few_titles([known[source].title for source in message.sources if source in known]),
     }
+
+
+def _few_titles(titles: list[str]) -> list[str]:
+    """The titles of a few sources, each once, and how many more there are."""
+    alone = list(dict.fromkeys(titles))
+    left = len(alone) - MOST_TITLES
+    return alone if left <= 0 else [*alone[:MOST_TITLES], f"and {counted(left, 'more source')}"]
 
 
 def _where(workbook: Workbook, path: str) -> str:
@@ -230,13 +241,14 @@ def field_data(
         "kind": CONTROLS.get(spec.kind, "text"),
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options or []],
-        "unit": spec.unit if spec.kind in ("int", "number") else "",
+        "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
         "empty": empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "assumed": assumed,
         "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
         "known": known.note if assumed or confirmed else "",
+        "by": known.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
     }
 
 
@@ -250,7 +262,7 @@ def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any
 def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
     """How many inputs of a form are stated."""
     stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
-    return f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog"
+    return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
 
 
 def range_words(path: str, ends: tuple[float, float]) -> str:

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ipywidgets import FloatSlider, IntSlider
-from traitlets import Dict, HasTraits, Instance, observe, validate
-
-from gpuplan.app.screen import WorkbookApp
-from gpuplan.app.state import STEPS, Workbook
-from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.plan import Plan, fail_hosts, make_plan
-from gpuplan.scenario import Scenario, ScenarioError, load_scenario, pick
+from gpuplan.app import bound
+from gpuplan.app.holding import Holding
+from gpuplan.app.screen import WorkbookApp, step_named
+from gpuplan.app.state import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Asked, planned
+from gpuplan.report.plot import offline
 from gpuplan.widgets.chart import Chart
 
-AS_WIDE_AS_ITS_PLACE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+if TYPE_CHECKING:
+    from ipywidgets import Dropdown, FloatSlider
+
+OFFERED = (
+    "catalog",
+    "chart",
+    "choice",
+    "failed",
+    "observe",
+    "plan",
+    "scenario",
+    "set",
+    "slider",
+    "unobserve",
+    "widget",
+    "workbook",
+)
+"""What Tab offers of a design: traits have many names of their own."""
 
 
-class Design(HasTraits):
-    """A scenario with its plan, for the cells of a notebook.
+class Design(Holding):
+    """A scenario with its plan, for use in a notebook.
 
     ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with them. A change by code, by a
     slider or by a click in one of its widgets reaches all of them. What cannot be planned is refused, and the last good plan stays.
@@ -26,10 +42,10 @@ class Design(HasTraits):
 
     Parameters
     ----------
-    scenario : Scenario or str
-        A scenario, or the name of an example or a file. [-]
+    scenario : Scenario, Plan, Design or str
+        A scenario, or what has one, or the name of an example or a file. [-]
     catalog : Catalog, optional
-        The shipped one if none is given. [-]
+        That of the plan, or the shipped one if none is given. [-]
 
     Raises
     ------
@@ -37,19 +53,20 @@ class Design(HasTraits):
         Naming each field that the catalog or the hardware does not allow.
     """
 
-    scenario = Instance(
-        Scenario, help="The customer's question; assign another one, or `set` one input of it."
-    )
-    plan = Instance(Plan, help="The answer; it follows the scenario.")
-    failed = Dict(help="Failed hosts of each cluster by number, such as {'vgpu': (3,)}.")
+    def __init__(self, scenario: Asked, catalog: Catalog | None = None) -> None:
+        plan = planned(scenario, catalog)  # refused here, not by the screen
+        self.catalog = plan.catalog
+        offline()
+        super().__init__(Workbook(self.catalog, plan.scenario))
 
-    def __init__(self, scenario: Scenario | str, catalog: Catalog | None = None) -> None:
-        asked = load_scenario(scenario) if isinstance(scenario, str) else scenario
-        self.catalog = load_catalog() if catalog is None else catalog
-        make_plan(asked, self.catalog)  # refused here, not by the screen
-        self.state = Workbook(self.catalog, asked)
-        super().__init__(scenario=asked, plan=self.state.plan)
-        self.state.observe(self._follow, "revision")
+    def __repr__(self) -> str:
+        return f"Design({self.plan!r})"
+
+    def __dir__(self) -> list[str]:
+        return list(OFFERED)
+
+    def _repr_html_(self) -> str:
+        return self.plan._repr_html_()
 
     def set(self, path: str, value: Any) -> None:
         """One input, such as ``design.set("groups.research.people", 12)``; a ScenarioError says what is allowed."""
@@ -66,8 +83,7 @@ class Design(HasTraits):
 
     def widget(self, step: str) -> WorkbookApp:
         """A step of the workbook, such as ``hosts`` or ``cost``, as a widget that moves with the others of this design."""
-        pick(dict(STEPS), step, "step")
-        return WorkbookApp(self.state, step)
+        return WorkbookApp(self.state, step_named(step))
 
     def workbook(self) -> WorkbookApp:
         """The whole workbook of this design."""
@@ -75,67 +91,15 @@ class Design(HasTraits):
         return WorkbookApp(self.state)
 
     def slider(self, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
-        """A slider of an input; what it is moved to and cannot be planned springs back."""
-        whole = all(float(end).is_integer() for end in (low, high, step))
-        kind, now = IntSlider if whole else FloatSlider, self[path]
-        style = {"description_width": "initial"}
-        made = kind(
-            min=low, max=high, step=step, value=now, description=self.scenario.label(path), style=style
-        )
+        """A slider for a number; it springs back from a value that cannot be planned, and says so."""
+        return bound.slider(self, path, low, high, step)
 
-        def moved(change: Any) -> None:
-            try:
-                self[path] = change["new"]
-            except ScenarioError:
-                made.value = change["old"]
-
-        made.observe(moved, "value")
-        self.observe(lambda change: setattr(made, "value", change["new"].get(path)), "scenario")
-        return made
+    def choice(self, path: str, *values: Any) -> Dropdown:
+        """A choice for an input that has one, such as ``network.transport`` or ``hardware.gpu``: of all it may be, or of some values."""
+        return bound.choice(self, path, *values)
 
     def chart(self, name: str, *about: Any) -> Chart:
         """A chart of `Plan.plot` that follows the design, such as ``design.chart("cost")``."""
-        pick({each: each for each in dir(self.plan.plot) if not each.startswith("_")}, name, "chart")
-
-        def drawn(plan: Plan) -> dict[str, Any]:
-            spec: dict[str, Any] = getattr(plan.plot, name)(*about).to_dict()
-            return spec | AS_WIDE_AS_ITS_PLACE if "layer" in spec else spec
-
-        made = Chart(drawn(self.plan))
-        self.observe(lambda change: setattr(made, "chart", drawn(change["new"])), "plan")
+        made = Chart(self.plan.plot.spec(name, *about))
+        self.observe(lambda change: setattr(made, "chart", change["new"].plot.spec(name, *about)), "plan")
         return made
-
-    @validate("scenario")
-    def _plannable(self, proposal: Any) -> Scenario:
-        scenario: Scenario = proposal["value"]
-        if scenario != self.state.scenario:
-            self.state.exchange(scenario)
-        return scenario
-
-    @validate("plan")
-    def _made(self, proposal: Any) -> Plan:
-        plan: Plan = proposal["value"]
-        if plan is not self.state.plan:
-            raise AttributeError("the plan follows from the scenario: assign that, or set one of its inputs")
-        return plan
-
-    @validate("failed")
-    def _there(self, proposal: Any) -> dict[str, tuple[int, ...]]:
-        failed = {pool: tuple(hosts) for pool, hosts in proposal["value"].items() if tuple(hosts)}
-        for pool, hosts in failed.items():
-            fail_hosts(self.state.plan, pool, hosts)  # refuses what is not there
-        return failed
-
-    @observe("failed")
-    def _failed(self, change: Any) -> None:
-        now = {pool: hosts for pool, hosts in self.state.failed.items() if hosts}
-        for pool in {*now, *change["new"]}:
-            if now.get(pool) != (hosts := change["new"].get(pool)):
-                self.state.put_down(pool, hosts or (), self.state.maintenance.get(pool, ()))
-
-    def _follow(self, _change: Any) -> None:
-        """Take over what was changed in a widget; while an input is refused, the last good design stays."""
-        if not self.state.stale:
-            with self.hold_trait_notifications():
-                self.scenario, self.plan = self.state.planned, self.state.plan
-                self.failed = {pool: hosts for pool, hosts in self.state.failed.items() if hosts}

@@ -13,7 +13,7 @@ from typing import Any
 from gpuplan.app.fragments import Link, link_of
 from gpuplan.app.history import MOST
 from gpuplan.app.plan_view import Watched
-from gpuplan.app.state import Workbook
+from gpuplan.app.state import Before, Workbook
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
 """What is remembered as the workbook has it."""
@@ -35,6 +35,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
         "watched": list(workbook.watched or ()),
+        "presenting": list(workbook.before_presenting or ()),
         "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
         "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
     }
@@ -67,8 +68,9 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         workbook.tabs, workbook.workload = has["tabs"], has["workload"]
         if workbook.started:
             workbook.go(has["step"])
+            workbook.before_presenting = Before(*has["presenting"]) if has["presenting"] else None
         if damaged:
-            workbook.say("warn", "A part of what this tab remembered is damaged and was left out.")
+            workbook.say("warn", "Part of what this tab remembered is damaged and was ignored.")
 
 
 def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
@@ -142,6 +144,18 @@ def _is_watched(given: Any) -> bool:
     )
 
 
+def _is_before(given: Any) -> bool:
+    """Whether it says where one was before presenting, or that nothing is presented."""
+    if not isinstance(given, list) or not given:
+        return given == []
+    fits: tuple[Callable[[Any], bool], ...] = (
+        _is_text,
+        _by_name(_is_text),
+        lambda customer: isinstance(customer, bool),
+    )
+    return len(given) == len(fits) and all(fit(each) for fit, each in zip(fits, given, strict=True))
+
+
 SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "started": (lambda given: isinstance(given, bool), True),
     "design": (_is_text, ""),
@@ -153,6 +167,7 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "maintenance": (_by_name(_list_of(lambda host: type(host) is int)), {}),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_is_watched, []),
+    "presenting": (_is_before, []),
     "drafts": (_by_name(_is_text), {}),
     "typed_in": (_by_name(_is_text), {}),
     "typing": (_is_text, ""),

@@ -22,6 +22,7 @@ PLACES: tuple[tuple[str, Found], ...] = (
     ("cost.licence_discount", Found("cost", "years")),
     ("cost.*", Found("cost", "money")),
     ("format.*", Found("deliver", "format")),
+    ("document.*", Found("deliver", "document")),
     ("hardware.gpu", Found("usecases", "groups")),
     ("hardware.server", Found("usecases", "groups")),
     ("hardware.gpus_per_host", Found("hosts", "picture")),

@@ -14,6 +14,7 @@ from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.glossary import glossary_data
+from gpuplan.app.holding import Holding
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.places import Found, place_of
 from gpuplan.app.presenting import present_data
@@ -32,11 +33,11 @@ from gpuplan.app.steps import (
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.locales import locale_of, speaking
-from gpuplan.plan import Plan
+from gpuplan.plan import Asked, scenario_of
 from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
-from gpuplan.report.shown import html
-from gpuplan.scenario import Scenario, load_scenario, pick
+from gpuplan.report.shown import STEP_OF, html, step_html
+from gpuplan.scenario import load_scenario, pick
 from gpuplan.widgets.chart import ChartPlace, with_more
 from gpuplan.widgets.part import Part, Sent, make_part, together
 
@@ -59,8 +60,11 @@ WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
 
 
-class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
-    """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook."""
+class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
+    """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
+
+    ``scenario``, ``plan`` and ``failed`` are traits, as those of a `Design`.
+    """
 
     def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
@@ -79,7 +83,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self._tabs: dict[Found, ipywidgets.Box] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         self._strip = strip = self._part("strip", styled=not whole)
-        drawer, head = self._part("drawer"), self._part("head")
+        drawer = self._part("drawer")
+        self._head = head = self._part("head")
         self._page = _box("gp-tab")
         work = _box("gp-work", head, self._page)
         self._columns = _box("gp-columns", work)
@@ -96,30 +101,18 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._frame.append(self._shows(present, present_data))
             self._columns.children = (nav, work)
             around = (terms, self._bar, present, *around)
-        super().__init__(children=around)
+        super().__init__(state=workbook, children=around)
         self.add_class("gp-app")
         if not whole:
             self.add_class("gp-one-step")
         workbook.observe(lambda _change: self._draw(), ["revision", "step", "drawer"])
         self._draw()
 
-    @property
-    def scenario(self) -> Scenario:
-        """The customer's question; another one may be assigned."""
-        return self.workbook.planned
-
-    @scenario.setter
-    def scenario(self, scenario: Scenario) -> None:
-        self.workbook.exchange(scenario)
-
-    @property
-    def plan(self) -> Plan:
-        """The plan that is on the screen."""
-        return self.workbook.plan
-
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """With the answer as a card for pages that no widget lives on."""
-        return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": html(self.plan)})
+        said = str(self._head.data.get("sentence", ""))
+        card = step_html(self.plan, self._own_step, said) if self._own_step else html(self.plan)
+        return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": card})
 
     def _part(self, name: str, styled: bool = False) -> Part:
         return make_part(name, self._receive, styled)
@@ -299,16 +292,21 @@ def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     return box
 
 
-def workbook(scenario: str | Scenario = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
+def step_named(name: str) -> str:
+    """The step with an id or with the name on the screen, such as ``hosts``, ``workloads`` or ``Hosts and availability``."""
+    known = {title.lower(): step for step, title in STEPS} | {step: step for step, _ in STEPS}
+    return known.get(name.lower()) or pick(STEP_OF, name, "step")
+
+
+def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
     """The workbook as a widget, for the last line of a notebook cell.
 
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
     ``gpuplan app`` was given.
     """
     folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
-    if step:
-        pick(dict(STEPS), step, "step")
-    asked = load_scenario(given) if isinstance(given, str) and given else given or None
+    step = step and step_named(step)
+    asked = scenario_of(given) if given else None
     customer = os.environ.get("GPUPLAN_VIEW") == "customer"
     state = Workbook(catalog or load_catalog(*([folder] if folder else [])), asked, customer)
     state.started = bool(asked) or bool(step)

@@ -76,6 +76,13 @@ class Before(NamedTuple):
     customer: bool
 
 
+class Settled(NamedTuple):
+    """A plan that was on the screen before something was typed, with its messages."""
+
+    plan: Plan
+    messages: tuple[Message, ...]
+
+
 class Draft(NamedTuple):
     """What was typed into a field that does not accept it."""
 
@@ -100,6 +107,8 @@ class Workbook(PlanView):
         """Our own version: what is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
+        self._latest: Plan | None = None
+        """The last plan that was made, which is often asked for again at once."""
         super().__init__(self._made(self.seen))
         self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
@@ -113,6 +122,8 @@ class Workbook(PlanView):
         """What was typed into fields that do not accept it, by their paths, the last one last."""
         self.refused: tuple[Problem, ...] = ()
         """What the catalog or the hardware does not allow in the current scenario."""
+        self.cause = ""
+        """Path of the input whose change made it so; what is refused may be another one that does not go with it."""
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last thing worth saying that belongs to no field."""
         # commands that run beside the page want the user's own rows, too
@@ -135,8 +146,8 @@ class Workbook(PlanView):
         self.typing = ""
         """Path of the field that is being typed into: all of it is undone at once."""
         self.history = History(catalog)
-        self._settled: Plan | None = None
-        """The last good plan before that was typed."""
+        self._settled: Settled | None = None
+        """What was on the screen before the field was typed into; None while none is."""
         self._linked: tuple[Scenario, Link] | None = None
 
     @property
@@ -166,7 +177,10 @@ class Workbook(PlanView):
     def undo_words(self) -> str:
         """What undo takes back: the last text that was refused, if nothing was changed since, or the last change."""
         if path := self._last_draft():
-            return f"\u201c{one_line(self.drafts[path].text)[:MOST_NOTE]}\u201d in {self._name(path)}"
+            text = one_line(self.drafts[path].text)[:MOST_NOTE].strip()
+            return (
+                f"\u201c{text}\u201d in {self.name_of(path)}" if text else f"{self.name_of(path)} left empty"
+            )
         return self.history.undo_words(self.scenario, self._unsaid)
 
     @property
@@ -184,7 +198,7 @@ class Workbook(PlanView):
         path = next(reversed(self.drafts), "")
         return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
 
-    def _name(self, path: str) -> str:
+    def name_of(self, path: str) -> str:
         """An input by its name, a cell by that of its table."""
         cell = cell_at(path)
         return input_name(self.scenario, cell.path if cell else path)
@@ -197,7 +211,16 @@ class Workbook(PlanView):
         """What is wrong with the field at ``path``, in words, or nothing."""
         if path in self.drafts:
             return _words(self.drafts[path].problem)
-        return next((_words(problem) for problem in self.refused if problem.path == path), "")
+        blamed = [problem for problem in self.refused if problem.path]
+        if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
+            return f"{self.name_of(blamed[0].path)}: {_words(blamed[0])}"
+        return next((_words(problem) for problem in blamed if problem.path == path), "")
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Paths of the inputs with a problem, the first one first to be mended."""
+        blamed = [problem.path for problem in self.refused if problem.path]
+        return tuple(dict.fromkeys(filter(None, (*self.drafts, *blamed, self.cause * bool(blamed)))))
 
     def locked(self, path: str) -> str:
         """Why the field at ``path`` cannot be changed in the customer view, or nothing."""
@@ -207,15 +230,17 @@ class Workbook(PlanView):
             return "Leave the customer view to change it."
         price = path.removeprefix("ranges.").removeprefix("prices.")
         if "prices." in path and self.scenario.internal.margin and is_sold(price):
-            return "This is a price of this offer: leave the customer view to change it."
+            return "This price belongs to the offer: leave the customer view to change it."
         return ""
 
     def look_as(self, customer: bool) -> None:
         """Show the customer's version, or our own."""
         self.customer = customer
-        self.notice, self._settled = ("", ""), None
+        self.notice = ("", "")
+        self._end_typing()
         if customer:
             self.delivering.cancel_internal()
+            self.delivering.forget_preview()
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
         inside = any(each.scenario.internal != Internal() for each in self.aside)
         changed = inside or self._seen(self.scenario) != self.seen
@@ -293,14 +318,21 @@ class Workbook(PlanView):
 
         The design is again that before it was typed: a number that was only half of it does not stand for it.
         """
-        if path == self.typing and self.history.past and (number or not live):
-            self.typing = ""
-            self._plan(self.history.scenario(self.history.past.pop()))
+        if number or not live:
+            self.untype(path)
         if not live:
             self.drafts.pop(path, None)
-            problem = replace(error.problems[0], value=show(given))
+            problem = error.problems[0]
+            if str(given).strip():
+                problem = replace(problem, value=show(given))  # as it was typed, not as it was read
             self.drafts[path] = Draft(str(given), problem, self.link.id)
             self._changed()
+
+    def untype(self, path: str) -> None:
+        """Give up what is being typed into a field: the design is again that before it, and nothing has moved."""
+        if path == self.typing and self.history.past:
+            self._end_typing()
+            self._plan(self.history.scenario(self.history.past.pop()), news=False)
 
     def confirm(self, path: str, yes: bool, by: str = "") -> None:
         """Mark what is assumed at ``path`` as confirmed by the customer, or take that back; ``by`` says who, and when."""
@@ -354,14 +386,14 @@ class Workbook(PlanView):
             scenario = decode_scenario(content)
             self._made(scenario)
         except ValueError as error:
-            why = f"It cannot be planned: {error}"  # by a model that cannot answer
+            why = f"This design cannot be planned: {error}"  # by a model that cannot answer
             if isinstance(error, ScenarioError):
                 more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
                 why = f"{self._first(error)}{more}"
             self.say("stop", f"{shown_name(name)} was not opened. {why}")
             return
         self.start(scenario)
-        self.say("note", f"{shown_name(name)} is open.")
+        self.say("note", f"Opened {shown_name(name)}.")
 
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
@@ -377,11 +409,12 @@ class Workbook(PlanView):
         self.drafts = {}
         self.failed = self.maintenance = {}
         self.watched, self.workload, self.unread = None, "", ()
+        self.delivering.forget()
 
     def undo(self) -> None:
         """Take the last change back, or the last text that was refused if it came after that, and say which."""
         words, path = self.undo_words, self._last_draft()
-        self.typing = ""
+        self._end_typing()
         if path:
             del self.drafts[path]
             self._plan(self.scenario)
@@ -400,7 +433,7 @@ class Workbook(PlanView):
         scenario = self.auditing.suggested(self.scenario)
         if scenario is not None:
             groups = f"{len(scenario.groups)} groups of {self.auditing.name[:60]}"
-            self._put(scenario, f"The design has the {groups}.")
+            self._put(scenario, f"The design now has the {groups}.")
 
     def use(self, scenario: Scenario, words: str) -> None:
         """Put another design, made from the one on the screen, in its place; undo brings it back."""
@@ -420,7 +453,7 @@ class Workbook(PlanView):
         """Put the design on the screen aside, named by what it is, to compare others with it."""
         if self.stale or len(self.aside) >= MOST_KEPT:
             if len(self.kept) < len(self.aside):
-                self.say("warn", f"{MOST_KEPT} designs are kept, of which this view does not show all.")
+                self.say("warn", f"{MOST_KEPT} designs are already kept, some of them hidden in this view.")
             return
         taken = {kept.name for kept in self.aside}
         name = design_name(self.plan.scenario, self.catalog)
@@ -486,7 +519,7 @@ class Workbook(PlanView):
         if scenario is None:
             return False
         self._begin()
-        self.typing = ""
+        self._end_typing()
         self._plan(scenario, news=False)
         if self.step == "start":
             self.step = "usecases"
@@ -527,9 +560,12 @@ class Workbook(PlanView):
         changed = scenario != self.scenario
         if changed and not goes_on:
             self.history.took(self.link, self.scenario)
-            self._settled = self.plan if live else None
+        if not goes_on:
+            self._settled = Settled(self.plan, self.messages) if live and changed else None
         self.typing = path if live and (changed or goes_on) else ""
         self.notice = ("", "")
+        if not self.refused:
+            self.cause = path
         self._plan(scenario, news)
         if goes_on and not live:
             self._settle(path)
@@ -539,13 +575,19 @@ class Workbook(PlanView):
         past = self.history.past
         if past and past[-1].id == self.link.id:
             past.pop()
+        self._end_typing()
+
+    def _end_typing(self) -> None:
+        """What is typed from now on is another change."""
         self.typing, self._settled = "", None
 
     def _made(self, scenario: Scenario) -> Plan:
         """The plan with all its chapters, so that a model that cannot answer says so here."""
-        plan = make_plan(scenario, self.catalog)
-        plan.read()
-        return plan
+        if self._latest is None or self._latest.scenario is not scenario:
+            plan = make_plan(scenario, self.catalog)
+            plan.read()
+            self._latest = plan
+        return self._latest
 
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` is what it moves of the plan before."""
@@ -558,7 +600,7 @@ class Workbook(PlanView):
             self._show_settled()
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
-            self.notice = ("stop", f"This cannot be planned, so the plan before it is shown: {error}")
+            self.notice = ("stop", f"This cannot be planned, so the last valid plan stays on screen: {error}")
         else:
             if any(not problem.path for problem in self.refused):
                 self.notice = ("", "")  # it said why there was no plan
@@ -571,12 +613,12 @@ class Workbook(PlanView):
 
     def _show_settled(self) -> None:
         """Put the plan before that was typed back on the screen: a number that was only half of it does not stand for it."""
-        if self._settled is not None and self._settled is not self.plan:
-            self._show(self._settled, self.history.scenario(self.history.past[-1]))
+        if self._settled is not None and self._settled.plan is not self.plan:
+            self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
 
     def _show(self, plan: Plan, own: Scenario) -> None:
-        """Put a plan on the screen that was made from a scenario, as it is seen."""
-        self.before, self.messages_before = self.plan, self.messages
+        """Put a plan on the screen that was made from a scenario, as it is seen; what is typed into one field is one change."""
+        self.before, self.messages_before = self._settled or (self.plan, self.messages)
         self.turn += 1
         self.planned, self.messages = own, check_plan(plan)
         self.show(plan)
@@ -602,7 +644,7 @@ class Workbook(PlanView):
         """Whether another design would show the customer prices with another margin, or none; and say so."""
         held = self._sold_otherwise(scenario)
         if held:
-            self.say("warn", "That would change prices of this offer: leave the customer view to do it.")
+            self.say("warn", "That would change prices in this offer: leave the customer view first.")
         return held
 
     def _sold_otherwise(self, scenario: Scenario) -> bool:
@@ -624,7 +666,7 @@ class Workbook(PlanView):
 
 
 def _words(problem: Problem) -> str:
-    return f"{problem.value} is not allowed: {problem.message}"
+    return problem.words
 
 
 def guarded(
@@ -638,5 +680,5 @@ def guarded(
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
         workbook.say(
             "stop",
-            f"That did not work, and nothing was changed. The server's log says why, under {reference}.",
+            f"That did not work; nothing was changed. The server log explains why, under {reference}.",
         )

@@ -9,6 +9,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
+from gpuplan.plan.power_on import orders_fail
 from gpuplan.report import amount, number
 from gpuplan.wording import counted, priced, rounded_money, short_number, stated_percent, whole
 
@@ -50,9 +51,20 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
         ],
         "turn": workbook.turn,
         "stale": workbook.stale,
+        "wrong": _wrong(workbook),
         "shown": workbook.started,
         "open": workbook.drawer,
     }
+
+
+def _wrong(workbook: Workbook) -> dict[str, str]:
+    """The first input with a problem, which keeps the figures as they are; nothing where no input is to blame."""
+    path = next(iter(workbook.wrong), "")
+    if not path:
+        return {}
+    more = len(workbook.drafts) + len(workbook.refused) - 1
+    others = f" (and {counted(more, 'other')})" if more else ""
+    return {"path": path, "name": workbook.name_of(path), "text": f"{workbook.problem_of(path)}{others}"}
 
 
 def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
@@ -79,7 +91,7 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
             f"{number(totals.gpus_after_failure)} after {after}",
             size=totals.gpus,
         ),
-        Figure(PLACEMENT, "Availability", placed.short, placed.note, placed.tone),
+        Figure(PLACEMENT, "Availability", placed.short, _availability(plan), placed.tone),
         _cost(plan),
         _to_confirm(plan, messages),
     ]
@@ -91,6 +103,14 @@ def _rule(plan: Plan) -> str:
     if plan.scenario.deciding_total_gpus is not None:
         return "as stated"
     return RULES.get(asked.rule, WAITING).format(stated_percent(asked.chance))
+
+
+def _availability(plan: Plan) -> str:
+    """What failures change; where vSphere does not place every VM by itself, that this is the best arrangement."""
+    placed = plan.placed
+    if placed.state == "all" and orders_fail(plan.power_on):
+        return f"at best after {placed.failures}"
+    return placed.note
 
 
 def _hosts(plan: Plan) -> tuple[str, str]:
@@ -132,8 +152,9 @@ def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
     stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
     if stops:
         return Figure("messages", "To fix", number(stops), f"{number(warns)} to confirm", "bad", stops)
-    tone = "warn" if warns else "good"
-    values = f"and {counted(len(unconfirmed(plan)), 'planning value')}"
+    planning = len(unconfirmed(plan))
+    tone = "warn" if warns else "" if planning else "good"
+    values = f"and {counted(planning, 'planning value')}"
     return Figure("messages", "To confirm", number(warns), values, tone, warns)
 
 

@@ -1,4 +1,4 @@
-"""Uploading: a file that the browser sends piece by piece, and templates that are checked when they have arrived.
+"""Uploading: a file that the browser sends piece by piece; templates and brands are checked when they have arrived.
 
 A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine. It is kept under a
 name of our own: what the user calls it is only shown.
@@ -11,19 +11,23 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gpuplan.report.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
 from gpuplan.report.template import (
     MOST_TEMPLATE_BYTES,
     checked_template,
     left_out_text,
 )
-from gpuplan.report.untrusted import TemplateError
-from gpuplan.scenario import shown_name
+from gpuplan.report.untrusted import Broken, members
+from gpuplan.scenario import ScenarioError, shown_name
 
 SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""
+BRAND = "brand.yaml"
+SHOWN = 3
+"""Mistakes of a brand file that a message names."""
 CHUNK_BYTES = 1_000_000
 """The browser sends a file in pieces of this size, the next one when the last has arrived."""
 
@@ -74,27 +78,27 @@ class Upload:
             return False  # a piece of a file that was given up
         if self.got + len(piece) > self.size:
             return self._give_up(
-                f"{shown_name(name)} was not taken: more of it arrived than its {self.size:,} bytes. Choose it again."
+                f"{shown_name(name)} was not accepted: more of it arrived than its {self.size:,} bytes. Choose it again."
             )
         try:
             with self.path.open("ab" if at else "wb") as file:
                 file.write(piece)
         except OSError as error:
             return self._give_up(
-                f"{shown_name(name)} was not taken: this machine cannot store it ({error.strerror})."
+                f"{shown_name(name)} was not accepted: this machine cannot store it ({error.strerror})."
             )
         self.got += len(piece)
         self._on_change()
         return self.complete
 
     def _refusal(self, shown: str, size: Any) -> str:
-        """Why a file of this size is not taken, or nothing."""
+        """Why a file of this size is not accepted, or nothing."""
         if not _is_count(size) or size < 0:
-            return f"{shown} was not taken: the browser did not say how large it is. Choose it again."
+            return f"{shown} was not accepted: the browser did not report its size. Choose it again."
         if size == 0:
             return f"{shown} is empty."
         if size > self._most_bytes:
-            return f"{shown} has {size:,} bytes; here a file may have {self._most_bytes:,}. {self._advice}"
+            return f"{shown} has {size:,} bytes; the limit is {self._most_bytes:,}. {self._advice}"
         return ""
 
     def _give_up(self, error: str) -> bool:
@@ -111,46 +115,120 @@ class Upload:
         self._on_change()
 
 
-class Template(Upload):
-    """A template of the user's own, taken if it is one; one that is not leaves that of before in use."""
+class Dress(Upload):
+    """A file that says how others look, used from then on if it can be; one that cannot leaves that of before in use."""
+
+    def __init__(self, on_change: Callable[[], None], *, most_bytes: int, advice: str) -> None:
+        super().__init__(on_change, most_bytes=most_bytes, advice=advice)
+        self.used = ""
+        """Name of the file in use, or nothing."""
+        self.note = ""
+        """What was left out of the file in use, or nothing."""
+        self.turn = 0
+        """How often another one was put to use, or none any more."""
+
+    @property
+    def kept(self) -> Path:
+        """Where the file in use is kept."""
+        raise NotImplementedError
+
+    def _keep(self, content: bytes) -> str:
+        """Keep it if it can be used; what was left out of it. A ValueError says why it cannot."""
+        raise NotImplementedError
+
+    def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
+        """Take a piece of a file; the last one puts it to use, if it can be."""
+        if not super().receive(name, size, at, piece):
+            return False
+        shown, why = self.name, ""
+        try:
+            self.note = self._keep(self.path.read_bytes())
+            self.used, self.turn = shown, self.turn + 1
+        except ValueError as error:
+            why = str(error)
+        except OSError as error:
+            why = f"this machine cannot store it ({error.strerror})"
+        self.forget()
+        stop = "" if why.endswith("?") else "."
+        self.error = f"{shown_name(shown)} was not accepted: {why}{stop}" if why else ""
+        self._on_change()
+        return True
+
+    def remove(self) -> None:
+        """Use none any more."""
+        self.used = self.note = self.error = ""
+        self.turn += 1
+        self._on_change()
+
+
+class Template(Dress):
+    """A template of the user's own."""
 
     def __init__(self, on_change: Callable[[], None], kind: str) -> None:
-        super().__init__(on_change, most_bytes=MOST_TEMPLATE_BYTES, advice="Take large pictures out of it.")
+        super().__init__(on_change, most_bytes=MOST_TEMPLATE_BYTES, advice="Remove large pictures from it.")
         self.kind = kind
         """``docx`` or ``pptx``."""
-        self.used = ""
-        """Name of the template in use, or nothing."""
-        self.note = ""
-        """What was left out of the template in use, or nothing."""
 
     @property
     def kept(self) -> Path:
         """Where the template in use is kept."""
         return self.folder / f"in use.{self.kind}"
 
-    def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
-        """Take a piece of a file; the last one makes it the template in use, if it can be one."""
-        if not super().receive(name, size, at, piece):
-            return False
-        shown, why = self.name, ""
-        try:
-            checked = checked_template(self.path.read_bytes(), self.kind)
-            self.kept.write_bytes(checked.file)
-            self.used, self.note = shown, left_out_text(checked.left_out)
-        except TemplateError as error:
-            why = str(error)
-        except OSError as error:
-            why = f"this machine cannot store it ({error.strerror})"
-        self.forget()
-        self.error = f"{shown_name(shown)} was not taken: {why}." if why else ""
-        self._on_change()
-        return True
+    def _keep(self, content: bytes) -> str:
+        checked = checked_template(content, self.kind)
+        self.kept.write_bytes(checked.file)
+        return left_out_text(checked.left_out)
 
     def remove(self) -> None:
-        """Take no template any more."""
+        """Use none any more."""
         self.kept.unlink(missing_ok=True)
-        self.used = self.note = self.error = ""
-        self._on_change()
+        super().remove()
+
+
+class BrandFile(Dress):
+    """The brand of a firm: its YAML file, or a ZIP file with that and the logo."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        most = MOST_FILE_BYTES + MOST_LOGO_BYTES
+        super().__init__(on_change, most_bytes=most, advice="Use a smaller logo.")
+
+    @property
+    def kept(self) -> Path:
+        """Where the brand file in use is kept, its logo beside it."""
+        return self.folder / "brand" / BRAND
+
+    def _keep(self, content: bytes) -> str:
+        with tempfile.TemporaryDirectory(dir=self.folder) as new:
+            for name, held in _brand_files(content).items():
+                (Path(new) / name).write_bytes(held)
+            try:
+                load_brand(Path(new) / BRAND)
+            except ScenarioError as error:
+                raise ValueError("; ".join(map(str, error.problems[:SHOWN]))) from None
+            shutil.rmtree(self.kept.parent, ignore_errors=True)
+            shutil.copytree(new, self.kept.parent)
+        return ""
+
+    def remove(self) -> None:
+        """Use none any more."""
+        shutil.rmtree(self.kept.parent, ignore_errors=True)
+        super().remove()
+
+
+def _brand_files(content: bytes) -> dict[str, bytes]:
+    """The brand file and what is beside it in a ZIP file, whatever folder of that it is in."""
+    if not content.startswith(b"PK"):
+        return {BRAND: content}
+    try:
+        packed = members(content)
+    except Broken as broken:
+        raise ValueError(f"it is no ZIP file that can be read: {broken}") from None
+    flat = {PurePosixPath(name).name: held for name, held in packed.items()}
+    found = {name: held for name, held in flat.items() if not name.startswith(".")}  # as macOS adds
+    described = [name for name in found if name.endswith((".yaml", ".yml"))]
+    if len(described) != 1:
+        raise ValueError(f"a ZIP file holds one YAML file beside the logo; this one has {len(described)}")
+    return {BRAND: found.pop(described[0]), **found}
 
 
 def _is_count(value: Any) -> bool:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuplan.catalog.tables import CatalogError, Column, short
-from gpuplan.facts import Brief, Fact, Source, Value, did_you_mean
+from gpuplan.facts import Brief, Fact, Several, Source, Value, did_you_mean
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+@dataclass(frozen=True, slots=True, repr=False)
+class Item(Brief):
     """A thing with facts, by parameter: a GPU, a server, a vSphere version."""
 
     table: str
@@ -36,8 +36,8 @@ class Item:
             raise CatalogError(f"{self.table}/{self.id} has no {parameter}; it has {known}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, repr=False)
+class Row(Brief):
     """A record of a relation table; `row["frame_buffer_mb"]` is a cell, None where it is empty."""
 
     table: str
@@ -100,7 +100,7 @@ class Catalog(Brief):
 
     def rows(self, table: str) -> tuple[Row, ...]:
         """All records of a relation table such as ``profiles``, in file order; CatalogError if there is no such table."""
-        return tuple(self._records(table).values())
+        return Several(self._records(table).values())
 
     def row(self, table: str, id: str) -> Row:
         """One record of a relation table, such as ``rules`` and ``bitfusion-server-count``; CatalogError if there is none."""

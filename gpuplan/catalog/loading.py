@@ -17,7 +17,7 @@ from typing import Any
 from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.catalog.layout import META, Layout, parse_line, read_layout
 from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, read_lines, short
-from gpuplan.facts import Fact, Source, data_root, did_you_mean
+from gpuplan.facts import Fact, Named, Source, data_root, did_you_mean
 
 _ANY = "any"
 
@@ -213,7 +213,7 @@ def _items(table: str, records: _Records, parameters: Mapping[str, Column]) -> M
                 message = f"{short(item)} has no {parameter.name}, which every item needs"
                 raise first[item].error("parameter", message)
     names = {item: str(facts["name"].value if "name" in facts else item) for item, facts in found.items()}
-    return MappingProxyType(
+    return Named(
         {item: Item(table, item, names[item], MappingProxyType(facts)) for item, facts in found.items()}
     )
 

@@ -18,7 +18,6 @@ from typing import NoReturn
 from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
 from gpuplan.facts import did_you_mean
-from gpuplan.locales import speaking
 
 BAD_INPUT = 2
 MOST_LINES = 20
@@ -27,47 +26,48 @@ INTERRUPTED = 130
 """Ctrl-C was pressed."""
 COMMANDS = {
     "plan": ("designs", "print the design for a scenario"),
-    "demand": ("designs", "print the GPU demand by hour, how many GPUs it needs, and silos against a pool"),
+    "demand": ("designs", "print GPU demand by hour, GPUs by sizing rule, and silos compared with a pool"),
     "network": (
         "designs",
-        "print what the network does to remote GPUs and to training, and the fabric",
+        "print the effect of the network on remote GPUs and training, and the fabric",
     ),
     "cost": (
         "designs",
-        "print what it costs by year, part and group, the bill of materials, prices, and rent or buy",
+        "print cost by year, part and group, the bill of materials, prices, and rent or buy",
     ),
     "rehearse": (
         "rehearsing",
-        "print what upgrades host by host, failures and a week of coming and going do, as vSphere places VMs",
+        "rehearse rolling upgrades, host failures and a week of power-ons, with VMs placed as vSphere does",
     ),
     "traffic": (
         "traffic",
-        "print what users of a language model wait when requests come as they come, by replicas",
+        "print how long users of a language model wait for the first token, by number of replicas",
     ),
     "power-on": (
         "powering_on",
-        "print in how many orders of power-on every VM starts, with what is set and otherwise, or one order VM by VM",
+        "print in how many power-on orders every VM starts, by vSphere setting, or replay one order VM by VM",
     ),
     "explore": (
         "exploring",
-        "plan and rank many designs for the same demand, with the reason for each that loses",
+        "plan and rank many designs for the same demand, and say why each one loses",
     ),
     "sensitivity": (
         "designs",
-        "print which inputs move cost and hosts most, and where the number of hosts changes",
+        "print which inputs affect cost and hosts most, and where the number of hosts changes",
     ),
-    "compare": ("designs", "print 2 to 4 designs in columns"),
+    "compare": ("designs", "print 2 to 4 designs side by side"),
     "report": (
         "delivering",
-        "write what a customer keeps: design document, deck, workbook, scenario, Terraform",
+        "write the customer's files: design document, deck, workbook, scenario, infrastructure as code",
     ),
     "audit": ("auditing", "print how GPUs are used today, from a file of jobs, samples or requests"),
     "calibrate": (
         "tables",
-        "fit the network models to the published measurements again, and print their errors",
+        "refit the network models to published measurements and print their errors",
     ),
     "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
     "schema": ("tables", "print the JSON Schema of a scenario file"),
+    "words": ("language", "print the texts of the customer's files as CSV, to be translated"),
     "app": ("serving", "serve the workbook as a web app"),
     "completion": ("completion", "print a script that lets bash, zsh or fish complete commands and options"),
 }
@@ -82,9 +82,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and sys.stdout.fileno() == 1:
         _keep_output()
     words = sys.argv[1:] if argv is None else argv
-    args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
-    fit_to_terminal()
     try:
+        if "report" in words:
+            from gpuplan.cli.language import put_into_language
+
+            put_into_language(words)
+        args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
+        fit_to_terminal()
+        from gpuplan.locales import speaking
+
         with speaking(None):  # until a scenario is read
             code = int(args.run(args))
         sys.stdout.flush()
@@ -152,11 +158,11 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
             key = name.replace("-", "_")
             getattr(module, f"{key}_options")(command)
             command.set_defaults(run=getattr(module, f"run_{key}"))
-            if name not in ("schema", "completion"):
+            if name not in ("schema", "words", "completion"):
                 _takes_catalog(command)
     return whole
 
 
 def _takes_catalog(command: argparse.ArgumentParser) -> None:
-    words = "folder with rows of your own that add to or replace the catalog's"
+    words = "folder with your own rows, which add to or replace catalog rows"
     command.add_argument("--catalog", type=Path, dest="folder", metavar="DIR", help=words)

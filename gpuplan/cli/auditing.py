@@ -50,22 +50,22 @@ def audit_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan audit``."""
     add, path = command.add_argument, Path
     add("file", type=path, help="CSV or JSON file, packed with gzip or not")
-    add("--name", default="", help="what the file is called, if it is kept under another name")
-    words = "what the file is (default: by its header)"
+    add("--name", default="", help="original name of the file, if it was renamed")
+    words = "file format (default: detected from the header)"
     add("--format", choices=FORMATS, default="auto", help=words)
     words = "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu, percent, tokens_in or tokens_out"
     add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
-    words = "of times without offset, and of the hours shown (default UTC)"
+    words = "time zone of times without an offset, and of the hours shown (default UTC)"
     add("--time-zone", default="UTC", help=words)
     words = (
-        "leave out what is before this day: a date (2020-04-01), or the number of a day of the file, from 1"
+        "ignore everything before this day: a date (2020-04-01), or the number of a day in the file, from 1"
     )
     add("--first-day", default="", metavar="DAY", help=words)
-    words = "leave out what is after this day; of jobs that cross an edge the part inside counts"
+    words = "ignore everything after this day; of jobs that cross an edge, the part inside counts"
     add("--last-day", default="", metavar="DAY", help=words)
-    add("--installed", help="GPUs there are today")
+    add("--installed", help="GPUs installed today")
     add("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
-    words = "first share of the period to leave out of curves and hours"
+    words = "share of the period to skip at its start in curves and hours"
     add("--skip", default=0, metavar="SHARE", help=words)
     add("--scenario", type=path, metavar="OUT", help="write the suggested groups as a scenario file")
     words = f"replay the jobs on the hosts, or the requests on the replicas, of this scenario (- reads it from the input), or of {examples()}"
@@ -74,15 +74,15 @@ def audit_options(command: argparse.ArgumentParser) -> None:
         "model that serves the requests of the file, such as llama-3.3-70b (default: that of the scenario)"
     )
     add("--model", default="", metavar="ID", help=words)
-    words = "scenario whose hardware and platform the groups get (- reads it from the input)"
+    words = "scenario that provides hardware and platform for the groups (- reads it from the input)"
     add("--base", metavar="FILE", help=words)
-    words = "CSV of the hosts there are (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
+    words = "CSV of the existing hosts (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
     add("--hosts", type=path, metavar="FILE", help=words)
     words = "GPU of the catalog that a model of --hosts is, such as P100=p100-pcie-16gb"
     add("--gpu", action="append", default=[], metavar="MODEL=ID", help=words)
-    words = "wait that is too long, in minutes (default: that of the scenario of --on)"
+    words = "longest acceptable wait, in minutes (default: as in the --on scenario)"
     add("--wait-min", help=words)
-    words = "share of the jobs that may wait longer (default: that of the scenario of --on)"
+    words = "share of jobs that may wait longer (default: as in the --on scenario)"
     add("--share", help=words)
     takes_json(command)
     takes_progress(command)

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 from gpuplan.analysis.compare import MOST
+from gpuplan.cli.language import language_option
 from gpuplan.cli.options import catalog_of, path_text, refusal, takes_file, takes_progress, tell_progress
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report import KINDS, design_files
+from gpuplan.report.brand import PLAIN, load_brand
 from gpuplan.report.template import left_out_text, read_template
 from gpuplan.report.untrusted import TemplateError
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
@@ -25,29 +27,38 @@ def report_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     words = "folder to write to (- with --progress puts the files into the last line, in base64)"
     add("--to", type=Path, required=True, metavar="DIR", help=words)
-    words = "only this; may be given again"
+    words = "write only this file; repeat for more"
     add("--only", action="append", choices=tuple(KINDS), default=[], help=words)
-    words = "a design that is compared with it in document, deck and workbook; may be given again"
+    words = "another design to compare with in document, deck and workbook; repeat for more"
     add("--beside", action="append", default=[], metavar="FILE", help=words)
-    words = "the files of your own version, with internal notes and margin (default: the version for the customer)"
+    words = "write your internal version, with notes and margin (default: the customer version)"
     add("--internal", action="store_true", help=words)
-    add("--docx-template", type=Path, metavar="FILE", help="a document of yours whose styles are taken")
-    add("--pptx-template", type=Path, metavar="FILE", help="a deck of yours whose layouts are taken")
+    add(
+        "--brand",
+        type=Path,
+        metavar="FILE",
+        help="YAML file with name, logo, colours, fonts, footer, currency and paper of your firm",
+    )
+    language_option(command)
+    add("--docx-template", type=Path, metavar="FILE", help="your own document, whose styles are used")
+    add("--pptx-template", type=Path, metavar="FILE", help="your own deck, whose layouts are used")
     takes_progress(command, "file made")
 
 
 def run_report(args: argparse.Namespace) -> int:
     """``gpuplan report``."""
     plan, beside = _designs(args)
-    templates = {f"{kind}_template": _template(args, kind) for kind in ("docx", "pptx")}
+    docx_template, pptx_template = (_template(args, kind) for kind in ("docx", "pptx"))
     try:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
             beside=beside,
             internal=args.internal,
+            brand=load_brand(args.brand) if args.brand else PLAIN,
             tell=lambda done, step: tell_progress(args, done=done, step=step),
-            **templates,
+            docx_template=docx_template,
+            pptx_template=pptx_template,
         )
     except ModuleNotFoundError as error:
         raise _missing(error) from None
@@ -107,7 +118,7 @@ def _template(args: argparse.Namespace, kind: str) -> bytes | None:
     except ModuleNotFoundError as error:
         raise _missing(error) from None
     except TemplateError as error:
-        raise refusal(f"{path_text(path)} was not taken: {error}") from None
+        raise refusal(f"{path_text(path)} was not used: {error}") from None
     if checked.left_out:
         print(f"{path_text(path)} is used. {left_out_text(checked.left_out)}", file=sys.stderr)
     return checked.file

@@ -57,7 +57,7 @@ def plan_options(command: argparse.ArgumentParser) -> None:
     takes_file(command)
     takes_json(command, "the whole plan")
     takes_customer(command)
-    words = "say what the loss of hosts of a cluster at once does instead, such as vgpu:3 or vgpu-4:3,5"
+    words = "show what happens when these hosts of a cluster fail together, such as vgpu:3 or vgpu-4:3,5"
     command.add_argument("--fail", metavar="CLUSTER:HOSTS", action="append", default=[], help=words)
 
 
@@ -80,7 +80,7 @@ def run_plan(args: argparse.Namespace) -> int:
             raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", given)
         lost.setdefault(cluster, set()).update(int(host) for host in listed.split(","))
     if len(lost) > 1:
-        one = "hosts of one cluster: what fails in another touches none of its VMs"
+        one = "hosts of a single cluster, because a failure elsewhere affects none of its VMs"
         raise refusal(one, "--fail", " ".join(args.fail))
     ((cluster, failed),) = lost.items()
     hosts = tuple(sorted(failed))
@@ -107,6 +107,10 @@ def run_cost(args: argparse.Namespace) -> int:
     return print_answer(args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file)))
 
 
+AT_ENDS = 0.6
+"""Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
+
+
 def sensitivity_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan sensitivity``."""
     takes_file(command)
@@ -119,12 +123,14 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     """``gpuplan sensitivity``."""
     plan = plan_of(args)
 
-    def tell(done: int, of: int) -> None:
-        tell_progress(args, done=0.9 * (done / of), step=f"{done} of {of} inputs planned")
+    def planned(done: int, of: int) -> None:
+        tell_progress(args, done=AT_ENDS * done / of, step=f"{done} of {of} inputs planned")
 
-    bars = tornado(plan, tell)
-    tell_progress(args, done=0.9, step="Looking for where the hosts change")
-    limits = thresholds(plan)
+    def looked(done: int, of: int) -> None:
+        share = AT_ENDS + (1 - AT_ENDS) * done / of
+        tell_progress(args, done=share, step=f"Host count: {done} of {of} inputs tried")
+
+    bars, limits = tornado(plan, planned), thresholds(plan, looked)
     if args.progress:
         tell_progress(args, done=1, sensitivity=sensitivity_dict(plan, bars, limits))
         return 0
@@ -133,7 +139,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 
 def compare_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan compare``."""
-    words = f"scenario files (- reads one from the input), or {examples()}"
+    words = f"scenario files (- reads one from standard input), or {examples()}"
     command.add_argument("files", nargs="+", metavar="file", help=words)
     takes_json(command)
 
@@ -141,7 +147,7 @@ def compare_options(command: argparse.ArgumentParser) -> None:
 def run_compare(args: argparse.Namespace) -> int:
     """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
-        allowed = f"{FEWEST} to {MOST} designs, at most one of them from the input"
+        allowed = f"{FEWEST} to {MOST} designs, at most one of them from standard input"
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
     found = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
@@ -152,12 +158,12 @@ def demand_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan demand``."""
     takes_file(command)
     add = command.add_argument
-    add("--simulate", action="store_true", help="simulate the groups on the hosts of the plan")
+    add("--simulate", action="store_true", help="simulate requests on the planned hosts")
     add("--when", choices=WHEN, default="busiest", help="simulate the busiest hours or the week")
-    add("--hosts", metavar="N,N", help="simulate with so many hosts (default: those of the plan)")
-    add("--around", default=0, metavar="N", help="simulate with up to N hosts fewer and more, too")
+    add("--hosts", metavar="N,N", help="numbers of hosts to simulate (default: as planned)")
+    add("--around", default=0, metavar="N", help="also simulate up to N hosts fewer and more")
     add("--down", default=0, help="hosts that are down all the time")
-    add("--seed", default=1, help="where the random numbers start (default 1)")
+    add("--seed", default=1, help="random seed (default 1)")
     takes_json(command)
     takes_progress(command)
 
@@ -184,7 +190,9 @@ def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulatio
 
         def tell(progress: Progress, at: int = at) -> bool:
             done = (at + min(1.0, progress.requests / progress.most_requests)) / len(runs)
-            return tell_progress(args, done=done, requests=progress.requests)
+            return tell_progress(
+                args, done=done, step=f"{at + 1} of {len(runs)} host counts", requests=progress.requests
+            )
 
         try:
             found = simulate_pool(

@@ -33,19 +33,21 @@ ANY_SERVER = "any"
 
 def explore_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan explore``."""
-    gpu = "look at this GPU model only; repeat for more (default: those that replace the chosen one)"
+    gpu = "try only this GPU model; repeat for more (default: those that can replace the chosen one)"
     takes_file(command)
     for option, unit, words in (
         ("--gpu", "ID", gpu),
-        ("--server", "ID", f"look at this server only, or '{ANY_SERVER}'; repeat for more"),
-        ("--gpus-per-host", "N", "look at so many GPUs per host only; repeat for more"),
-        ("--link", "N", "look at links of so many Gbit/s only; repeat for more"),
-        ("--failures", "N", "look at so many host failures to tolerate only; repeat for more"),
+        ("--server", "ID", f"try only this server, or '{ANY_SERVER}'; repeat for more"),
+        ("--gpus-per-host", "N", "try only this number of GPUs per host; repeat for more"),
+        ("--link", "N", "try only this link speed in Gbit/s; repeat for more"),
+        ("--failures", "N", "try only this host failure tolerance; repeat for more"),
     ):
         command.add_argument(option, action="append", default=[], metavar=unit, help=words)
-    words = "how all groups reach their GPUs; repeat for more"
+    words = "try only this access mode for all groups; repeat for more"
     command.add_argument("--sharing", action="append", default=[], choices=SHARING, help=words)
-    command.add_argument("--workers", default=0, metavar="N", help="processes (default: one for each core)")
+    command.add_argument(
+        "--workers", default=0, metavar="N", help="number of processes (default: one per core)"
+    )
     engines, words = ("processes", "dask"), "where to plan (default processes)"
     command.add_argument("--engine", choices=engines, default="processes", help=words)
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help="of the dask cluster to use")

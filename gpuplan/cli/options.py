@@ -37,7 +37,7 @@ def examples() -> str:
 
 def takes_file(command: argparse.ArgumentParser) -> None:
     """One scenario: a file, the input or an example."""
-    words = f"scenario file (- reads it from the input), or an example: {examples()}"
+    words = f"scenario file (- reads standard input), or an example: {examples()}"
     command.add_argument("file", help=words)
 
 
@@ -53,7 +53,7 @@ def takes_progress(command: argparse._ActionsContainer, of: str = "step done") -
 
 def takes_customer(command: argparse.ArgumentParser) -> None:
     """The version for the customer."""
-    words = "what the customer may see: prices as they are sold, no internal notes and no margin"
+    words = "customer version: selling prices, no internal notes, no margin"
     command.add_argument("--customer", action="store_true", help=words)
 
 

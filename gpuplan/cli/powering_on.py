@@ -31,16 +31,14 @@ def power_on_options(command: argparse.ArgumentParser) -> None:
         "--orders",
         default=ORDERS,
         metavar="N",
-        help=f"try so many orders under each reading of vSphere's rules (default {ORDERS})",
+        help=f"number of orders to try under each interpretation of vSphere's rules (default {ORDERS})",
     )
     add("--policy", choices=("spread", "group"), help="GPU assignment policy (default: that of the design)")
-    add(
-        "--sizes", choices=("equal", "mixed"), help="time-sliced vGPUs of one size or of mixed sizes on a GPU"
-    )
+    add("--sizes", choices=("equal", "mixed"), help="one size or mixed sizes of time-sliced vGPUs on a GPU")
     add("--consolidate", action="store_true", help="DRS consolidation of vGPU VMs")
-    add("--reserve", metavar="N", help="reserve so many hosts of each cluster, out of power-on")
+    add("--reserve", metavar="N", help="hosts of each cluster to reserve, so that no VM powers on there")
     add("--watch", action="store_true", help="print one order VM by VM, with a picture of the hosts after it")
-    words = f"order to watch: {', '.join(NAMED)}, or the number of a random one (default: the worst that is found)"
+    words = f"order to watch: {', '.join(NAMED)}, or the number of a random order (default: the worst found)"
     add("--order", metavar="ORDER", help=words)
     form = command.add_mutually_exclusive_group()
     takes_json(form)
@@ -57,7 +55,7 @@ def run_power_on(args: argparse.Namespace) -> int:
         return print_answer(args, watched_dict, watched_text, plan, _watched(plan, args))
 
     def tell(done: float, name: str) -> None:
-        tell_progress(args, done=done, step=f"{name}: {args.orders} orders of power-on")
+        tell_progress(args, done=done, step=f"{name}: {args.orders} power-on orders")
 
     found = power_on(plan, orders=args.orders, progress=tell)
     if args.progress:

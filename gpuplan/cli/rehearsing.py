@@ -24,7 +24,7 @@ def rehearse_options(command: argparse.ArgumentParser) -> None:
     one = command.add_mutually_exclusive_group()
     words = "evacuate this host only, VM by VM; CLUSTER:N where there are several clusters"
     one.add_argument("--host", metavar="N", help=words)
-    words = "let these hosts fail at once, such as 3, 3,5 or vgpu-4:3"
+    words = "fail these hosts together, such as 3, 3,5 or vgpu-4:3"
     one.add_argument("--fail", metavar="N", help=words)
 
 

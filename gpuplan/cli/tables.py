@@ -23,11 +23,11 @@ MOVED = 1
 
 def calibrate_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan calibrate``."""
-    words = "compare runs of language models with the prediction: a CSV of your own, or the published ones"
+    words = "compare language model runs with the prediction: your own CSV, or the published runs"
     command.add_argument("--llm", metavar="FILE", nargs="?", const="", help=words)
-    words = "fit again with these runs and write both into this catalog folder; needs --llm FILE"
+    words = "refit with these runs and write runs and fit into this catalog folder; needs --llm FILE"
     command.add_argument("--fit", type=Path, metavar="FOLDER", help=words)
-    words = "predict the published runs of each board or model by a fit on all others; needs --llm"
+    words = "predict the published runs of each board or model from a fit on all others; needs --llm"
     command.add_argument("--left-out", choices=tuple(BY), help=words)
     takes_json(command)
 

@@ -8,8 +8,6 @@ import shutil
 import sys
 from typing import TextIO
 
-from gpuplan.wording import PAGE_WIDTH
-
 NARROWEST, WIDEST = 72, 160
 """Characters of a line that can be read."""
 BAR = 24
@@ -27,6 +25,8 @@ def is_terminal(stream: TextIO) -> bool:
 def fit_to_terminal() -> None:
     """Set the width of a page to that of the terminal; a file keeps the usual one."""
     if is_terminal(sys.stdout):
+        from gpuplan.wording import PAGE_WIDTH  # not before the language is known
+
         columns = shutil.get_terminal_size((PAGE_WIDTH.get(), 24)).columns
         PAGE_WIDTH.set(min(max(columns, NARROWEST), WIDEST))
 

@@ -21,6 +21,6 @@ def run_traffic(args: argparse.Namespace) -> int:
     plan = make_plan(read_scenario(args.file), catalog_of(args))
     served = [group for group, made in plan.llm.serving.items() if made.replicas]
     if not served:
-        raise refusal("a scenario with a group of LLM serving with a model", "file", args.file)
+        raise refusal("a scenario with an LLM serving workload that has a model", "file", args.file)
     groups = [traffic_of(plan, group) for group in served]
     return print_answer(args, traffic_dict, traffic_text, plan, [(of, played(of)) for of in groups])

@@ -201,7 +201,7 @@ def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
 
 
 def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
-    """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG slice, or whole by passthrough.
+    """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG instance, or whole by passthrough.
 
     Parameters
     ----------

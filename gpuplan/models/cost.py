@@ -14,7 +14,7 @@ from gpuplan.units import above_zero, not_negative, zero_to_one
 
 
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
-    """Cost of buying some of one thing, less a discount.
+    """Cost of buying a quantity of one item, less a discount.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
 
 
 def later_price(price: float, *, yearly_change: float, year: int) -> float:
-    """Price of what is bought in a later year.
+    """Price of an item bought in a later year.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
 
 
 def selling_price(purchase_price: float, *, margin: float) -> float:
-    """Price that leaves the seller a share of it.
+    """Selling price that includes a given margin.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
 
 
 def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None = None) -> float:
-    """Share of the hours of all GPUs in which they are used: stated, or those allocated on average over those installed.
+    """Share of all GPU-hours that are used: as stated, or GPUs allocated on average over GPUs installed.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
 
 
 def residual_price(purchase_price: float, *, share: float) -> float:
-    """What the equipment is still worth at the end of the horizon.
+    """Value of the equipment at the end of the analysis period.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def residual_price(purchase_price: float, *, share: float) -> float:
 
 
 def total_cost(*parts_cost: float) -> float:
-    """Cost of all parts together.
+    """Total of all parts.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def total_cost(*parts_cost: float) -> float:
 
 
 def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
-    """Cost of all years at today's value.
+    """Cost of all years in today's money.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
 
 
 def installed_gpu_hours(gpus: float) -> float:
-    """GPU-hours per year if every GPU worked all the time.
+    """GPU-hours per year if every GPU were in use all the time.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
 
 
 def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
-    """Cost of one GPU-hour: a cost over the GPU-hours of the same time, both discounted or neither.
+    """Cost of one GPU-hour: cost divided by the GPU-hours of the same period, both discounted or neither.
 
     Parameters
     ----------
@@ -452,7 +452,7 @@ def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: fl
 
 
 def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> float | None:
-    """When the cost of owning, added up, first is no more than that of renting.
+    """When the cumulative cost of owning first drops to that of renting.
 
     Parameters
     ----------
@@ -497,7 +497,7 @@ def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> 
 
 
 def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
-    """What one hour less of risk costs.
+    """Cost of avoiding one hour of capacity shortfall.
 
     Parameters
     ----------
@@ -530,7 +530,7 @@ def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
 
 
 def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float, ...]:
-    """A cost divided among groups by their shares.
+    """Cost allocated to groups by their shares.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ def ordered_cores(
     vcpus_per_core: float = 1.0,
     kept_share: float = 0.0,
 ) -> int:
-    """Cores of one processor, of those that are sold, so that a host carries its VMs.
+    """Cores per processor, of the sizes sold, so that a host can run its VMs.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def ordered_memory_gib(
     kept_share: float = 0.0,
     kept_gib: float = 0.0,
 ) -> int:
-    """Memory of a host, of the sizes that are sold: for its VMs, and at least in proportion to its GPUs.
+    """Memory of a host, of the sizes sold: enough for its VMs, and at least in proportion to its GPUs.
 
     Parameters
     ----------

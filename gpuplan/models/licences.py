@@ -17,7 +17,7 @@ def licensed_cores(
     minimum_cores: int = MINIMUM_CORES,
     minimum_order: int = 0,
 ) -> int:
-    """Cores to license where each socket, and each order, counts at least a minimum.
+    """Cores to license, with a minimum per socket and per order.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def licensed_cores(
 
 
 def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_per_licence: int = 32) -> int:
-    """Licences by the socket where one covers so many cores of it.
+    """Licences per socket, each covering a number of cores.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def subscription_payments(
     bought_year: int = 0,
     years_included: int = 0,
 ) -> tuple[float, ...]:
-    """Yearly cash for a subscription, or for support, that is paid in advance for a term.
+    """Yearly payments for a subscription or support paid in advance for a term.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def subscription_payments(
 def perpetual_payment(
     licences: float, *, price: float, horizon_years: int, bought_year: int = 0, years_included: int = 0
 ) -> tuple[float, ...]:
-    """Yearly cash for licences that are bought once, when the years that come with the purchase are over.
+    """Yearly payments for licences bought once, after the years included with the purchase.
 
     Parameters
     ----------

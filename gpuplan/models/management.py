@@ -15,7 +15,7 @@ def domain_hosts(
     min_hosts: int = 4,
     spare_hosts: int = 1,
 ) -> int:
-    """Hosts that carry all appliances while some are down.
+    """Hosts needed to run all appliances while some hosts are down.
 
     Parameters
     ----------

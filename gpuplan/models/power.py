@@ -103,7 +103,7 @@ def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
 
 
 def total_power_w(*parts_w: float) -> float:
-    """Power of all parts together.
+    """Total power of all parts.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def total_power_w(*parts_w: float) -> float:
 
 
 def heat_btu_h(power_w: float) -> float:
-    """Heat that cooling has to carry off, in British thermal units per hour.
+    """Heat that cooling must remove, in British thermal units per hour.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def facility_power_w(it_power_w: float, *, pue: float) -> float:
 
 
 def energy_kwh(power_w: float, *, hours_h: float = HOURS_PER_YEAR) -> float:
-    """Energy drawn over some time, a year if nothing else is said.
+    """Energy drawn over a period, by default a year.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def emissions_kg(energy_kwh: float, *, grid_kg_kwh: float) -> float:
 def hosts_per_rack(
     host_u: float, *, host_w: float, rack_units_u: float, reserved_u: float, rack_kw: float
 ) -> int:
-    """Hosts that one rack holds by height and by power.
+    """Hosts that fit in one rack, by height and by power.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def racks(hosts: int, *, hosts_per_rack: int) -> int:
 
 
 def rack_units_u(*parts_u: float) -> float:
-    """Height of all parts together in a rack.
+    """Total height of all parts in rack units.
 
     Parameters
     ----------

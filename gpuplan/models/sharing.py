@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:
-    """The smallest vGPU profile that gives a VM at least its share of the GPU.
+    """Smallest vGPU profile that gives a VM at least its share of the GPU.
 
     Parameters
     ----------

@@ -4,20 +4,19 @@ Read ``plan.py`` from top to bottom; ``trail.py`` keeps what is behind every num
 """
 
 import sys
-from pathlib import Path
 from types import ModuleType
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.failures import fail_hosts, worst_failures
-from gpuplan.plan.plan import Plan, make_plan, planned
-from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.plan.failures import fail_hosts, host_numbers, worst_failures
+from gpuplan.plan.plan import Asked, Plan, make_plan, of_design, planned, scenario_of
+from gpuplan.scenario import UNASSIGNED
 
 
 class _Callable(ModuleType):
     """``gpuplan.plan("enterprise")`` makes a plan, and stays the module."""
 
-    def __call__(self, asked: Plan | Scenario | str | Path, catalog: Catalog | None = None) -> Plan:
-        """The plan of a scenario, or of an example or a file by its name."""
+    def __call__(self, asked: Asked, catalog: Catalog | None = None) -> Plan:
+        """The plan of a scenario, of an example or a file by its name, or of a design."""
         return planned(asked, catalog)
 
 

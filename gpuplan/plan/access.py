@@ -108,6 +108,11 @@ class GroupPlan(Brief):
     unplaced: tuple[Unplaced, ...]
 
     @property
+    def vgpus(self) -> int:
+        """vGPUs of one VM: as many as it asks for, and one for each whole GPU; 0 without a profile."""
+        return max(self.vgpus_each, round(self.gpus_each)) if self.profile else 0
+
+    @property
     def stun_not_known(self) -> bool:
         """Whether vMotion moves its VMs, and the stun is not known."""
         return bool(self.backing) and "stun not known" in self.facts

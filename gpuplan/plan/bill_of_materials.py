@@ -282,7 +282,7 @@ def _hardware(
         "server_price": server,
         "server_item": server if named else "",
         "new": many["servers"],
-        "there": f", {counts.existing} more are there already" if counts.existing else "",
+        "there": f", {counts.existing} existing hosts are reused" if counts.existing else "",
         "gpu": gpu.name,
         "gpu_id": gpu.id,
         "boards": counts.boards_per_host,
@@ -366,7 +366,7 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
     advance = f"; {then}" * (paid and choice == "subscription")
     words = {
         "status": "included" if years and not owned else status,
-        "with_board": f"; {years} years come with the board and run from {days} days after it is shipped, in use or not"
+        "with_board": f"; {years} years are bundled with the board and run from {days} days after shipment, whether used or not"
         * (years > 0 and not owned)
         + advance,
         "price": price if paid else "",

@@ -21,6 +21,8 @@ from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
 from gpuplan.scenario import Scenario
 
+RESIDUAL = "Residual value"
+"""What comes back at the end, the only part below zero."""
 PARTS = (
     "Servers",
     "GPUs",
@@ -34,7 +36,7 @@ PARTS = (
     "Cooling",
     "Space",
     "Administration",
-    "Value left",
+    RESIDUAL,
 )
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""
@@ -53,6 +55,11 @@ class CostPart:
     name: str
     yearly: tuple[float, ...]
     basis: str
+
+    @property
+    def key(self) -> str:
+        """What it is called in the keys of lines, which stay when a name changes: ``platform-licences``."""
+        return "value-left" if self.name == RESIDUAL else self.name.lower().replace(" ", "-")
 
     @property
     def total(self) -> float:
@@ -100,11 +107,11 @@ class Flows:
         by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
         left_out = {
             "Switches and their cables: no design of the fabric": not designed[0],
-            "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
+            "Switches and cables for growth: the fabric cannot grow that far": designed[0]
             and not all(designed),
-            "What joins the fabrics": self.counts.several_fabrics(self.growth.hosts),
-            "Hardware support of the hosts already there": self.counts.existing,
-            "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
+            "Links between the fabrics": self.counts.several_fabrics(self.growth.hosts),
+            "Hardware support of existing hosts": self.counts.existing,
+            "Space: one host alone exceeds the rack limit": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
             "Licences for the management hosts": self.counts.management_hosts and not by_core,
             "Licences, power, space and administration of compute hosts": self.materials[
@@ -327,7 +334,7 @@ class Flows:
         share = factor(self.scenario, self.catalog, "residual_share")
         left = cost.residual_price(cost.total_cost(*self._hardware()), share=float(share.value))
         if left:
-            self._pay("Value left", [*[0.0] * self.years, -left], share, *self._hardware_facts())
+            self._pay(RESIDUAL, [*[0.0] * self.years, -left], share, *self._hardware_facts())
 
 
 def _repriced(material: Material, price: PriceOf) -> Material:

@@ -132,7 +132,7 @@ def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency:
     """A line for each part, for each year, and for their sum."""
     held: dict[str, dict[int, Fact]] = {}
     for part in parts:
-        key, behind = part.name.lower().replace(" ", "-"), flows.facts[part.name]
+        key, behind = part.key, flows.facts[part.name]
         held[part.name] = {
             year: resting_on(behind, f"cost/{key}/year_{year}", paid, currency, f"{part.name}, {when}")
             for year, paid in enumerate(part.yearly)

@@ -1,6 +1,6 @@
 """Design decisions: numbered, each with its justification and implication, as the reference designs write them.
 
-Their words stand in ``data/decisions.csv``; here it is decided which of them hold, and with which numbers.
+Their words stand in ``data/words/decisions.csv``; here it is decided which of them hold, and with which numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Brief, own_rows
+from gpuplan.facts import Brief, Several, own_rows
 from gpuplan.locales import filled, written
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
@@ -51,6 +51,8 @@ class Decision(Brief):
     """A numbered design decision with its justification and implication."""
 
     number: int
+    case: str
+    """What was decided: a row of ``data/words/decisions.csv``."""
     title: str
     decision: str
     justification: str
@@ -102,10 +104,10 @@ def decide(
         *_power_on(starts),
         _network(scenario, groups),
         _fabric(scenario, fabric),
-        _workload_domain(pools),
+        _workload_domain(pools, groups),
         *([_cost(scenario, catalog, pools, lines, money.hosts[-1])] if money is not None else ()),
     ]
-    return tuple(_decision(at, each, lines) for at, each in enumerate(decided, 1))
+    return Several(_decision(at, each, lines) for at, each in enumerate(decided, 1))
 
 
 def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
@@ -117,7 +119,7 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
     behind = [source for key in found.lines if key in lines for source in lines[key].sources]
     cited = dict.fromkeys([*row["sources"].split(), *found.sources, *behind])
     sources = tuple(source for source in cited if source != "scenario")
-    return Decision(at, title, decision, why, so, found.lines, sources)
+    return Decision(at, found.case, title, decision, why, so, found.lines, sources)
 
 
 def _enough(
@@ -163,18 +165,16 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
     there = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == per_host > 1:
-        why = f"A VM of {largest.name} needs {written(largest.gpus_each, 'g')} GPUs at once, and for best performance all of them in one host."
+        why = f"A VM of {largest.name} needs {written(largest.gpus_each, 'g')} GPUs at once, which perform best in a single host."
     elif largest and largest.gpus_each > 1:
         why = (
             f"The largest VM ({largest.name}) needs {written(largest.gpus_each, 'g')} GPUs in one host; "
-            f"a host of {per_host} leaves room for others beside it."
+            f"a host with {per_host} leaves room for other VMs."
         )
     else:
-        why = f"No VM needs more than one GPU, so {per_host} per host is a choice of server and price."
+        why = f"No VM needs more than one GPU, so {per_host} per host follows from server and price."
     differ = any(kind.gpus not in (None, per_host) for kind in there)
-    server = (
-        f"a {catalog.servers[hardware.server].name}" if hardware.server else "a server still to be chosen,"
-    )
+    server = f"a {catalog.servers[hardware.server].name}" if hardware.server else "a server (to be chosen)"
     return found(
         "GPUs per host, hosts differ" if differ else "GPUs per host",
         "demand.gpus",
@@ -200,7 +200,7 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         case = "hosts, for orders" if laid.reached else "hosts, short of orders"
     each = amount(laid.room.gpus, "GPU")
     added = f"{new} new with {each} each {verb(new, 'are')} added"
-    there = f"{amount(existing, 'host')} {verb(existing, 'are')} there already"
+    there = f"{amount(existing, 'host')} already {verb(existing, 'exist')}"
     demanded = whole(lines[f"{at}.gpus_demanded"].value)
     return found(
         case,
@@ -228,15 +228,15 @@ def _one_fewer(laid: Layout) -> str:
     if not fewer:
         return ""
     return (
-        f"{amount(fewer, 'host')} would provide {amount(fewer * laid.room.gpus, 'GPU')}; the workloads need "
+        f"{amount(fewer, 'host')} would provide {amount(fewer * laid.room.gpus, 'GPU')}; the VMs occupy "
         f"{number(laid.needed.gpus_occupied)}. "
     )
 
 
 SPLIT_REASONS = {
     "few-large": "A cluster has",
-    "by-group": "Each group has clusters of its own, with",
-    "by-site": "Each site has clusters of its own, for the groups with most of their users there, with",
+    "by-group": "Each group has its own clusters, with",
+    "by-site": "Each site has its own clusters, for the groups with most of their users there, with",
 }
 """Why there are several clusters, before how many hosts one has at most."""
 
@@ -275,7 +275,7 @@ def _clusters(
         most=known["most_hosts"].value,
         whose="as stated"
         if scenario.availability.hosts_per_cluster
-        else "which VMware Cloud Foundation and vSAN allow",
+        else "the limit of VMware Cloud Foundation and vSAN",
         chosen=ways.pop(split),
         others=" or ".join(ways.values()),
         switches=_shared_switches(fabric) if fabric is not None else "",
@@ -288,11 +288,13 @@ def _shared_switches(fabric: Cabling) -> str:
     if fabric.switches is None:
         return ""
     if len(fabric.site_hosts) > 1:
-        return " Each site has leaf and spine switches of its own; what joins the sites is to be sized."
+        return (
+            " Each site has its own leaf and spine switches; the links between sites are still to be sized."
+        )
     if fabric.switches.fabrics == 1:
-        return " All clusters share the leaf and spine switches: a cluster is a boundary of vSphere, not of the network."
+        return " All clusters share the leaf and spine switches: a cluster is a vSphere boundary, not a network boundary."
     fabrics = counted(fabric.switches.fabrics, "fabric")
-    return f" Two tiers of switches end before all hosts are connected, so {fabrics} hold whole clusters each; what joins them is to be sized."
+    return f" Two tiers of switches cannot connect all hosts, so {fabrics} hold whole clusters each; the links between them are still to be sized."
 
 
 def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
@@ -326,8 +328,8 @@ def _bet(postures: Sequence[Posture]) -> str:
     """Hours in which the bet on no failure in maintenance is open, and the chance of losing it."""
     chosen = next(p for p in postures if p.chosen)
     if not chosen.exposed_h:
-        return f"a second failure would have to come on top, with a probability of {percent(chosen.chance)} a year"
-    return f"{hours(chosen.exposed_h)} a year are open to that, and the probability of it is {percent(chosen.chance)} a year"
+        return f"that takes a second failure, with a probability of {percent(chosen.chance)} a year"
+    return f"{hours(chosen.exposed_h)} a year are exposed to this, with a probability of {percent(chosen.chance)} a year"
 
 
 def _lost(hosts: int, alike: bool) -> str:
@@ -342,22 +344,25 @@ def _capacity(
 ) -> Found:
     lost = max(1, scenario.availability.host_failures)
     hosts, gpus, left = (lines[f"totals.{name}"].value for name in ("hosts", "gpus", "gpus_after_failure"))
-    beyond = max(0, gpus - whole(lines["demand.gpus"].value))
+    demanded, occupied = whole(lines["demand.gpus"].value), sum(pool.gpus_occupied for pool in pools)
+    beyond = max(0, gpus - max(demanded, occupied))
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
-    so = "No GPU is there beyond the demand."
+    so = "No GPUs remain beyond the demand."
     if beyond:
-        idle = f"{verb(beyond, 'are')} {amount(beyond, 'GPU')}: idle, or lent to work that may be stopped"
-        beyond_what = "demand" if scenario.deciding_total_gpus is None else "stated total"
-        so = f"Beyond the {beyond_what} there {idle}, while nothing has failed."
+        idle = f"{verb(beyond, 'are')} idle or available to preemptible work"
+        beyond_what = "the demand" if scenario.deciding_total_gpus is None else "the stated total"
+        if occupied > demanded:
+            beyond_what = "what the VMs occupy"
+        so = f"While nothing has failed, {amount(beyond, 'GPU')} beyond {beyond_what} {idle}."
     give = f"{amount(hosts, 'host')}{clusters}{size} {verb(hosts, 'give')} {amount(gpus, 'GPU')}"
     keys = ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure")
     return found(
         "capacity",
         *keys,
         give=give,
-        left=left,
+        left=number(left),
         lost=_lost(lost, alike),
         why=placed_of(groups, pools).sentence,
         so=so,
@@ -439,7 +444,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     joined += " in each fabric" * (chosen.fabrics > 1)
     if shape.spines:
         joined = f"{amount(shape.spines, 'spine switch')} {chosen.spine_name}"
-    more, unstated = "", " Hosts without GPUs are not counted: state those on the same switches."
+    more, unstated = "", " Hosts without GPUs are not counted: enter those on the same switches."
     if fabric.compute_hosts:
         more, unstated = f" and {amount(fabric.compute_hosts, 'compute host')}", ""
     return found(
@@ -456,8 +461,11 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     )
 
 
-def _workload_domain(pools: Sequence[Pool]) -> Found:
-    return found("workload domain", clusters="clusters are" if len(pools) > 1 else "cluster is")
+def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Found:
+    remote = any(group.mode == "bitfusion" for group in groups)
+    clients = "; compute clusters are its clients" if remote else ""
+    clusters = "clusters are" if len(pools) > 1 else "cluster is"
+    return found("workload domain", clusters=clusters, clients=clients)
 
 
 def _cost(
@@ -479,8 +487,8 @@ def _cost(
         if included:
             days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
             after = ", and is bought for the years after that" * (int(included) < given.years)
-            how = f"which comes with the board for {included} years, from {days} days after it is shipped{after}."
-        software = f" {amount(shared, 'GPU')} of hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
+            how = f"which is bundled with the board for {included} years from {days} days after shipment{after}."
+        software = f" The {amount(shared, 'GPU')} in hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(
         f"cost, {given.platform_licence}",

@@ -49,6 +49,8 @@ SPINE_PORTS = 16
 
 SETTINGS, FAILURES = own_rows("words/settings"), own_rows("words/failures")
 """What to configure, and what is left when a part fails, each with the transports for which it holds."""
+A_LEAF = next(row["part"] for row in FAILURES if row["when"] == "switches")
+"""The part of a `Failure` that is a leaf switch."""
 
 
 class Ports(NamedTuple):
@@ -372,7 +374,7 @@ def _cheapest(
     """
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
-        has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
+        has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch in the catalog has"
         return None, f"{has} ports of {link:g} Gbit/s for hosts", 0
     built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
@@ -429,7 +431,7 @@ def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tup
     found = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
     if found:
         return found, ""
-    has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch of the catalog has"
+    has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch in the catalog has"
     what = f"{SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
     return [("", SPINE_PORTS)], f"{has} {what}"
 
@@ -502,11 +504,11 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         "shared": left(ports.shared),
         "s": "s" * (ports.shared > 2),
         "adapter": left(ports.shared, on_adapter),
-        "lost": "; RDMA of the ports on it is lost" if ports.rdma else "",
+        "lost": "; RDMA on its ports is lost" if ports.rdma else "",
     }
     if transport == "infiniband":
-        stop = "Jobs on that host stop, or start again over Ethernet"
-        words["jobs"] = "Jobs go on over the ports that are left" if ports.rdma > 1 else stop
+        stop = "Jobs on that host stop, or restart over Ethernet"
+        words["jobs"] = "Jobs continue over the remaining ports" if ports.rdma > 1 else stop
         words["rdma"] = left(ports.rdma)
     if switches is not None:
         shape = switches.shape

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gpuplan.models.availability import failover
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import numbered_from_1
 from gpuplan.plan.plan import Plan
-from gpuplan.scenario import Problem, ScenarioError, show
+from gpuplan.scenario import Field, Problem, ScenarioError, as_python, show
 
 WORST_SHOWN = 8
+NUMBER = Field("host", "Host", "int", 1)
 
 
 def fail_hosts(
@@ -34,12 +36,17 @@ def fail_hosts(
 
 def _places(pool: Pool, hosts: Iterable[int]) -> set[int]:
     """Where hosts of a pool stand in its lists; a number that no host has is refused."""
-    numbers = set(hosts)
+    numbers = host_numbers(hosts)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= pool.hosts:
             allowed = f"a host of the {pool.name}, 1 to {pool.hosts}" if pool.hosts else "no host is there"
             raise ScenarioError([Problem("host", show(number), allowed)])
     return {number - 1 for number in numbers}
+
+
+def host_numbers(hosts: Iterable[Any]) -> tuple[Any, ...]:
+    """Numbers of hosts as Python has them, also those of numpy and pandas and 3.0; all else as it is."""
+    return tuple(as_python(NUMBER, host) for host in hosts)
 
 
 def worst_failures(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
+from gpuplan.locales import written
 from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
 from gpuplan.scenario import Group, Scenario
 
@@ -88,7 +89,7 @@ def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
     ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in known}
     near = min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
     scaled = known[near]._replace(per_s=known[near].per_s * ratios[near], basis="assumed")
-    how = f"scaled from {catalog.gpus[near].name}{known[near].precision} by memory bandwidth, x {ratios[near]:.2f}"
+    how = f"scaled from {catalog.gpus[near].name}{known[near].precision} by memory bandwidth, x {written(ratios[near], '.2f')}"
     return Speed(_speed_fact(preset, scaled, how), how)
 
 

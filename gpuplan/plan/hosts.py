@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from gpuplan.facts import Brief, Fact, derived
@@ -12,7 +13,7 @@ from gpuplan.models.availability import failover
 from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
-from gpuplan.plan.layouts import Layout, LossLevel, loss_level
+from gpuplan.plan.layouts import Layout, LossLevel, loss_level, spare_hosts
 from gpuplan.plan.power_on_rules import policy_facts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Given, Line, Trail
@@ -80,6 +81,11 @@ class Pool(Brief):
     def mixed(self) -> bool:
         """Whether hosts differ, or CPU or memory is counted."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
+
+    @property
+    def survived(self) -> int:
+        """Host failures at once after which every VM has a place again, whichever hosts they are."""
+        return sum(1 for _ in takewhile(lambda level: level.fits, self.losses[1:]))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -263,7 +269,7 @@ def _pool(
         idle=laid.idle,
         unplaced=tuple(u for g in groups if g.id in asked for u in g.unplaced),
         failures=laid.failures,
-        losses=tuple(loss_level(lost, laid) for lost in range(3)),
+        losses=tuple(loss_level(lost, laid) for lost in range(max(2, spare_hosts(scenario)) + 1)),
         whole=whole,
         site=cluster.site,
     )

@@ -273,7 +273,7 @@ def _fits_without(lost: int, laid: Layout) -> bool | None:
     needed = [count - laid.more for count in laid.new_needed]  # in the best arrangement
     old, new = laid.other_hosts, len(laid.rooms) - laid.other_hosts
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
-    if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
+    if ways and all(down < len(needed) and new - others >= needed[down] for down, others in ways):
         return True
     if lost == 1 and not any(loss.unplaced for loss in laid.failures):
         return True

@@ -289,7 +289,7 @@ def _use(
         basis="fitted" if known else "assumed",
         how=f"fitted on published steps of {name}"
         if known
-        else f"no published step on {name}: scaled by its tensor rate and memory bandwidth",
+        else f"no published step on {name}, so speed is scaled by its tensor rate and memory bandwidth",
     )
 
 

@@ -10,10 +10,17 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, derived, weakest
 from gpuplan.locales import written
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.gpu_speed import usual_workload
+from gpuplan.plan.gpu_speed import usual_workload, verdict_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.llm_job import llm_job_use
-from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
+from gpuplan.plan.remote_gpus import (
+    RemoteUse,
+    RemoteWork,
+    native_time_s,
+    needs_gbit_s,
+    remote_kept,
+    remote_use,
+)
 from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
@@ -65,8 +72,8 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
         Verdict(
             "bitfusion-latency",
             None if latency is None else latency <= limit,
-            f"Round trip of at most {written(limit, 'g')} us: "
-            + ("not measured yet" if latency is None else f"{written(latency, 'g')} us is stated"),
+            f"Recommended round trip of at most {written(limit, 'g')} \u00b5s: "
+            + ("not measured yet" if latency is None else f"{written(latency, 'g')} \u00b5s is stated"),
             "network.latency_us",
             rules["bitfusion-latency"]["source"],
         )
@@ -77,7 +84,7 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
             "bitfusion-bandwidth",
             given.link_gbit_s >= 10 or not several,
             "10 Gbit/s for a VM with two or more remote GPUs: "
-            + (f"{', '.join(several)} on {given.link_gbit_s} Gbit/s" if several else "no VM has as many"),
+            + (f"{', '.join(several)} on {given.link_gbit_s} Gbit/s" if several else "no VM has two or more"),
             "network.link_gbit_s",
             rules["bitfusion-bandwidth"]["source"],
         )
@@ -222,6 +229,15 @@ def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, fl
         if plan.id in flows:
             found.append(flows)
     return max(found, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
+
+
+def kept_by_preset(scenario: Scenario, catalog: Catalog) -> list[tuple[str, float, str]]:
+    """Of each preset its name, the share of native speed that one user of a remote GPU keeps, alone on the link, and the verdict."""
+    found = []
+    for preset in catalog.rows("network_workloads"):
+        kept = remote_kept(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))[1]
+        found.append((preset["name"], kept, verdict_of(catalog, kept)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

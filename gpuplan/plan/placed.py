@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.wording import NAMES, amount, capital, counted, number, verb
+from gpuplan.wording import NAMES, amount, capital, counted, in_words, number, verb
 
 SHORT, NOTES, SENTENCES = NAMES["placement"], NAMES["placement, note"], NAMES["placement, sentence"]
 
@@ -62,10 +61,10 @@ class Placed:
 
     @property
     def failures(self) -> str:
-        """The failures after which all are placed again: ``any host failure``, ``one host failure in each cluster``."""
+        """The failures after which all are placed again: ``any host failure``, ``1 host failure per cluster``."""
         if self.clusters > 1:
-            return f"{counted(max(1, self.survived), 'host failure')} in each cluster"
-        return "any host failure" if self.survived < 2 else f"any {counted(self.survived, 'host failure')}"
+            return f"{counted(max(1, self.survived), 'host failure')} per cluster"
+        return "any host failure" if self.survived < 2 else f"any {in_words(self.survived)} host failures"
 
     @property
     def _after(self) -> str:
@@ -91,12 +90,11 @@ def placed_of(groups: Sequence[GroupPlan], pools: Sequence[Pool]) -> Placed:
     """Whether all VMs of these groups are placed, now and after failures of the hosts of these pools."""
     missing = sum(each.vms for group in groups for each in group.unplaced)
     worst = [max((loss.unplaced for loss in pool.failures), default=0) for pool in pools]
-    fits = ([level.fits for level in pool.losses if level.lost] for pool in pools)
     return Placed(
         vms=missing + sum(request.vms for pool in pools for request in pool.requests),
         missing=missing,
         lost=max(worst, default=0),
-        survived=min((len(list(takewhile(bool, each))) for each in fits), default=0),
+        survived=min((pool.survived for pool in pools), default=0),
         known=all(loss.impossible for pool in pools for loss in pool.failures if loss.unplaced),
         clusters=len(pools),
     )

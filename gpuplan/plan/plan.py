@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from importlib import import_module
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.facts import Fact, did_you_mean
+from gpuplan.facts import Carded, Fact, did_you_mean
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
@@ -96,6 +96,15 @@ BEFORE_NETWORK = (
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class Held(Protocol):
+    """What has a plan, such as a design or a widget in a notebook."""
+
+    @property
+    def plan(self) -> Plan:
+        """Its plan."""
 
 
 def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
@@ -104,7 +113,7 @@ def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Carded):
     """The answer to a scenario: frozen, with the trail of every number. It is made by `make_plan`.
 
     ``lines`` maps a key such as ``totals.hosts`` to its `Line`; ``pools`` are clusters of
@@ -128,6 +137,18 @@ class Plan:
     def llm(self) -> Llm:
         """Language models: what each group that uses one needs to serve, tune or search with it."""
         return llm_of(self._trail("llm"), self.scenario, self.catalog)
+
+    @cached_property
+    def _analysed(self) -> dict[str, Any]:
+        """What an analysis has worked out of this plan, by its name."""
+        return {}
+
+    def once(self, name: str, work: Callable[[], T]) -> T:
+        """What an analysis gives for this plan, worked out when it is first asked for: all who tell of a plan ask for the same."""
+        if name not in self._analysed:
+            self._analysed[name] = work()
+        found: T = self._analysed[name]
+        return found
 
     @property
     def sized(self) -> Scenario:
@@ -194,7 +215,7 @@ class Plan:
     @cached_property
     @_worded
     def inventory(self) -> Inventory | None:
-        """What of the demand fits on the hosts already there, and what must be bought; None without any."""
+        """What part of the demand fits on existing hosts, and what must be bought; None without existing hosts."""
         trail = self._trail("inventory")
         return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
 
@@ -272,7 +293,7 @@ class Plan:
     @cached_property
     @_worded
     def host_line(self) -> HostLine | None:
-        """A new GPU host that one could order; None where none is bought."""
+        """A new GPU host to order; None where none is bought."""
         if self.power is None or self.cabling is None or self.management is None:
             return None
         trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
@@ -300,7 +321,7 @@ class Plan:
     @cached_property
     @_worded
     def counts(self) -> Counts | None:
-        """How many of everything the hosts take; None without GPU hosts."""
+        """Quantities that the hosts need; None without GPU hosts."""
         if self.cabling is None:
             return None
         return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores)
@@ -351,7 +372,7 @@ class Plan:
     @cached_property
     @_worded
     def hours(self) -> tuple[PoolDemand, ...]:
-        """The mixes of each pool, where the groups are not simply added up at their peaks."""
+        """The mixes of each pool, where groups are not simply summed at their peaks."""
         return self.demand.hours
 
     @cached_property
@@ -407,12 +428,12 @@ class Plan:
         return {kind: division.hosts for kind, division in self.divisions.items()}
 
     def relinked(self, scenario: Scenario) -> Plan:
-        """The plan of a scenario that differs in its network alone: the chapters before it are taken over."""
-        if problems := scenario_problems(scenario, self.catalog):
-            raise ScenarioError(problems)
+        """The plan of a scenario that differs in its network or prices alone: the chapters before them are taken over."""
         if any(each.by_money for each in self.weighed.values()):  # the network is part of it
             return make_plan(scenario, self.catalog)
         made = Plan(scenario, self.catalog)
+        if problems := scenario_problems(scenario, self.catalog, lambda: made.sized):
+            raise ScenarioError(problems)
         vars(made).update({chapter: getattr(self, chapter) for chapter in BEFORE_NETWORK})
         vars(made).update({name: value for name, value in vars(self).items() if name == "growth"})
         for chapter in BEFORE_NETWORK:
@@ -424,11 +445,17 @@ class Plan:
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""
         made = Plan(self.scenario, self.catalog)
-        vars(made).update(vars(self) | {"lines": self.lines, "decisions": self.decisions} | chapters)
+        vars(made).update(
+            vars(self) | {"lines": self.lines, "decisions": self.decisions, "_analysed": {}} | chapters
+        )
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a plan is not sent to another process: send its scenario, and make it again there")
+
+
+Asked = Plan | Scenario | str | Path | Held
+"""How a design is meant: a plan, a scenario, an example or a file by its name, or what holds a plan."""
 
 
 def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
@@ -455,19 +482,38 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     """
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
-    if problems := scenario_problems(scenario, catalog):
-        raise ScenarioError(problems)
     plan = Plan(scenario, catalog)
+    if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
+        raise ScenarioError(problems)
     if problems := request_problems(scenario, plan.requests.by_group):
         raise ScenarioError(problems)
     return plan
 
 
-def planned(asked: Plan | Scenario | str | Path, catalog: Catalog | None = None) -> Plan:
-    """The plan of a scenario, or of an example or a file by its name; a plan is its own."""
-    if isinstance(asked, Plan):
-        return asked
-    return make_plan(load_scenario(asked) if isinstance(asked, str | Path) else asked, catalog)
+def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
+    """The plan of whatever a design is meant by; one that is there already is taken, unless another catalog is given."""
+    held = getattr(asked, "plan", asked)
+    if isinstance(held, Plan) and catalog in (None, held.catalog):
+        return held
+    return make_plan(scenario_of(asked), catalog)
+
+
+def scenario_of(asked: Asked) -> Scenario:
+    """The scenario of whatever a design is meant by: an example or a file is read, a plan or what holds one has its own."""
+    if isinstance(asked, str | Path):
+        return load_scenario(asked)
+    held = getattr(asked, "plan", asked)
+    return held.scenario if isinstance(held, Plan) else asked  # type: ignore[return-value]  # make_plan refuses all else
+
+
+def of_design(told: Callable[Concatenate[Plan, P], T]) -> Callable[Concatenate[Asked, P], T]:
+    """Let what is told of a plan be asked of a scenario, a name or a design in a notebook, too."""
+
+    @wraps(told)
+    def asked_of(plan: Asked, /, *args: P.args, **rest: P.kwargs) -> T:
+        return told(planned(plan), *args, **rest)
+
+    return asked_of
 
 
 def _check_kinds(scenario: object, catalog: object) -> None:

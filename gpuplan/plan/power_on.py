@@ -211,11 +211,30 @@ class PowerOn:
 
     def _set(self, key: str) -> tuple[Sequence[Request], tuple[Reading, ...]]:
         """What the VMs ask for under a setting, and its readings."""
-        chosen = next((self.settings[part] for part in key.split(", ") if part in self.settings), None)
-        if chosen is None:
+        setting = self._setting(key)
+        if not setting:
             return self.pool.requests, self.readings
-        scenario, asked = chosen
+        scenario, asked = self.settings[setting]
         return asked, readings_of(scenario, self.catalog, self.pool.kind, asked)
+
+    def _setting(self, key: str) -> str:
+        """The way to set vSphere up in a key such as ``group, largest``; empty if it stays as it is."""
+        return next((part for part in key.split(", ") if part in self.settings), "")
+
+    @property
+    def decided(self) -> str:
+        """The way to set vSphere up under which most orders start every VM; empty if it stays as it is."""
+        return "" if not self.known or alike(self.pool.requests) else self._setting(self.best.key)
+
+    @property
+    def as_decided(self) -> Tried:
+        """What becomes of random orders once vSphere is set up in that way."""
+        return self.tried(self.decided or "now")
+
+    @property
+    def with_largest_first(self) -> Tried:
+        """The same if the largest VMs are started first."""
+        return self.tried(", ".join(filter(None, [self.decided, LARGEST])))
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
         """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
@@ -363,14 +382,19 @@ def steps_words(key: str) -> str:
     return " and ".join(STEPS[part] for part in key.split(", "))
 
 
+def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
+    """The scenario with vSphere set up as the design decides: by the way under which most orders start every VM."""
+    return next((made.settings[made.decided][0] for made in starts.values() if made.decided), scenario)
+
+
 def settings_now(made: PowerOn) -> str:
     """How vSphere is set, as far as it counts for a cluster."""
     platform, said = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
-        said.append(f"the GPU assignment policy stays {platform.gpu_policy}")
+        said.append(f"keep the GPU assignment policy at {platform.gpu_policy}")
     if made.pool.kind == "vgpu":
-        said.append(f"DRS consolidation stays {'on' if platform.drs_consolidation else 'off'}")
-    return capital(", ".join(said) or "DRS stays as it is")
+        said.append(f"keep DRS consolidation {'on' if platform.drs_consolidation else 'off'}")
+    return capital(", ".join(said) or "keep the DRS settings")
 
 
 def compared(made: PowerOn) -> str:
@@ -402,6 +426,11 @@ def more_words(hosts: int) -> str:
         if hosts > 0
         else "as many as the best arrangement"
     )
+
+
+def orders_fail(starts: Mapping[str, PowerOn]) -> bool:
+    """Whether some tried order of power-on leaves a VM off, so that only the best arrangement places all."""
+    return any(made.known and not made.now.all_start for made in starts.values())
 
 
 def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:

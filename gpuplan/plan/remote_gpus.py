@@ -27,6 +27,9 @@ from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import whole_percent
 
+NO_FASTER_LINK = "no faster link helps"
+"""What begins the advice where the link is not what slows the work."""
+
 Others = tuple[tuple[float, float], ...]
 """How many other users a link has of each kind, and what one of them needs in Gbit/s."""
 
@@ -260,10 +263,10 @@ def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept
         if now > best_kept + 0.005:
             best, best_kept = words, now
     by_link = (
-        f"{best} would keep {whole_percent(best_kept)}, no link more"
+        f"{best} would keep {whole_percent(best_kept)}, and no link keeps more"
         if best
-        else "no faster link helps: the round trips of its calls take the time"
+        else f"{NO_FASTER_LINK}: the time goes into round trips"
     )
     single = work.preset["phase"] == "inference" and work.preset["batch"] == 1
-    here = "larger batches, or a vGPU or MIG slice" if single else "a GPU"
+    here = "larger batches, or a vGPU or MIG instance" if single else "a GPU"
     return by_link, f"{here} in the VM's own host"

@@ -238,7 +238,7 @@ def _timesliced_modes(
         verdict, text = "no", f"{gpu.name} has no time-sliced compute profile."
         if known.value == "unknown":
             verdict = "unknown"
-            text = f"Whether {gpu.name} has compute profiles on vSphere is not known from a source."
+            text = f"Whether {gpu.name} has compute profiles on vSphere is not stated in any source."
         yield _mode("equal", "Time-sliced vGPU", verdict, text, known)
         return
     row = catalog.row("rules", "timesliced-equal-size")

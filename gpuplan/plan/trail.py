@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, Value, own_rows, weakest
+from gpuplan.facts import Carded, Fact, Value, own_rows, weakest
 from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.units import SUFFIX
 
 
-class Lines(dict[str, "Line"]):
+class Lines(dict[str, "Line"], Carded):
     """Numbers of a plan by their keys, short in a console."""
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Carded):
     """One number of the plan and where it comes from; its words and sources are gathered when they are first read."""
 
     key: str

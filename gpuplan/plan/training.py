@@ -221,14 +221,14 @@ def _training_changes(
             if now > best_share + 0.01:
                 best, best_share = f"{link} Gbit/s{words}", now
     if best:
-        found = [f"{best} would reach {whole_percent(best_share)}, no link more"]
+        found = [f"{best} would reach {whole_percent(best_share)}, and no link reaches more"]
     elif servers:
         server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
         found = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
     else:
         found = ["no faster link helps"]
     double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
-    others = {"twice the batch": reached(scenario, double)}
+    others = {"double the batch size": reached(scenario, double)}
     if servers:
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
         others["allreduce instead of parameter servers"] = reached(ring)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,11 @@ from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.layouts import spare_hosts
-from gpuplan.plan.llm import KINDS, llm_of, model_problems, uses_model
+from gpuplan.plan.llm import KINDS, uses_model
 from gpuplan.plan.llm_job import fewest_hosts
 from gpuplan.plan.power_on_rules import lacks
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
-from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     MAX_GPUS,
@@ -45,15 +44,21 @@ from gpuplan.units import exact
 from gpuplan.wording import amount, verb
 
 
-def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
-    """What in a scenario this catalog and this hardware do not allow; each stage is checked where those before it found nothing."""
+def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], Scenario]) -> list[Problem]:
+    """What in a scenario this catalog and this hardware do not allow; each stage is checked where those before it found nothing.
+
+    ``sized`` gives the scenario with its language models as VMs, or refuses it.
+    """
     if problems := wrong_values(scenario):
         return problems
-    for stage in (MUST_BE_KNOWN, (*MUST_BE_POSSIBLE, model_problems)):
-        if problems := [problem for check in stage for problem in check(scenario, catalog)]:
-            return problems
-    sized = llm_of(Trail(), scenario, catalog).scenario
-    return [problem for check in OF_THE_VMS for problem in check(sized, catalog)]
+    if problems := [problem for check in MUST_BE_KNOWN for problem in check(scenario, catalog)]:
+        return problems
+    problems = [problem for check in MUST_BE_POSSIBLE for problem in check(scenario, catalog)]
+    try:
+        of_vms = sized()
+    except ScenarioError as error:
+        problems += error.problems
+    return problems or [problem for check in OF_THE_VMS for problem in check(of_vms, catalog)]
 
 
 def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -207,11 +212,11 @@ def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         yield from _vm_problems(scenario, group)
         off = group.off_hours_share
         if group.jobs_per_day is None and off is not None and off > group.active_share:
-            allowed = f"at most the {show(group.active_share)} that are active within the hours; exchange the hours if not"
+            allowed = f"at most the {show(group.active_share)} that are active within the hours; swap the hours if not"
             yield Problem(f"groups.{group.id}.off_hours_share", show(off), allowed)
         for name, _ in sites_people(group.sites):
             if not zone_of(name, catalog):
-                allowed = "a city, a time zone such as Asia/Kolkata, or UTC+5:30; a larger city with the same clock will do"
+                allowed = "a city, a time zone such as Asia/Kolkata, or UTC+5:30; or a larger city in the same time zone"
                 yield Problem(f"groups.{group.id}.sites", show(name), allowed)
 
 
@@ -330,7 +335,7 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
     if asked.method == "closed" and asked.rule in RISKS:
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
-            allowed = f"{jobs.name} states jobs a day, not a known number of users; choose another assumption about arrivals"
+            allowed = f"{jobs.name} states jobs a day, not a known number of users; choose another setting for Arrivals"
             yield Problem("demand.method", "closed", allowed)
     stated = {name: getattr(asked, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
     known = [(name, value) for name, value in stated.items() if value is not None]
@@ -468,10 +473,13 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
     else:
         kind, boards = _slots(server, gpu, wanted / per_board)
     if boards is None:
-        return None, f"how many {gpu.name} {server.name} takes is not known from a source"
+        return None, f"no source says how many {gpu.name} {server.name} takes"
     most = int(boards) * per_board
     if server.value("gpu_limits") == "lower-bound" and wanted > most:
-        return None, f"{server.name} is known to hold {most} {kind} GPUs, and not whether it holds more"
+        return (
+            None,
+            f"{server.name} is known to hold {most} {kind} GPUs; no source says whether it holds more",
+        )
     return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"
 
 

@@ -153,7 +153,7 @@ class _Ways:
                 return "licences whose price is not known"
             gpus = found[0].licensed_gpus - found[1].licensed_gpus
             if gpus <= 0:
-                return "nothing beside the licences of the other groups"
+                return "nothing beyond the licences of the other groups"
             paid = money(found[0].gpu_software - found[1].gpu_software, self.scenario.cost.currency)
             return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, failover capacity included"
 
@@ -164,7 +164,7 @@ class _Ways:
         def balance() -> str:
             found = both()
             if found is None or math.inf in (found[0].net_present, found[1].net_present):
-                return "costs that cannot be compared"
+                return "an amount that is not known"
             more = found[0].net_present - found[1].net_present
             compared = f"{money(abs(more), self.scenario.cost.currency)} {'more' if more >= 0 else 'less'}"
             return f"{compared} over {self._years} (net present cost, licences included)"

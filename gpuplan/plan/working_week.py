@@ -92,13 +92,29 @@ class Week(Brief):
 
     def ask(self, quarters: Sequence[int]) -> Ask:
         """What the group wants in some quarters of an hour in which the same sites are on duty: the most of it."""
-        if not self.closed:
-            load = float(self.loads[list(quarters)].max())
-            load = 0.0 if load < LEAST_LEFT * float(self.loads.max()) else load
-            most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
-            return Ask(self.group.id, self.gpus, (), (), load, math.sqrt(load), most, self.work_h)
-        on = self.on[:, quarters[0]]
-        here = sum(n for n, now in zip(self.people, on, strict=True) if now)
+        if self.closed:
+            return self._asks[self._on_duty[quarters[0]]]
+        load = max(map(self._loads.__getitem__, quarters))
+        most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
+        return Ask(self.group.id, self.gpus, (), (), load, math.sqrt(load), most, self.work_h)
+
+    @cached_property
+    def _loads(self) -> list[float]:
+        """``loads`` as plain numbers, what has faded away as none: much is asked for one quarter of an hour after the other."""
+        least = LEAST_LEFT * float(self.loads.max())
+        return [0.0 if load < least else load for load in self.loads.tolist()]
+
+    @cached_property
+    def _on_duty(self) -> list[int]:
+        """People on duty in each quarter of an hour."""
+        return [int(here) for here in np.array(self.people) @ self.on]
+
+    @cached_property
+    def _asks(self) -> dict[int, Ask]:
+        """What so many people on duty want, with those who work outside their hours."""
+        return {here: self._asked(here) for here in set(self._on_duty)}
+
+    def _asked(self, here: int) -> Ask:
         counts = [
             (here, self.group.active_share),
             (sum(self.people) - here, self.group.off_hours_share or 0.0),

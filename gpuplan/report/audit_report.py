@@ -118,7 +118,7 @@ def audit_text(
 
 def _reading(reading: Reading) -> str:
     lines = [
-        f"{reading.format}: {number(reading.used)} of {number(reading.rows)} rows used; times that state no offset are read as "
+        f"{reading.format}: {number(reading.used)} of {number(reading.rows)} rows used; times without an offset are read as "
         f"{reading.time_zone}."
     ]
     columns = ", ".join(f"{what} from {column!r}" for what, column in reading.columns.items())
@@ -130,7 +130,7 @@ def _reading(reading: Reading) -> str:
             f"Left out: {number(skipped.rows)} rows, {skipped.reason}; first in line {skipped.first_line}{example}."
         )
     lines += [f"{note}." for note in reading.notes]
-    return heading("What was read") + "\n".join(wrapped(line) for line in lines)
+    return heading("Input file") + "\n".join(wrapped(line) for line in lines)
 
 
 def _day(seconds: float, zone: str) -> str:

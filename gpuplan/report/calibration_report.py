@@ -203,10 +203,10 @@ def calibration_text(found: Mapping[str, Any]) -> str:
     """What ``calibration_dict`` found, as text: parameters, targets, errors in sample and left out, and the largest errors."""
     moved = [p["parameter"] for p in found["parameters"] if p["moved"]]
     verdict = (
-        f"The catalog holds other values than the fit gives: {', '.join(moved)}. Write the refitted values into data/assumptions.csv "
+        f"The catalog values differ from the fit: {', '.join(moved)}. Write the refitted values into data/assumptions.csv "
         "and the defaults of the models."
         if moved
-        else "The catalog holds what the fit gives, to three digits."
+        else "The catalog matches the fit, to three digits."
     )
     parts = [
         chapter(tables.parameters(found)),
@@ -217,16 +217,6 @@ def calibration_text(found: Mapping[str, Any]) -> str:
         heading("Rows with the largest errors") + worst_text(found),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def targets_text(found: Mapping[str, Any]) -> str:
-    """What the models are held to on the rows they were fitted on, and what is reached."""
-    return text(tables.targets(found))
-
-
-def errors_text(found: Mapping[str, Any]) -> str:
-    """Errors of each series, fitted on all series and on the others alone."""
-    return text(tables.errors(found))
 
 
 def ranges_text(found: Mapping[str, Any]) -> str:
@@ -259,10 +249,3 @@ def predicted_text(found: Mapping[str, Any], area: str) -> str:
     if not kept:
         raise ValueError(f"area is {area!r}; it must be one of {', '.join(TARGETS)}")
     return _rows_text(kept)
-
-
-def warm_text(catalog: Catalog) -> str:
-    """Published times of warm work over the network; the round trips of the presets were derived from them."""
-    return text(
-        tables.warm_work([row for row in catalog.rows("remote_times") if row["phase"] != "cold inference"])
-    )

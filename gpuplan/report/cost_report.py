@@ -58,7 +58,7 @@ def cost_text(plan: Plan) -> str:
     return page(
         plan.scenario.name,
         _answer(plan, costs, use),
-        chapter(years, title=f"What is paid when, in {word}{costs.currency}"),
+        chapter(years, title=f"Payments by year, in {word}{costs.currency}"),
         chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
         chapter(cost.cost_by_group(plan)),
         chapter(token_costs(plan)),
@@ -83,8 +83,8 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
         ),
         ("For", f"{cost.hosts_over_years(costs)}"),
         ("TCO", span["total"]),
-        ("At the start", f"{span['at_start']}, of it {span['hardware']} hardware"),
-        ("A GPU-hour", f"{span['gpu_hour_installed']} installed{used * (costs.gpu_hour_used is not None)}"),
+        ("At the start", f"{span['at_start']}, including {span['hardware']} hardware"),
+        ("Per GPU-hour", f"{span['gpu_hour_installed']} installed{used * (costs.gpu_hour_used is not None)}"),
         ("Power", f"{watts(use.typical_w)} typical, {watts(use.peak_w)} at peak"),
     ]
     if costs.excludes:
@@ -120,7 +120,7 @@ def _rent_by_year(plan: Plan) -> str:
     if not found:
         return ""
     word, paid = fitted(rent_by_year(found, added_up=True))
-    return chapter(paid, title=f"Rent or buy: paid until then, in {word}{found[0].currency}")
+    return chapter(paid, title=f"Rent or buy: paid to date, in {word}{found[0].currency}")
 
 
 def _internal(plan: Plan) -> str:

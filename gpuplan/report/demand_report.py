@@ -145,7 +145,7 @@ def _planned(plan: Plan) -> str:
     if not plan.groups:
         return wrapped(total_words(plan))
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
-    text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned for, by the rule: {rule}."
+    text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned; sizing rule: {rule}."
     if stated is not None:
         text += f" {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
     return wrapped(text)
@@ -169,7 +169,7 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     said = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
     return chapter(
         demand.methods(found),
-        f"{said} The formulas see one pool of GPUs without the bounds of hosts, which a simulation sees (--simulate).",
+        f"{said} The formulas treat the GPUs as one pool without host boundaries; --simulate includes them.",
         title=f"{name}: {promise}",
     )
 
@@ -182,7 +182,9 @@ def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
     """A simulation as text."""
     found, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
     growing = (
-        " The queue still grew at the end: the waits depend on how long it ran." if found.growing else ""
+        " The queue was still growing at the end: wait times depend on how long it ran."
+        if found.growing
+        else ""
     )
     down = f", {simulation.down} down" if simulation.down else ""
     return chapter(

@@ -37,8 +37,8 @@ OTHER = "#b9c0ca"
 """Colour of what belongs to no group."""
 MOST_HOSTS = 24
 """Up to so many hosts are drawn one by one."""
-MOST_CLUSTERS = 6
-"""Clusters that are drawn; what stands on others is in the tables."""
+MOST_CLUSTERS = 5
+"""Clusters that are drawn, so that the text of the drawing can be read on paper; what stands on others is in the tables."""
 MOST_PIECES = 8
 """Pieces of one group on a GPU that are divided by lines."""
 MOST_LISTED = 24
@@ -72,7 +72,7 @@ COLUMNS, GAP, PAD = 4, 12, 6
 TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
-def hosts_svg(plan: Plan, most_clusters: int = MOST_CLUSTERS) -> str:
+def hosts_svg(plan: Plan) -> str:
     """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
     drawing = Drawing()
     if not plan.pools:
@@ -81,12 +81,12 @@ def hosts_svg(plan: Plan, most_clusters: int = MOST_CLUSTERS) -> str:
     y = 0.0
     drawn: set[str] = set()
     clusters = clusters_alike(plan)
-    most = MOST_HOSTS // min(len(clusters), most_clusters)
-    for pool in clusters[:most_clusters]:
+    most = MOST_HOSTS // min(len(clusters), MOST_CLUSTERS)
+    for pool in clusters[:MOST_CLUSTERS]:
         hosts = _Hosts(drawing, plan, pool)
         y = hosts.draw(y, most)
         drawn |= hosts.drawn
-    if (left := len(clusters) - most_clusters) > 0:
+    if (left := len(clusters) - MOST_CLUSTERS) > 0:
         drawing.text(0, y + SIZE, f"and {counted(left, 'cluster')} filled in other ways", fill=SOFT)
         y += LINE + 6
     y = _legend(drawing, plan, drawn, y)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
-from gpuplan.locales import speaking, written_day
+from gpuplan.locales import speaking
+from gpuplan.report.brand import PLAIN, Brand
 from gpuplan.report.document import (
+    FILLED,
     Block,
     Bullets,
     DecisionBlock,
@@ -20,18 +24,24 @@ from gpuplan.report.document import (
     Grid,
     KeyFigures,
     Paragraph,
+    References,
     clean,
 )
 from gpuplan.report.template import LOOKS, ZIP_DATE, checked_template, packed_parts, usable_template
+from gpuplan.wording import said
 
 EMU_PER_TWIP = 635
-CHARACTER, CELL_MARGINS = 112, 240
+LONGEST_KEPT = 14
+"""Characters of a word that a column keeps on one line."""
+COLUMN_GAP = 254_000
+"""Between two columns of text, in English Metric Units."""
+CHARACTER, CELL_MARGINS = 102, 230
 """Widths in a table in twentieths of a point: of a bold character of 9 points, and of what a cell leaves free."""
 SVG_EXTENSION = "{96DAC541-7B7A-43D3-8B79-37D633B846F1}"
 """Says that a picture also exists as SVG."""
 SVG_NAMESPACE = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
-ACCENT, INK, QUIET, LINE, SHADE = "0B5CAD", "1A2230", "5A6576", "C5CBD5", "E8EEF6"
-FONT = "Calibri"
+ACCENT, INK, QUIET, SHADE = PLAIN.accent, PLAIN.ink, PLAIN.quiet, PLAIN.shade
+WHITE = "FFFFFF"
 AFTER_UPDATE = (
     "hdrShapeDefaults", "footnotePr", "endnotePr", "compat", "docVars", "rsids", "mathPr", "attachedSchema", "themeFontLang",
     "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
@@ -44,27 +54,33 @@ LEVEL = (
 """How headings of a level are numbered."""
 OWN_FOOTERS = ("tbl", "instrText", "fldSimple", "sdt")
 """Elements of a footer that a template fills by other means than text."""
-OWN_STYLES = {"lead": "gpuplan lead", "note": "gpuplan note", "cell": "gpuplan table"}
+OWN_STYLES = {
+    "lead": "gpuplan lead",
+    "note": "gpuplan note",
+    "cell": "gpuplan table",
+    "small": "gpuplan small table",
+    "reference": "gpuplan reference",
+}
 
 
-def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
-    """The design document as a DOCX file, the same bytes for the same document."""
+def docx_bytes(document: Document, *, brand: Brand = PLAIN, template: bytes | None = None) -> bytes:
+    """The design document as a DOCX file, the same bytes for the same document; a template goes before the brand."""
     from docx import Document as word_file
 
     if template is None:
-        return _written(document, word_file(), own=True)
+        return _written(document, word_file(), brand, own=True)
     with usable_template("docx"):
         word = word_file(BytesIO(checked_template(template, "docx").file))
         _emptied(word)
-        return _written(document, word, own=False)
+        return _written(document, word, brand, own=False)
 
 
-def _written(document: Document, word: Any, *, own: bool) -> bytes:
+def _written(document: Document, word: Any, brand: Brand, *, own: bool) -> bytes:
     with speaking(document.locale):
-        _Writer(word, own=own, paper=document.paper).write(document)
+        _Writer(word, brand, own=own, paper=document.paper).write(document)
     stream = BytesIO()
     word.save(stream)
-    return same_bytes(stream.getvalue(), day=document.as_of)
+    return same_bytes(stream.getvalue(), day=document.day)
 
 
 def same_bytes(file: bytes, *, day: str) -> bytes:
@@ -167,16 +183,18 @@ def _element(tag: str, text: str = "", **attributes: str) -> Any:
 
 PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
+TALLEST = 0.86
+"""Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
 
 
 class _Writer:
     """Writes the blocks of a document to a Word file."""
 
-    def __init__(self, word: Any, *, own: bool, paper: str) -> None:
+    def __init__(self, word: Any, brand: Brand, *, own: bool, paper: str) -> None:
         from docx.enum.style import WD_STYLE_TYPE
         from docx.shared import Mm
 
-        self.word, self.own, self.paper = word, own, paper
+        self.word, self.brand, self.own, self.paper = word, brand, own, paper
         self.bookmarks = 0
         self.counts = {"Table": 0, "Figure": 0}
         if own:
@@ -195,7 +213,13 @@ class _Writer:
         """The whole document."""
         self._properties(document)
         self._footer(document.title)
-        self._cover(document)
+        self._title(document)
+        for block in document.front:
+            self._block(block)
+        heading = self._paragraph(said("document.control"), "TOC Heading")
+        heading.paragraph_format.page_break_before = True
+        for block in document.control:
+            self._block(replace(block, caption="") if isinstance(block, Grid) else block)
         self._contents(document)
         for at, chapter in enumerate(document.chapters):
             heading = self._heading(chapter.title, 1)
@@ -215,25 +239,26 @@ class _Writer:
 
         section = self.word.sections[0]
         section.page_width, section.page_height = map(Mm, PAPERS[self.paper])
-        section.left_margin = section.right_margin = Mm(24)
-        section.top_margin, section.bottom_margin = Mm(24), Mm(22)
-        section.different_first_page_header_footer = True
+        section.left_margin = section.right_margin = Mm(22)
+        section.top_margin, section.bottom_margin = Mm(20), Mm(20)
 
     def _own_styles(self) -> None:
+        ink, accent, quiet = self.brand.ink, self.brand.accent, self.brand.quiet
         sizes = {
-            "Normal": (10.5, INK, 0, 6),
-            "Title": (30, ACCENT, 160, 12),
-            "Subtitle": (16, QUIET, 0, 6),
-            "Heading 1": (18, ACCENT, 20, 8),
-            "Heading 2": (13, ACCENT, 14, 4),
-            "Caption": (9, QUIET, 6, 4),
-            "List Bullet": (10.5, INK, 0, 3),
+            "Normal": (10, ink, 0, 5),
+            "Title": (22, accent, 0, 2),
+            "Subtitle": (10, quiet, 0, 8),
+            "Heading 1": (18, accent, 22, 8),
+            "Heading 2": (13, accent, 14, 4),
+            "Caption": (9, quiet, 6, 3),
+            "List Bullet": (10, ink, 0, 3),
         }
         for name, (size, colour, before, after) in sizes.items():
             style = self.word.styles[name]
             _look(style, size, colour, before, after)
-            style.font.name, style.font.italic = FONT, False
-            style.paragraph_format.line_spacing = 1.1
+            heads = name.startswith(("Title", "Heading"))
+            style.font.name, style.font.italic = self.brand.headings if heads else self.brand.text, False
+            style.paragraph_format.line_spacing = 1.0 if name == "Title" else 1.08
             fonts = style.element.rPr.rFonts
             for theme in ("asciiTheme", "hAnsiTheme"):
                 fonts.attrib.pop(_qn(f"w:{theme}"), None)
@@ -266,24 +291,31 @@ class _Writer:
         from docx.enum.style import WD_STYLE_TYPE
 
         held = {style.name for style in self.word.styles}
+        ink, quiet = self.brand.ink, self.brand.quiet
         looks = {
-            OWN_STYLES["lead"]: (12, INK, True, 8),
-            OWN_STYLES["note"]: (9.5, QUIET, False, 6),
+            OWN_STYLES["lead"]: (12, ink, True, 6),
+            OWN_STYLES["note"]: (9, quiet, False, 6),
             OWN_STYLES["cell"]: (9, "", False, 0),
+            OWN_STYLES["small"]: (8.5, "", False, 0),
+            OWN_STYLES["reference"]: (8, ink, False, 2),
         }
+        tight = (OWN_STYLES["cell"], OWN_STYLES["small"], OWN_STYLES["reference"])
         for name, (size, colour, bold, after) in looks.items():
             if name not in held:
                 style = self.word.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
                 style.base_style = self.word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
                 _look(style, size, colour, 0, after)
                 style.font.bold = bold or None
-                style.paragraph_format.line_spacing = 1.0 if name == OWN_STYLES["cell"] else None
+                style.paragraph_format.line_spacing = 1.0 if name in tight else None
         if self.own:
             for level, indent in ((1, 0), (2, 18)):
                 style = self.word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
                 style.base_style = self.word.styles["Normal"]
-                style.paragraph_format.left_indent = _points(indent)
-                style.paragraph_format.space_after = _points(3)
+                style.font.size = _points(10 if level == 1 else 9)
+                style.font.bold = level == 1
+                form = style.paragraph_format
+                form.left_indent, form.line_spacing = _points(indent), 1.0
+                form.space_before, form.space_after = _points(3 if level == 1 else 0), _points(1)
         for language in self.word.styles.element.iter(_qn("w:lang")):
             language.set(_qn("w:val"), "en-GB")
 
@@ -294,7 +326,7 @@ class _Writer:
             title=document.title,
             subject=document.customer,
             comments=document.made_with,
-            day=document.as_of,
+            day=document.day,
         )
         settings = self.word.settings.element
         if settings.find(_qn("w:updateFields")) is None:
@@ -307,7 +339,6 @@ class _Writer:
 
     def _footer(self, title: str) -> None:
         """Page numbers, unless the template has a footer of its own."""
-        from docx.enum.text import WD_ALIGN_PARAGRAPH
 
         footer = self.word.sections[-1].footer
         filled = any(p.text.strip() for p in footer.paragraphs) or any(
@@ -316,27 +347,42 @@ class _Writer:
         if filled and not footer.is_linked_to_previous:
             return
         paragraph = footer.paragraphs[0] if footer.paragraphs else footer.add_paragraph()
-        paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        paragraph.style = self.word.styles[OWN_STYLES["note"]]
         name = one_line(title)
-        paragraph.add_run(f"{name if len(name) <= 60 else name[:59] + '…'}  ·  Page ")
+        parts = [self.brand.footer, name if len(name) <= 60 else name[:59] + "\u2026"]
+        paragraph.add_run("  \u00b7  ".join(filter(None, parts)) + "\t")
+        _right_tab(paragraph, self.width)
+        paragraph.add_run(said("document.page"))
         self._field(paragraph, "PAGE", "1")
-        paragraph.add_run(" of ")
+        paragraph.add_run(said("document.of pages"))
         self._field(paragraph, "NUMPAGES", "1")
 
     # Parts of the document
 
-    def _cover(self, document: Document) -> None:
+    def _title(self, document: Document) -> None:
+        """The head of the first page: the logo, what it is and for whom."""
+        if self.brand.logo and self.own:
+            self._logo()
         self._paragraph(one_line(document.title), "Title")
-        if document.customer:
-            self._paragraph(one_line(document.customer), "Subtitle")
-        if document.as_of:
-            self._paragraph(f"As of {written_day(document.as_of)}")
-        self._paragraph(one_line(document.made_with), OWN_STYLES["note"])
+        below = (document.customer, document.about)
+        self._paragraph("  \u00b7  ".join(one_line(text) for text in below if text), "Subtitle")
+
+    def _logo(self) -> None:
+        """The firm's logo at the right, as high as two lines."""
+        from docx.enum.text import WD_ALIGN_PARAGRAPH
+
+        paragraph = self._paragraph("")
+        paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        paragraph.paragraph_format.space_after = _points(0)
+        picture = paragraph.add_run().add_picture(BytesIO(self.brand.logo), height=_points(28))
+        most = int(self.width * 0.4)
+        if picture.width > most:
+            picture.height, picture.width = int(picture.height * most / picture.width), most
+        picture._inline.docPr.set("descr", self.brand.name)
 
     def _contents(self, document: Document) -> None:
-        """A table of contents that Word fills with page numbers when the file is opened."""
-        title = self._paragraph("Contents", "TOC Heading")
-        title.paragraph_format.page_break_before = True
+        """The chapters and sections with their pages, which Word and LibreOffice work out when the file is opened."""
+        title = self._paragraph(said("document.contents"), "TOC Heading")
         if "TOC Heading" not in self.known:
             title.runs[0].bold, title.runs[0].font.size = True, _points(16)
         entries = [
@@ -344,21 +390,23 @@ class _Writer:
             for chapter in document.chapters
             for level, text in [(1, chapter.title), *((2, section.title) for section in chapter.sections)]
         ]
-        first = paragraph = self._paragraph("", "toc 1")
-        self._field_char(first, "begin", dirty="true")
-        run = first.add_run()
-        run._r.append(_element("instrText", ' TOC \\o "1-2" \\h \\z \\u '))
-        self._field_char(first, "separate")
-        for at, (level, text) in enumerate(entries, 1):
-            if at > 1:
-                paragraph = self._paragraph("", f"toc {level}")
+        numbers = _numbers([level for level, _ in entries])
+        with self._in_columns():
+            self._listed(entries, numbers)
+
+    def _listed(self, entries: Sequence[tuple[int, str]], numbers: Sequence[str]) -> None:
+        """The lines of the contents."""
+        wide = int((self.width - COLUMN_GAP) / 2)
+        for at, ((level, text), number) in enumerate(zip(entries, numbers, strict=True), 1):
+            paragraph = self._paragraph("", f"toc {level}")
             if level == 2 and "toc 2" not in self.known:
                 paragraph.paragraph_format.left_indent = _points(18)
+            _right_tab(paragraph, wide, dotted=True)
             link = _element("hyperlink", anchor=_bookmark(at), history="1")
-            run = paragraph.add_run(one_line(text))
-            link.append(run._r)
+            before = f"{number}  " if self.own else ""
+            link.append(paragraph.add_run(f"{before}{one_line(text)}\t")._r)
             paragraph._p.append(link)
-        self._field_char(paragraph, "end")
+            self._field(paragraph, f"PAGEREF {_bookmark(at)} \\h", "\u2026")
 
     def _heading(self, text: str, level: int) -> Any:
         self.bookmarks += 1
@@ -385,25 +433,70 @@ class _Writer:
         elif isinstance(block, Figure):
             self._figure(block)
         elif isinstance(block, KeyFigures):
-            self._table(block.items, (), widths=(0.3, 0.25, 0.45), bold=(1,))
-            self._gap()
+            self._figures(block)
+        elif isinstance(block, References):
+            self._references(block)
         else:
             self._decision(block)
+
+    def _figures(self, figures: KeyFigures) -> None:
+        """The answer at a glance: tiles beside each other."""
+        columns = len(figures.items)
+        twips = [int(self.width / EMU_PER_TWIP / columns)] * columns
+        table = self._empty_table(1, twips, borders=False)
+        for (label, value, note), cell, width in zip(
+            figures.items, table.tr_lst[0].tc_lst, twips, strict=True
+        ):
+            _set_width(cell.get_or_add_tcPr().get_or_add_tcW(), width)
+            cell.tcPr.append(_element("shd", val="clear", color="auto", fill=self.brand.shade))
+            first = cell.p_lst[0]
+            lines = (
+                (label, 8.5, False, self.brand.quiet),
+                (value, 15, True, self.brand.accent),
+                (note, 8.5, False, self.brand.ink),
+            )
+            for at, (text, size, bold, colour) in enumerate(lines):
+                paragraph = first if at == 0 else cell.add_p()
+                paragraph.style = self.word.styles[OWN_STYLES["cell"]].style_id
+                _set_text(paragraph, clean(text), bold=bold, size=size, colour=colour)
+        self._gap()
+
+    def _references(self, block: References) -> None:
+        """Sources in two columns."""
+        with self._in_columns():
+            for number, text in block.items:
+                paragraph = self._paragraph("", OWN_STYLES["reference"])
+                form = paragraph.paragraph_format
+                form.left_indent, form.first_line_indent = _points(20), _points(-20)
+                form.tab_stops.add_tab_stop(_points(20))
+                paragraph.add_run(f"{number}\t{clean(text)}")
+
+    @contextmanager
+    def _in_columns(self) -> Iterator[None]:
+        """Set what is written within in two columns, between two breaks of the section."""
+        from docx.enum.section import WD_SECTION
+
+        _columns(self.word.add_section(WD_SECTION.CONTINUOUS), 2)
+        yield
+        _columns(self.word.add_section(WD_SECTION.CONTINUOUS), 1)
 
     def _grid(self, grid: Grid) -> None:
         if grid.caption:
             self._caption("Table", grid.caption).paragraph_format.keep_with_next = True
-        self._table(grid.rows, grid.heads, right=grid.right, widths=grid.widths, totals=grid.totals)
-        self._gap()
+        heads = grid.heads if any(grid.heads) else ()
+        bold = () if heads else (0,)
+        look = "small" if grid.small else "cell"
+        self._table(
+            grid.rows, heads, right=grid.right, widths=grid.widths, totals=grid.totals, bold=bold, look=look
+        )
+        self._gap(4 if grid.small else 0)
 
     def _decision(self, decision: DecisionBlock) -> None:
         rows = [
-            ("Decision", decision.decision),
-            ("Justification", decision.justification),
-            ("Implication", decision.implication),
+            (said("decisions.decision"), decision.decision),
+            (said("decisions.justification"), decision.justification),
+            (said("decisions.implication"), decision.implication),
         ]
-        if decision.sources:
-            rows.append(("Sources", "; ".join(decision.sources)))
         head = (str(decision.number), decision.title)
         self._table(rows, head, widths=(0.17, 0.83), together=True, bold=(0,))
         self._gap()
@@ -421,7 +514,7 @@ class _Writer:
         picture = paragraph.add_run().add_picture(
             BytesIO(figure_png(clean(figure.svg))), width=int(self.width * min(1.0, figure.width))
         )
-        most = int(0.72 * self.height)
+        most = int(TALLEST * self.height)
         if picture.height > most:
             picture.width, picture.height = int(picture.width * most / picture.height), most
         properties = picture._inline.docPr
@@ -439,14 +532,18 @@ class _Writer:
         """A paragraph in a style, or in the usual one if the template lacks it."""
         return self.word.add_paragraph(text, style if style in self.known else None)
 
-    def _gap(self) -> None:
+    def _gap(self, points: float = 0) -> None:
         """Room after a table."""
-        self._paragraph("", OWN_STYLES["cell"])
+        paragraph = self._paragraph("", OWN_STYLES["cell"])
+        if points:
+            paragraph.paragraph_format.line_spacing = _points(points)
 
     def _caption(self, kind: str, text: str) -> Any:
         self.counts[kind] += 1
         paragraph = self._paragraph("", "Caption")
-        paragraph.add_run(f"{kind} ")
+        paragraph.add_run(
+            said("document.table number") if kind == "Table" else said("document.figure number")
+        )
         self._field(paragraph, f"SEQ {kind} \\* ARABIC", str(self.counts[kind]))
         paragraph.add_run(f": {one_line(text)}")
         return paragraph
@@ -471,6 +568,7 @@ class _Writer:
         bold: Sequence[int] = (),
         totals: Sequence[int] = (),
         together: bool = False,
+        look: str = "cell",
     ) -> None:
         """A table whose first row is repeated on every page and whose rows are not split."""
         from docx.enum.text import WD_ALIGN_PARAGRAPH
@@ -484,7 +582,7 @@ class _Writer:
         strong = {row + bool(heads) for row in totals} | ({0} if heads else set())
         kept = range(len(cells) - 1) if together else range(bool(heads))
         table = self._empty_table(len(cells), twips)
-        style = self.word.styles[OWN_STYLES["cell"]].style_id
+        style = self.word.styles[OWN_STYLES[look]].style_id
         for at, (row, texts) in enumerate(zip(table.tr_lst, cells, strict=True)):
             head = bool(heads) and at == 0
             properties = row.get_or_add_trPr()
@@ -494,7 +592,7 @@ class _Writer:
             for column, (cell, width) in enumerate(zip(row.tc_lst, twips, strict=True)):
                 _set_width(cell.get_or_add_tcPr().get_or_add_tcW(), width)
                 if head:
-                    cell.tcPr.append(_element("shd", val="clear", color="auto", fill=SHADE))
+                    cell.tcPr.append(_element("shd", val="clear", color="auto", fill=self.brand.shade))
                 paragraph = cell.p_lst[0]
                 paragraph.style = style
                 if at in kept:
@@ -502,16 +600,20 @@ class _Writer:
                 if column in right:
                     paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
                 text = clean(texts[column]) if column < len(texts) else ""
-                _set_text(paragraph, text, bold=at in strong or column in bold)
+                for part in filter(None, FILLED.split(text)):
+                    colour = self.brand.quiet if FILLED.fullmatch(part) else ""
+                    _set_text(paragraph, part, bold=at in strong or column in bold, colour=colour)
 
-    def _empty_table(self, rows: int, twips: Sequence[int]) -> Any:
+    def _empty_table(self, rows: int, twips: Sequence[int], *, borders: bool = True) -> Any:
         """A table with columns of some widths, in twentieths of a point."""
         table = self.word.add_table(rows=rows, cols=len(twips))
         width = table._tbl.tblPr.find(_qn("w:tblW"))
-        if not self.own and "Table Grid" in {style.name for style in self.word.styles}:
+        if not borders:
+            width.addnext(_borders(WHITE, "insideV", size="24"))
+        elif not self.own and "Table Grid" in {style.name for style in self.word.styles}:
             table.style = "Table Grid"
         else:
-            width.addnext(_borders())
+            width.addnext(_borders(self.brand.line, "top", "bottom", "insideH"))
         table.autofit = False
         _set_width(width, sum(twips))
         for column, each in zip(table._tbl.tblGrid.gridCol_lst, twips, strict=True):
@@ -519,11 +621,42 @@ class _Writer:
         return table._tbl
 
 
-def _set_text(paragraph: Any, text: str, *, bold: bool) -> None:
+def _set_text(paragraph: Any, text: str, *, bold: bool = False, size: float = 0, colour: str = "") -> None:
     run = paragraph.add_r()
     run.text = text
     if bold:
         run.get_or_add_rPr().get_or_add_b()
+    if colour:
+        run.get_or_add_rPr().append(_element("color", val=colour))
+    if size:
+        run.get_or_add_rPr().append(_element("sz", val=str(round(2 * size))))
+
+
+def _right_tab(paragraph: Any, width: int, *, dotted: bool = False) -> None:
+    """A tab at the right edge of the text, with dots up to it if wanted."""
+    from docx.enum.text import WD_TAB_ALIGNMENT, WD_TAB_LEADER
+
+    leader = WD_TAB_LEADER.DOTS if dotted else WD_TAB_LEADER.SPACES
+    paragraph.paragraph_format.tab_stops.add_tab_stop(width, WD_TAB_ALIGNMENT.RIGHT, leader)
+
+
+def _columns(section: Any, count: int) -> None:
+    """Set the text of a section in columns."""
+    held = section._sectPr.find(_qn("w:cols"))
+    if held is None:
+        held = _element("cols")
+        section._sectPr.append(held)
+    held.set(_qn("w:num"), str(count))
+    held.set(_qn("w:space"), str(COLUMN_GAP // EMU_PER_TWIP))
+
+
+def _numbers(levels: Sequence[int]) -> list[str]:
+    """The numbers of chapters and sections in their order."""
+    found, chapter, section = [], 0, 0
+    for level in levels:
+        chapter, section = (chapter + 1, 0) if level == 1 else (chapter, section + 1)
+        found.append(str(chapter) if level == 1 else f"{chapter}.{section}")
+    return found
 
 
 def _set_width(element: Any, twips: int) -> None:
@@ -552,10 +685,10 @@ def _bookmark(at: int) -> str:
     return f"_Toc{at:09}"
 
 
-def _borders() -> Any:
+def _borders(colour: str, *sides: str, size: str = "4") -> Any:
     borders = _element("tblBorders")
-    for side in ("top", "bottom", "insideH"):
-        borders.append(_element(side, val="single", sz="4", space="0", color=LINE))
+    for side in sides:
+        borders.append(_element(side, val="single", sz=size, space="0", color=colour))
     return borders
 
 
@@ -568,10 +701,12 @@ def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int)
     """Widths of columns in twentieths of a point: each as wide as its longest word, the rest as stated or by the text."""
     columns = list(zip_longest(*cells, fillvalue=""))
     words = [max(map(len, " ".join(texts).split()), default=1) for texts in columns]
-    least = [CELL_MARGINS + CHARACTER * min(word, 18) for word in words]
+    least = [CELL_MARGINS + CHARACTER * min(word, LONGEST_KEPT) for word in words]
     wished = [CELL_MARGINS + CHARACTER * min(max(map(len, texts)), 44) for texts in columns]
     if shares:
         wished = [int(width * share / sum(shares)) for share in shares]
+    elif sum(wished) < width:
+        return [int(width * each / sum(wished)) for each in wished]
     if sum(least) >= width:
         return [int(width * each / sum(least)) for each in least]
     more = [max(0, wish - each) for wish, each in zip(wished, least, strict=True)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from gpuplan.facts import Brief
 from gpuplan.locales import per_cent, quoted, spoken
-from gpuplan.plan import Plan
+from gpuplan.plan import Plan, of_design
 from gpuplan.plan.trail import Input, Line
-from gpuplan.wording import NAMES, amount, bare_amount, basis_word
+from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,9 @@ class SourceRow:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """All that can be said about one number."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Brief):
+    """Everything known about one number."""
 
     key: str
     label: str
@@ -49,8 +51,11 @@ class Explanation:
 
 
 BASIS_TEXT = NAMES["weakest basis"]
+ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
+"""Four terms of a sum or more that follow each other and are alike."""
 
 
+@of_design
 @spoken
 def explain(plan: Plan, key: str) -> Explanation:
     """The explanation of the line with this key."""
@@ -74,7 +79,12 @@ def formula_text(line: Line) -> str:
     given = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
     words = {name: bare_amount(value, unit) for name, value, unit in given}
     words |= {f"{name}_u": amount(value, unit) for name, value, unit in given}
-    return per_cent(line.formula.format(**words))
+    return per_cent(ALIKE.sub(_counted, line.formula.format(**words)))
+
+
+def _counted(alike: re.Match[str]) -> str:
+    """Terms of a sum that are alike, said once."""
+    return f"{number(alike[0].count(' + ') + 1)} x {alike[1]}"
 
 
 def _row(plan: Plan, given: Input) -> InputRow:

@@ -73,9 +73,9 @@ def exploration_text(
 ) -> str:
     """An exploration as text."""
     data = exploration_dict(found, scenario)
-    ranked = explore.designs(data, data["best"], "The cheapest on each hardware, and what is against them")
+    ranked = explore.designs(data, data["best"], "The cheapest design for each hardware, and its drawbacks")
     frontier = explore.designs(
-        data, data["frontier"], "Not beaten in cost, capacity shortfall and waiting at once"
+        data, data["frontier"], "Frontier: not beaten in cost, capacity shortfall and waiting together"
     )
     out = explore.reasons(data)
     return page(
@@ -95,12 +95,12 @@ def exploration_text(
 def _answer(found: Exploration) -> str:
     planned = len(found.ranked) + len(found.unpriced) + len(found.rejected)
     lead = wrapped(
-        f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price of the GPU, "
-        f"the server or the adapter, {len(found.rejected)} out."
+        f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price for the GPU, "
+        f"server or adapter, {len(found.rejected)} ruled out."
     )
     rows = [
         ("Winner", _in_short(found.winner, found.currency) if found.winner else "none"),
-        ("As it stands", _in_short(found.asked, found.currency)),
+        ("Current design", _in_short(found.asked, found.currency)),
     ]
     return f"{lead}\n{pairs(rows)}"
 
@@ -109,7 +109,7 @@ def _variants(found: Exploration) -> str:
     more = len(found.ranked) - len(found.best)
     return (
         wrapped(
-            f"{counted(more, 'variant')} of these with another link, way to share or more failover capacity in --csv and --json."
+            f"{counted(more, 'variant')} of these with another link, sharing mode or more failover capacity: see --csv or --json."
         )
         if more
         else ""
@@ -117,14 +117,14 @@ def _variants(found: Exploration) -> str:
 
 
 def _left(count: int, what: str) -> str:
-    return f"{counted(count - SHOWN, what)} more in --csv and --json." if count > SHOWN else ""
+    return f"{counted(count - SHOWN, what)} more: see --csv or --json." if count > SHOWN else ""
 
 
 def _to_win(conditions: Sequence[Condition], beside: Option | None) -> str:
     if beside is None:
         return ""
     said = "\n".join(wrapped("no: " * (not each.possible) + each.text) for each in conditions)
-    return heading(f"What would have to be true for this to win: {beside.label}") + said
+    return heading(f"What would make this win: {beside.label}") + said
 
 
 def _in_short(option: Option, currency: str) -> str:
@@ -171,7 +171,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     """What moves the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency
     if plan.costs is None:
-        return page(name, "No workloads yet, so there is nothing to move.")
+        return page(name, "No workloads yet, so there is nothing to vary.")
     now, hosts = plan.costs.net_present, amount(plan.totals.hosts, "host")
     data = sensitivity_dict(plan, bars, limits)
     broken = [
@@ -180,8 +180,8 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     return page(
         name,
         wrapped(
-            f"As planned: {money(now, currency)} net present, {hosts}. Each input is planned again at its own low and high, "
-            "everything else as it is."
+            f"As planned: {money(now, currency)} net present cost, {hosts}. Each input is varied to its own low and high, "
+            "with everything else unchanged."
         ),
         chapter(sensitivity.bars(data["bars"], now, currency)),
         chapter(sensitivity.thresholds(data["thresholds"]), title=f"Where it is no longer {hosts}"),
@@ -201,5 +201,5 @@ def compare_dict(found: Comparison) -> dict[str, Any]:
 def compare_text(found: Comparison) -> str:
     """Plans in columns as text."""
     table = sensitivity.compared(found)
-    said = heading("In words") + "\n".join(indented(each, 0) for each in found.sentences)
+    said = heading("Differences in words") + "\n".join(indented(each, 0) for each in found.sentences)
     return "\n\n".join(["\n".join([text(table), *table.notes]), *([said] if found.sentences else [])]) + "\n"

@@ -35,7 +35,7 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     ]
     return listed(
         "failed_vms",
-        "VMs that are touched",
+        "Affected VMs",
         (
             Column("group", "Group", of=lambda row: names[row[0]]),
             Column("vm", "VM", "number", of=lambda row: row[1]),
@@ -58,7 +58,7 @@ def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
     missing = plan.placed.missing
     said = (
         f"Restarted: {restarted}. Moved to make room: {moved}. Left without a GPU: {unplaced}."
-        + f" {capital(counted(missing, 'more planned VM'))} {verb(missing, 'have')} none either way."
+        + f" {capital(counted(missing, 'more planned VM'))} {verb(missing, 'have')} none in any case."
         * bool(missing)
         + f" VMs on other hosts{others} keep running."
     )

@@ -11,6 +11,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
+from gpuplan.plan.power_on import orders_fail
 from gpuplan.plan.training import TrainingUse
 from gpuplan.wording import (
     TRANSPORT_NAMES,
@@ -20,6 +21,7 @@ from gpuplan.wording import (
     headline_money,
     in_words,
     percent,
+    said,
     target_words,
     verb,
     whole,
@@ -41,15 +43,15 @@ def workloads(plan: Plan) -> Headline:
     if not plan.groups and plan.pools:
         stated = amount(whole(plan.totals.gpus_demanded), "GPU")
         return Headline(
-            f"No workloads: the stated total of {stated} sizes the design.", "Who needs GPUs, and for what."
+            f"No workloads: the stated total of {stated} sizes the design.", "Who needs GPUs, and what for."
         )
     if not plan.groups:
-        return Headline(EMPTY, "Who needs GPUs, and for what.")
+        return Headline(EMPTY, "Who needs GPUs, and what for.")
     needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")
     count = len(plan.groups)
     return Headline(
-        f"{capital(in_words(count))} workload{'s' * (count > 1)} {verb(count, 'need')} {needed}.",
-        "Who needs GPUs, for what, and how each workload gets them.",
+        said("headline.workloads" if count > 1 else "headline.workload", count=count, needed=needed),
+        "Who needs GPUs, what for, and how each workload gets them.",
     )
 
 
@@ -61,25 +63,35 @@ def demand(plan: Plan) -> Headline:
     gpus = amount(whole(totals.gpus_demanded), "GPU")
     if plan.scenario.deciding_total_gpus is not None:
         needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
-        workloads_need = f"; the workloads need {needed}" if needed and needed != gpus else ""
-        return Headline(f"The design provides {gpus} as stated{workloads_need}.")
+        if needed and needed != gpus:
+            return Headline(said("headline.stated, others needed", gpus=gpus, needed=needed))
+        return Headline(said("headline.stated", gpus=gpus))
     if asked.rule in ("wait", "wait-time", "denied"):
         each = asked.for_whom == "each"
-        return Headline(f"With {gpus}, {target_words(asked.rule, asked.chance, asked.wait_min, each)}.")
-    when = "in the busiest hour" if asked.rule == "hours" else "when all of them peak at once"
-    return Headline(f"The workloads need {gpus} {when}.")
+        return Headline(
+            said(
+                "headline.target",
+                gpus=gpus,
+                target=target_words(asked.rule, asked.chance, asked.wait_min, each),
+            )
+        )
+    if len(plan.groups) == 1:
+        return Headline(said("headline.peak of one", gpus=gpus))
+    return Headline(said("headline.busiest hour" if asked.rule == "hours" else "headline.peak", gpus=gpus))
 
 
 def hosts(plan: Plan) -> Headline:
     """How many hosts carry the load, and what may fail."""
     totals, placed = plan.totals, plan.placed
     if not plan.pools:
-        return Headline(EMPTY, "Who is on which GPU, and what keeps running when hosts fail.")
+        return Headline(EMPTY, "Which VM runs on which GPU, and what keeps running when hosts fail.")
     carry = totals.hosts_for_demand
-    first = f"{capital(in_words(carry))} host{'s' * (carry != 1)} {verb(carry, 'carry')} the load"
+    part = "part of " * (placed.state == "missing")
+    first = f"{capital(in_words(carry))} host{'s' * (carry != 1)} {verb(carry, 'carry')} {part}the load"
     if placed.state == "all":
-        covered = placed.failures.replace("any ", "any one ", 1) if placed.survived < 2 else placed.failures
-        second = f"; {covered} {verb(max(1, placed.survived), 'are')} covered"
+        covered = placed.failures.replace("any host", "any one host", 1)
+        best = " in the best arrangement" * orders_fail(plan.power_on)
+        second = f"; {covered} {verb(max(1, placed.survived), 'are')} covered{best}"
     else:
         second = f". {placed.sentence.rstrip('.')}"
     return Headline(f"{first}{second}.")
@@ -91,57 +103,62 @@ def network(plan: Plan) -> Headline:
         return Headline(EMPTY, "Whether the link is enough for each workload.")
     given, found = plan.scenario.network, link_verdicts(plan)
     link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    said = [
+    sentences = [
         f"{words} {_listed(things)}"
         for verdict, words in LINK_IS.items()
         if (things := _depending(found, verdict))
     ]
-    if said and not any(each.use for each in found):
-        said.append("no GPU is reached over it")
-    first, *others = said or [""]
-    told = [first, *(each.removeprefix("is ") for each in others)]
-    return Headline(f"{link} {'; '.join(told)}." if said else NO_NETWORK)
+    if sentences and not any(each.use for each in found):
+        sentences.append(said("headline.no remote"))
+    first, *others = sentences or [""]
+    told = "; ".join([first, *(each.removeprefix("is ") for each in others)])
+    stun = "".join(f"; {VMOTION_IS[each.verdict]}" for each in found if each.verdict in VMOTION_IS)
+    return Headline(f"{f'{link} {told}' if sentences else NO_NETWORK}{stun}.")
 
 
-LINK_IS = {"good": "is enough for", "fair": "is slow for", "bad": "is too slow for"}
+LINK_IS = {verdict: said(f"headline.link {verdict}") for verdict in ("good", "fair", "bad")}
 """Verdict -> what is said of the link and what has it."""
-NO_NETWORK = "No workload sends GPU traffic over the network."
+VMOTION_IS = {verdict: said(f"headline.vmotion {verdict}") for verdict in ("over", "unknown")}
+"""Verdict -> what is said of vMotion where the link is not what decides."""
+NO_NETWORK = said("headline.no network")
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
     """What depends on the link and has a verdict: vMotion, remote GPUs, training."""
     these = [each for each in found if each.verdict == verdict]
-    said = [each.name for each in these if each.kind == "vmotion"]
+    depending = [each.name for each in these if each.kind == "vmotion"]
     if remote := [each.name for each in these if each.kind == "remote"]:
         whole = len(remote) == sum(each.kind == "remote" for each in found)
-        said.append("remote GPUs" if whole else f"remote GPUs of {_few(remote)}")
+        depending.append(
+            said("headline.remote") if whole else said("headline.remote of", groups=_few(remote))
+        )
     trained = [(each.use, each.place) for each in these if isinstance(each.use, TrainingUse)]
     if len(trained) == 1:
-        return [*said, f"training on {counted(trained[0][0].hosts, trained[0][1])}"]
-    return [*said, f"{in_words(len(trained))} training jobs"] if trained else said
+        return [*depending, said("headline.training", hosts=counted(trained[0][0].hosts, trained[0][1]))]
+    return [*depending, said("headline.trainings", count=len(trained))] if trained else depending
 
 
 def _few(names: Sequence[str]) -> str:
     """One or two names; of more how many there are."""
-    return " and ".join(names) if len(names) < 3 else f"{in_words(len(names))} workloads"
+    return said("headline.and").join(names) if len(names) < 3 else said("headline.few", count=len(names))
 
 
 def _listed(things: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
+    return said("headline.and").join(filter(None, (", ".join(things[:-1]), things[-1])))
 
 
 def cost(plan: Plan) -> Headline:
     """What the design costs, and which part is the largest."""
     costs, ends = plan.costs, plan.cost_ranges
     if costs is None:
-        return Headline(EMPTY, "What is paid, when, and for what.")
+        return Headline(EMPTY, "What the design costs, when, and for what.")
     money = headline_money(costs.net_present, costs.currency, ends.net_present if ends else None)
     largest = max(costs.parts, key=lambda part: part.total, default=None)
     share = ""
     if largest and costs.total:
-        share = f" {largest.name}: {percent(largest.total / costs.total)} of what is paid."
+        share = f" {largest.name}: {percent(largest.total / costs.total)} of the total."
     missing = len(costs.excludes)
-    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'are')} not counted yet"
+    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'are')} not included yet"
     return Headline(
         f"The design costs {money} over {counted(costs.years, 'year')}{left_out * bool(missing)}.",
         f"Net present cost, {counted(costs.years, 'year')} at {percent(costs.discount_rate)}.{share}",
@@ -152,7 +169,7 @@ def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
     """How many decisions the design rests on, and what is to be confirmed; ``messages`` are those of the plan."""
     count = len(plan.decisions)
     if not count:
-        return Headline(EMPTY, "The decisions, why each was taken, and what it implies.")
+        return Headline(EMPTY, "Each decision, its reasons and its implications.")
     open_points = to_confirm(plan, check_plan(plan) if messages is None else messages)
     shaped = f"{capital(in_words(count))} decision{'s' * (count != 1)} {verb(count, 'shape')} the design"
     return Headline(f"{shaped}; {open_points}.")
@@ -167,14 +184,13 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
     planning = counted(values, "planning value") if values else ""
     confirmed = " and ".join(filter(None, (points, planning)))
     return (
-        ", ".join(filter(None, (fixed, confirmed and f"{confirmed} to confirm")))
-        or "nothing is left to confirm"
+        ", ".join(filter(None, (fixed, confirmed and f"{confirmed} to confirm"))) or "nothing left to confirm"
     )
 
 
 def compare(plan: Plan) -> Headline:
     """What to do while there is no other design to compare with."""
-    about = "Up to four designs side by side, with a sentence for each difference."
+    about = "Up to four designs side by side."
     if not plan.pools:
         return Headline(EMPTY, about)
     return Headline("Keep this design, change one decision, and see what differs.", about)
@@ -190,7 +206,7 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
     "design": design,
     "deliver": lambda _plan: Headline(
         "Files for the customer to keep and to check.",
-        "The same numbers in every file; made on this machine.",
+        "Every file shows the same numbers.",
     ),
 }
 """Step -> its message."""

@@ -73,7 +73,7 @@ def network_text(plan: Plan) -> str:
     jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
     job = plan.network.training[-1]
     how = job.spread or AGGREGATION_NAMES[scenario.training.aggregation]
-    scaling = "Scaling of" if plan.network.job_named else "An example, no job was entered: scaling of"
+    scaling = "Scaling of" if plan.network.job_named else "Example (no job entered): scaling of"
     return page(
         scenario.name,
         _link(plan),
@@ -98,7 +98,7 @@ def _link(plan: Plan) -> str:
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     many = many_tcp_rate(scenario, catalog)
     more = "" if many == tcp else f", and {amount(many.value, many.unit)} over many connections"
-    guess = "; it is not measured, so the most that is recommended is planned with"
+    guess = "; it is not measured, so the plan uses the recommended maximum"
     return wrapped(
         f"{network_name(given.link_gbit_s, given.transport)}, MTU {given.mtu_bytes}. Round trip {_fact(trip)}"
         f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
@@ -150,7 +150,7 @@ def _job(use: TrainingUse) -> str:
 
 def _claimed(tcp: Fact) -> str:
     return (
-        f"The claim names no model and no batch. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP this applies where the "
+        f"The claim names neither model nor batch size. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP this applies where the "
         "speed-up is 2 or more; the last column is the TCP rate at which it would be 2."
     )
 
@@ -161,7 +161,6 @@ def _fabric(fabric: Cabling | None) -> list[str]:
         return [heading("Fabric") + "No GPU hosts, so no fabric."]
     return [
         chapter(network.cabling(fabric), title="Fabric"),
-        heading("To configure")
-        + "\n".join(wrapped(f"{each.where}: {each.what}") for each in fabric.settings),
+        heading("Settings") + "\n".join(wrapped(f"{each.where}: {each.what}") for each in fabric.settings),
         chapter(network.part_failures(fabric)),
     ]

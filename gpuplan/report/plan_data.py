@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuplan.analysis.token_prices import token_prices
-from gpuplan.plan import Plan
+from gpuplan.plan import Plan, of_design
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
@@ -21,6 +21,7 @@ from gpuplan.report.tables.plan import gpu_rows
 JSON_VERSION = 2
 
 
+@of_design
 def plan_dict(plan: Plan) -> dict[str, Any]:
     """The whole plan as plain JSON values, all finite. The contract is documented in the README.
 

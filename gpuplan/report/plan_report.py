@@ -75,7 +75,7 @@ def _pool(plan: Plan, pool: Pool) -> str:
 
 
 def _power_on(plan: Plan) -> str:
-    """In how many orders of power-on not every VM starts; ``gpuplan power-on`` has the rest."""
+    """In how many power-on orders not every VM starts; ``gpuplan power-on`` has the rest."""
     said = dict.fromkeys(made.sentence for made in plan.power_on.values())
     return heading("Power-on") + "\n".join(map(wrapped, said)) if said else ""
 

@@ -1,35 +1,56 @@
 """The charts of a plan as altair charts, for notebooks: ``plan.plot.cost()``.
 
 Each is the chart of the screen and of the documents, to be changed like any chart of altair. A chart in a cell asks no other host: JupyterLab,
-Notebook and Voila draw it with the Vega that they bring, and a picture goes with it for pages without (see `offline`).
+Notebook and Voila draw it with the Vega that they bring, and pictures go with it for pages without (see `offline`).
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
+from gpuplan.facts import did_you_mean
 from gpuplan.plan import Plan
 from gpuplan.plan.llm_job import job_curves
 from gpuplan.report.charts.availability import capacity_chart, capacity_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
 from gpuplan.report.charts.look import NOTEBOOK, Spec
 from gpuplan.report.charts.network import scaling_chart, scaling_rows
-from gpuplan.report.charts.paper import day_spec, picture, waiting_spec, years_spec
+from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_spec, years_spec
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.plan_data import plain
-from gpuplan.scenario import pick
+from gpuplan.scenario import Problem, ScenarioError, pick, show
 from gpuplan.wording import NAMES
 
 RENDERER = "gpuplan"
 """What altair calls the way to show a chart without the internet."""
 MIME = "application/vnd.vegalite.v5+json"
 """The newest Vega-Lite that JupyterLab 4 and Voila bring a renderer for; what altair writes is in it, too."""
-SHOWN = {"renderer": "svg", "actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-"""As text and shapes, in the colours of the page; the menu saves a picture and offers no editor on the internet."""
+_WORDS = {"labelColor": NOTEBOOK.ink, "titleColor": NOTEBOOK.ink}
+SHOWN = {
+    "renderer": "svg",
+    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+    "config": {
+        "background": "transparent",
+        "axis": _WORDS,
+        "legend": _WORDS,
+        "header": _WORDS,
+        "title": {"color": NOTEBOOK.ink, "subtitleColor": NOTEBOOK.ink},
+        "text": {"color": NOTEBOOK.ink},
+    },
+}
+"""As text and shapes, in the colours of the page also after its theme was switched; the menu saves a picture and offers no editor on the internet."""
 WIDTH = 560
+WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+NO_COST = "No cost: the design has no hosts or no prices"
+Drawn = tuple[Spec | None, str]
+"""A chart, or None, and what is said where there is nothing to draw."""
+Progress = Callable[[int, int], None]
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
 """What altair refuses in a chart that is laid over another or put beside one."""
 
@@ -38,65 +59,115 @@ class Plot:
     """The charts of a plan, see `Plan.plot`; each method gives one of altair."""
 
     def __init__(self, plan: Plan) -> None:
-        offline()
         self._plan = plan
 
     def __repr__(self) -> str:
-        charts = ", ".join(f"{name}()" for name in vars(Plot) if not name.startswith("_"))
-        return f"charts of {self._plan.scenario.name!r}: {charts}"
+        return f"charts of {self._plan.scenario.name!r}: {', '.join(f'{name}()' for name in CHARTS)}"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no chart {name!r}{did_you_mean(name, CHARTS)}")
+
+    def spec(self, name: str, *about: Any) -> Spec:
+        """A chart as Vega-Lite, as wide as its place: it follows a design that moves, so those that plan many designs are refused."""
+        if name in MANY_PLANS:
+            raise ScenarioError(
+                [Problem("chart", show(name), f"plan.plot.{name}(), once: it plans many designs")]
+            )
+        made, nothing = pick(SPECS, name, "chart")(self._plan, *about)
+        spec = made or _words(nothing)
+        return spec | WIDE if "layer" in spec else spec
 
     def cost(self) -> Any:
         """What is paid at the start and in each year, by part."""
-        return _chart(years_spec(self._plan, NOTEBOOK), "No cost: the design has no hosts or no prices")
+        return _chart(*_cost(self._plan))
 
     def demand(self, place: str = "UTC") -> Any:
         """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
-        return _chart(day_spec(self._plan, NOTEBOOK, place), "No workloads yet")
+        return _chart(*_demand(self._plan, place))
 
     def waiting(self, pool: str = "") -> Any:
         """The probability of waiting by the number of GPUs of a pool, for each assumption about arrivals."""
-        return _chart(waiting_spec(self._plan, NOTEBOOK, pool), "No requests for GPUs")
+        return _chart(*_waiting(self._plan, pool))
 
     def capacity(self) -> Any:
         """GPUs left when hosts are lost, against those that the placed VMs occupy."""
-        rows = capacity_rows(self._plan)
-        return _chart(capacity_chart(rows, NOTEBOOK) if rows else None, "No hosts")
+        return _chart(*_capacity(self._plan))
 
     def network(self, view: str = "efficiency") -> Any:
         """Training over the number of hosts, this network against others; the view is ``efficiency`` or ``speed``."""
-        views, plan = NAMES["view of the scaling"], self._plan
-        pick(views, view, "view")
-        curves = job_curves(plan.scenario, plan.catalog)
-        rows = scaling_rows(curves, view, plan.network.training[-1].unit)
-        return _chart(scaling_chart(rows, NOTEBOOK), "")
+        return _chart(*_network(self._plan, view))
 
-    def tornado(self, view: str = "cost") -> Any:
-        """How far each input moves the answer within its range: the design is planned twice for each; the view is ``cost`` or ``hosts``."""
+    def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
+        """How far each input moves the answer within its range: the design is planned twice for each; the view is ``cost`` or ``hosts``.
+
+        ``progress`` is told the number of inputs that are done and of all.
+        """
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
         if plan.costs is None:
-            return _chart(None, "No cost: the design has no hosts or no prices")
+            return _chart(None, NO_COST)
         now = plan.costs.net_present if view == "cost" else plan.totals.hosts
-        rows = tornado_rows(plain(tornado(plan)), view, now, plan.costs.currency)
+        rows = tornado_rows(plain(tornado(plan, progress=progress)), view, now, plan.costs.currency)
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, "No input moves the answer")
 
-    def frontier(self) -> Any:
-        """Net present cost against capacity shortfall of every priced design for the same demand; exploring takes some seconds."""
+    def frontier(self, progress: Progress | None = None) -> Any:
+        """Net present cost against capacity shortfall of every priced design for the same demand: hundreds are planned, half a minute.
+
+        ``progress`` is told the number of designs that are done and of all; a notebook shows it by itself.
+        """
         plan = self._plan
-        rows = frontier_rows(exploration_dict(explore(plan.scenario, plan.catalog), plan.scenario))
+        found = explore(plan.scenario, plan.catalog, progress=progress or _progress())
+        rows = frontier_rows(exploration_dict(found, plan.scenario))
         return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, "No design has every price")
+
+
+def _cost(plan: Plan) -> Drawn:
+    return years_spec(plan, NOTEBOOK), NO_COST
+
+
+def _demand(plan: Plan, place: str = "UTC") -> Drawn:
+    return day_spec(plan, NOTEBOOK, place), "No workloads yet"
+
+
+def _waiting(plan: Plan, pool: str = "") -> Drawn:
+    return waiting_spec(plan, NOTEBOOK, pool), "No requests for GPUs"
+
+
+def _capacity(plan: Plan) -> Drawn:
+    rows = capacity_rows(plan)
+    return capacity_chart(rows, NOTEBOOK) if rows else None, "No hosts"
+
+
+def _network(plan: Plan, view: str = "efficiency") -> Drawn:
+    pick(NAMES["view of the scaling"], view, "view")
+    curves = job_curves(plan.scenario, plan.catalog)
+    return scaling_chart(scaling_rows(curves, view, plan.network.training[-1].unit), NOTEBOOK), ""
+
+
+SPECS: Mapping[str, Callable[..., Drawn]] = {
+    "cost": _cost,
+    "demand": _demand,
+    "waiting": _waiting,
+    "capacity": _capacity,
+    "network": _network,
+}
+"""Charts of one plan, which can follow a design."""
+MANY_PLANS = ("tornado", "frontier")
+CHARTS = (*SPECS, *MANY_PLANS)
+
+
+def _words(nothing: str) -> Spec:
+    """Words where there is nothing to draw."""
+    text = {"type": "text", "text": nothing, "color": NOTEBOOK.ink}
+    return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 
 
 def _chart(spec: Spec | None, nothing: str) -> Any:
     """A chart of altair that can be laid over others, or words where there is nothing to draw."""
     import altair as alt
 
-    if spec is None:
-        spec = {
-            "data": {"values": [{}]},
-            "layer": [{"mark": {"type": "text", "text": nothing, "color": NOTEBOOK.ink}}],
-        }
-    kept = {name: _rounded(part) for name, part in spec.items() if name not in TOP_ONLY}
+    offline()
+    kept = {name: part for name, part in (spec or _words(nothing)).items() if name not in TOP_ONLY}
     return alt.Chart.from_dict(kept | ({"width": WIDTH} if "width" in kept else {}))
 
 
@@ -112,21 +183,45 @@ def _rounded(part: Any) -> Any:
 def offline() -> None:
     """Have altair show the charts of this session without the internet, unless it was told to show them otherwise.
 
-    By itself altair writes a page that loads Vega from another host. From the first ``plan.plot`` or ``gpuplan.Chart`` on, charts in cells are
-    data for the renderer of JupyterLab, Notebook or Voila with a picture beside it, which ``nbconvert`` keeps.
+    By itself altair writes a page that loads Vega from another host. In a notebook that uses gpuplan, charts in cells are data for the renderer
+    of JupyterLab, Notebook or Voila, with a picture beside it, which ``nbconvert`` keeps. Nothing is done where altair is not loaded.
     """
-    import altair as alt
+    if (altair := sys.modules.get("altair")) is None:
+        return
+    if RENDERER not in altair.renderers.names():
+        altair.renderers.register(RENDERER, _shown)
+    if altair.renderers.active == "default":
+        altair.renderers.enable(RENDERER)
 
-    if RENDERER not in alt.renderers.names():
-        alt.renderers.register(RENDERER, _shown)
-    if alt.renderers.active == "default":
-        alt.renderers.enable(RENDERER)
+
+def bundle_of(chart: Any, **_which: Any) -> Any:
+    """What a cell keeps of a chart of altair, also of one that was made before gpuplan drew any."""
+    offline()
+    return chart._repr_mimebundle_()
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a cell keeps it: what it is drawn from, its picture, and what it shows in words."""
+    """A chart as a cell keeps it: what it is drawn from, its pictures, and what it shows in words.
+
+    The picture in PNG keeps Voila from a chart's own attempt to add one, which fails there.
+    """
+    spec = _rounded(spec)
     bundle: dict[str, Any] = {MIME: {name: part for name, part in spec.items() if name != "$schema"}}
     with suppress(ValueError):  # its rows are on another host: no picture
-        bundle["image/svg+xml"] = picture(spec)
+        bundle |= {"image/svg+xml": picture(spec), "image/png": picture_png(spec)}
     bundle["text/plain"] = spec.get("description", "a chart")
     return bundle, {MIME: {"embed_options": SHOWN}, "image/svg+xml": {"alt": bundle["text/plain"]}}
+
+
+def _progress() -> Progress | None:
+    """A line in the cell of a notebook that says how much is done, and goes when all is."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        return None
+    show: Any = import_module("IPython.display")
+    line = show.display(show.HTML(""), display_id=True)
+
+    def told(done: int, of: int) -> None:
+        line.update(show.HTML(f"{done} of {of} designs planned" if done < of else ""))
+
+    return told

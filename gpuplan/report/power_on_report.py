@@ -11,7 +11,7 @@ from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.plan.playing import Play
 from gpuplan.report.table import Table, records, words
-from gpuplan.report.tables.power_on import NOT_TRIED, named_orders, readings, said, settings, steps
+from gpuplan.report.tables.power_on import NOT_TRIED, answer, named_orders, readings, settings, steps
 from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import amount, capital, number, verb
@@ -31,7 +31,7 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
 
     return page(
         f"{plan.scenario.name or 'Design'}: power-on",
-        "\n\n".join(wrapped(f"{each.pool.name}: " * several + said(each)) for each in made)
+        "\n\n".join(wrapped(f"{each.pool.name}: " * several + answer(each)) for each in made)
         or wrapped(NOT_TRIED),
         chapter(shown(settings([(study.made, study.hosts) for study in studies]))),
         chapter(shown(named_orders(made))),

@@ -16,7 +16,7 @@ def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
 def _missing(request: Request, refusal: Refusal, rules: Rules) -> str:
     """What a VM finds on no host."""
     if refusal.short_of:
-        return f"Hosts that have the GPUs for it have too little {' and '.join(refusal.short_of)} left."
+        return f"Hosts with the GPUs it needs have too little {' and '.join(refusal.short_of)} left."
     if request.family:
         what = request.profile or "it"
         if request.shares == 1:

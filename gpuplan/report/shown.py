@@ -1,16 +1,19 @@
 """How things look in a cell of a notebook: a card or a table of plain HTML, in the colours and the type of the page around it.
 
-``gpuplan/__init__.py`` tells IPython to ask here; nothing is loaded before something is shown.
+What is `Carded` asks here when a cell shows it; nothing is loaded before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import fields
 from html import escape
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
+from gpuplan.catalog.catalog import Item, Row
+from gpuplan.facts import Brief, Named, Several
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
@@ -18,23 +21,48 @@ from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.table import Column, Table, heads, listed, numeric, texts
+from gpuplan.report.tables import plan_table
 from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import amount, basis_word, number, short_watts
+from gpuplan.wording import NAMES, amount, basis_word, number, short_watts
 
+STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
+"""Name of a step as one types it -> the step."""
+STEP_TABLES: Mapping[str, tuple[str, ...]] = {
+    "usecases": ("groups",),
+    "demand": ("groups", "serving", "tuning", "retrieval"),
+    "hosts": ("pools", "failures", "postures"),
+    "network": ("remote_gpus", "training"),
+    "cost": ("cost_by_part", "cost_by_year"),
+    "compare": ("alternatives",),
+    "design": ("decisions", "messages"),
+    "deliver": ("materials",),
+}
+"""Step -> the tables that stand for it."""
+OPEN = 8
+"""Rows up to which a table that folds stands open."""
 MOST_ROWS = 40
 """Rows of a table in a cell; of more the first are shown and the rest is counted."""
 
 
 def html(thing: Any) -> str:
-    """A thing in a cell: plan, scenario, line, lines, table, costs or catalog."""
+    """A thing in a cell: a plan, a table, an item of the catalog, several messages, or any record."""
     for kind, shown in SHOWN.items():
         if isinstance(thing, kind):
             return shown(thing)
     raise TypeError(f"nothing is known of how to show a {type(thing).__name__}")
 
 
-def _table(table: Table) -> str:
+def step_html(plan: Plan, step: str, sentence: str) -> str:
+    """What stands for a step of the workbook on a page without widgets: its message, the figures of the plan and its tables."""
+    shown = [plan_table(plan, name) for name in STEP_TABLES.get(step, ())]
+    body = "".join(_table(table) for table in shown if table.rows)
+    return _card(
+        f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(sentence)}</p>{_totals(plan)}{body}"
+    )
+
+
+def _table(table: Table, most: int = MOST_ROWS) -> str:
     """A table with its title and notes."""
     shown = table.shown()
     right, rows = numeric(shown), texts(shown)
@@ -45,13 +73,21 @@ def _table(table: Table) -> str:
             for at, cell in enumerate(cells)
         )
 
-    body = "".join(row(cells, "td") for cells in rows[:MOST_ROWS])
-    said = [*shown.notes, *[f"and {len(rows) - MOST_ROWS} more rows"] * (len(rows) > MOST_ROWS)]
+    body = "".join(row(cells, "td") for cells in rows[:most])
+    said = [*shown.notes, *[f"and {len(rows) - most} more rows"] * (len(rows) > most)]
     title = f"<strong>{escape(shown.title)}</strong>" if shown.title else ""
     below = f"<small>{escape(' '.join(said))}</small>" if said else ""
     return _card(
         f"{title}<table><thead>{row(heads(shown), 'th')}</thead><tbody>{body}</tbody></table>{below}"
     )
+
+
+def _folded(table: Table, words: str) -> str:
+    """A table of which a short one stands open, and a long one opens."""
+    if not table.rows:
+        return ""
+    fold = "open" if len(table.rows) <= OPEN else ""
+    return f"<details {fold}><summary>{len(table.rows)} {escape(words)}</summary>{_table(table)}</details>"
 
 
 def _card(inner: str) -> str:
@@ -67,17 +103,21 @@ def _figures(figures: Iterable[tuple[str, str]]) -> str:
     return f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
 
 
-@spoken
-def _plan(plan: Plan) -> str:
-    totals, figures = plan.totals, list[tuple[str, str]]()
+def _totals(plan: Plan) -> str:
+    figures = list[tuple[str, str]]()
     for key in ("demand.gpus", "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "power.typical"):
         if line := plan.lines.get(key):
             figures.append((line.label, short_watts(line.value) if line.unit == "W" else number(line.value)))
     if plan.costs:
         figures.append(("Net present cost", tables.cost.headlines(plan)["net_present"]))
+    return _figures(figures)
+
+
+@spoken
+def _plan(plan: Plan) -> str:
     groups = tables.plan.groups(plan).only("group", "use_case", "people", "vms", "gpus", "access")
     about = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(plan.placed.sentence)}</p>"
-    return _card(about + _figures(figures) + (_table(groups) if totals.gpus_demanded else ""))
+    return _card(about + _totals(plan) + (_table(groups) if plan.totals.gpus_demanded else ""))
 
 
 @spoken
@@ -102,7 +142,7 @@ def _scenario(scenario: Scenario) -> str:
             Column("path", "Path"),
             Column("label", "Input"),
             Column("value", "Value"),
-            Column("known", "Known"),
+            Column("known", "Source"),
         ),
         tuple(stated),
     )
@@ -113,7 +153,7 @@ def _line(line: Line) -> str:
     columns = (
         Column("label", "Input"),
         Column("value", "Value", of=lambda given: amount(given.value, given.unit)),
-        Column("basis", "Known", "basis"),
+        Column("basis", "Basis", "basis"),
         Column("sources", "Sources", "sources"),
     )
     inputs = listed("inputs", "", columns, line.inputs)
@@ -129,7 +169,7 @@ def _lines(lines: Lines) -> str:
         Column("key", "Key"),
         Column("label", "Number"),
         Column("value", "Value", of=lambda line: amount(line.value, line.unit)),
-        Column("basis", "Known", "basis"),
+        Column("basis", "Basis", "basis"),
     )
     return _table(listed("lines", "", columns, lines.values()))
 
@@ -141,12 +181,13 @@ def _costs(costs: Costs) -> str:
 
 
 def _explanation(why: Explanation) -> str:
-    known = Column("known", "Known or worked out")
+    known = Column("known", "Stated or calculated")
     inputs = listed("inputs", "", (Column("label", "Input"), Column("value", "Value"), known), why.inputs)
-    sources = listed("sources", "", (Column("title", "Source"), Column("where", "Where")), why.sources)
+    where = [Column("where", "Where")] * any(source.where for source in why.sources)
+    sources = listed("sources", "", (Column("title", "Source"), *where), why.sources)
     return _card(
         f"<strong>{escape(why.label)}: {escape(why.value)}</strong><p>{escape(why.sentence)}</p>"
-        f"<p>{escape(why.formula)}</p>{_table(inputs)}{_table(sources) if why.sources else ''}"
+        f"<p>{escape(why.formula)}</p>{_folded(inputs, 'inputs')}{_folded(sources, 'sources')}"
         f"<small>{escape(why.basis_text)}</small>"
     )
 
@@ -158,7 +199,59 @@ def _comparison(found: Comparison) -> str:
 
 def _catalog(catalog: Catalog) -> str:
     columns = (Column("name", "Table"), Column("title", "Holds"))
-    return _table(Table("catalog", f"Catalog {catalog.digest}", columns, tuple(catalog.titles.items())))
+    note = f"catalog {catalog.digest}"
+    listing = Table("catalog", "Catalog", columns, tuple(catalog.titles.items()), notes=(note,))
+    return _table(listing, most=len(listing.rows))
+
+
+def _item(item: Item) -> str:
+    columns = (
+        Column("parameter", "Fact", of=lambda fact: fact[0]),
+        Column("value", "Value", of=lambda fact: amount(fact[1].value, fact[1].unit)),
+        Column("basis", "Basis", "basis", of=lambda fact: fact[1].basis),
+        Column("sources", "Sources", "sources", of=lambda fact: fact[1].sources),
+    )
+    return _table(listed(item.table, item.name, columns, item.facts.items()))
+
+
+def _record(record: Brief) -> str:
+    """Any record: its fields with their values."""
+    rows = tuple((name, _plain(value)) for name, value in _fields(record).items())
+    return _table(
+        Table("record", type(record).__name__, (Column("name", "Name"), Column("value", "Value")), rows)
+    )
+
+
+def _several(things: Several[Any]) -> str:
+    """Records below each other, a column for each field in which one of them has something."""
+    records = [_fields(thing) for thing in things]
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
+    rows = tuple(tuple(_plain(record.get(name, "")) for name in names) for record in records)
+    return _table(Table("several", "", columns, rows)) if rows else _card("none")
+
+
+def _named(things: Named[Any]) -> str:
+    rows = tuple((id, getattr(thing, "name", "")) for id, thing in things.items())
+    return _table(Table("named", "", (Column("id", "Id"), Column("name", "Name")), rows))
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """The fields of a record in which there is something."""
+    told = {each.name: getattr(record, each.name) for each in fields(record) if each.repr}
+    found = {"id": record.id, **record.cells} if isinstance(record, Row) else told
+    return {name: value for name, value in found.items() if value not in (None, "", ())}
+
+
+def _plain(value: Any) -> str:
+    """A value in a cell; of what holds others how much there is."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return number(value)
+    if isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value):
+        return ", ".join(map(_plain, value))
+    return f"{len(value)} entries" if isinstance(value, Sized) else type(value).__name__
 
 
 SHOWN: Mapping[type, Callable[[Any], str]] = {
@@ -171,5 +264,9 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Catalog: _catalog,
     Explanation: _explanation,
     Comparison: _comparison,
+    Item: _item,
+    Several: _several,
+    Named: _named,
+    Brief: _record,
 }
 """A kind of thing -> how it is shown."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, make_plan, planned
+from gpuplan.plan import Asked, make_plan, planned
 from gpuplan.report.table import Column, frame, listed
 from gpuplan.scenario import Scenario, ScenarioError, field_of
 
@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def sweep(
-    design: Plan | Scenario | str, path: str, values: Iterable[Any], catalog: Catalog | None = None
-) -> pd.DataFrame:
-    """What becomes of a design with one input at each of some values, a row each.
+def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | None = None) -> pd.DataFrame:
+    """Results of a design with one input at each of several values, one row each.
 
     Parameters
     ----------
-    design : Plan, Scenario or str
-        A plan, a scenario, or an example or a file by its name. [-]
+    design : Plan, Scenario, Design or str
+        A plan, a scenario, a design of a notebook, or an example or a file by its name. [-]
     path : str
         The input, such as ``groups.research.people``. [-]
     values : iterable
@@ -44,8 +42,9 @@ def sweep(
     base = planned(design, catalog)
     asked, known, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency
     asked.get(path)
+    spec = field_of(path)
     columns = (
-        Column("value", field_of(path).label, "number", field_of(path).unit),
+        Column("value", spec.label, "number", "1" if spec.kind == "share" else spec.unit),
         Column("gpus_demanded", "GPU demand", "number"),
         Column("hosts", "Hosts", "number"),
         Column("gpus", "GPUs", "number"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from gpuplan.locales import per_cent, written, written_day
 from gpuplan.wording import (
     PAGE_WIDTH,
     basis_word,
+    capital,
     hours,
     money,
     number,
@@ -43,7 +45,7 @@ NOTHING = "\u2013"
 
 def one_place(value: float) -> str:
     """A mean or a quantile of a count: one decimal tells enough."""
-    return written(value, ",.1f").removesuffix(".0")
+    return written(value, ",.0f" if round(value, 1) == round(value) else ",.1f")
 
 
 def two_places(value: float) -> str:
@@ -100,6 +102,9 @@ KINDS: Mapping[str, Kind] = {
     "sources": Kind(", ".join, numeric=False),
 }
 KIND_UNITS = {
+    "number": "1",
+    "whole": "1",
+    "mean": "1",
     "hours": "h",
     "wait": "h",
     "watts": "W",
@@ -108,7 +113,7 @@ KIND_UNITS = {
     "range": "1",
     "points": "%",
 }
-"""Units of the kinds whose values have one without a head that says so; a share of 1 is all."""
+"""Units of the kinds whose values have one without a head that says so: counts, and shares, of which 1 is all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,14 +379,19 @@ def _harmless(value: Any) -> Any:
 def frame(table: Table) -> pd.DataFrame:
     """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
 
-    ``attrs`` has the title, the units by column where there is one, and the heads of the columns as ``labels``.
+    ``attrs`` has the title, the units by column where all of it has one, and the heads of the columns as ``labels``.
     """
     import pandas as pd
 
     rows = [[flat(value) for value in row.values()] for row in records(table)]
     made = pd.DataFrame(rows, columns=[column.key for column in table.columns])
     made = made[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
-    units = {column.key: column.unit or KIND_UNITS.get(column.kind, "") for column in table.columns}
+    by_row = {"unit", "per"} & {column.key for column in table.columns}
+    units = {
+        column.key: column.unit or KIND_UNITS.get(column.kind, "")
+        for column in table.columns
+        if not (by_row and column.kind == "number")
+    }
     made.attrs = {
         "title": table.title,
         "units": {key: unit for key, unit in units.items() if unit},
@@ -393,6 +403,10 @@ def frame(table: Table) -> pd.DataFrame:
 def flat(value: Any) -> Any:
     """A value as one cell of a sheet holds it."""
     return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
+
+
+MIXED = re.compile("[a-z]+[A-Z]")
+"""What begins with a name such as vGPU."""
 
 
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
@@ -409,7 +423,7 @@ def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
                 if order not in (None, each["text"]):
                     each.setdefault("sort", order)
     return {
-        "title": title,
+        "title": title if MIXED.match(title) else capital(title),
         "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
         "rows": rows,
         "totals": shown.totals,

@@ -88,7 +88,7 @@ def said(of: GroupTraffic) -> tuple[str, ...]:
     if planned.load_share < 1:
         low, high = (seconds(planned.p95_s * part) for part in (of.low, of.high))
         seen = f"{share_words(0.95)} of the requests start within {seconds(planned.p95_s)} s ({low} to {high}), and {percent(planned.kept_share)} within {promise}"
-    lead = f"Requests come unevenly; with {counted(of.replicas, 'replica')} {seen}"
+    lead = f"Requests arrive unevenly; with {counted(of.replicas, 'replica')} {seen}"
     if needed.replicas is None:
         return (f"{lead}. No number of replicas keeps that for {percent(of.share)}: {needed.why}.",)
     if needed.replicas == of.replicas:

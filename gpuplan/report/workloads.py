@@ -48,13 +48,17 @@ def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
 def _who(group: Group) -> str:
     if group.jobs_per_day is not None:
         each = f", {number(group.work_h)} h each" if group.work_h is not None else ""
-        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} a day{each}"
+        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} per day{each}"
     who = counted(group.people, WHO.get(group.use_case, WHO["others"]))
     if group.people > 1:
         who += (
-            ", all at once" if group.active_share == 1 else f", {stated_percent(group.active_share)} at once"
+            ", all concurrent"
+            if group.active_share == 1
+            else f", {stated_percent(group.active_share)} concurrent"
         )
-    return who + (f", {number(group.vms_each)} VMs each" if group.vms_each > 1 else "")
+    return who + (
+        f", {number(group.vms_each)} VMs" + " each" * (group.people > 1) if group.vms_each > 1 else ""
+    )
 
 
 def _when(group: Group) -> str:

@@ -52,9 +52,10 @@ from gpuplan.scenario.inputs import (
     RULES,
     field_of,
 )
-from gpuplan.scenario.kinds import Field, parse_value
+from gpuplan.scenario.kinds import Field, as_python, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, show, shown_name
 from gpuplan.scenario.scenario import (
+    CONFIRMED,
     DEFAULT,
     STATED,
     UNASSIGNED,

@@ -10,10 +10,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.locales import per_cent
+from gpuplan.locales import SPOKEN, per_cent, written
 from gpuplan.scenario.hosts_and_vms import (
     HOST_KEYS,
     MAX_KINDS,
@@ -28,6 +29,9 @@ from gpuplan.units import exact
 
 NEXT_TO_NOTHING = Fraction(1, 10**12)
 """What is not 0 is at least this: a smaller number would vanish somewhere on the way to the answer."""
+
+MISSING = ("NAType", "NaTType")
+"""Types of what a frame of pandas has where it has nothing; NaN is the third."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +57,19 @@ class Field:
 
     def allowed(self) -> str:
         """What this field accepts, in words."""
+        scale = 100 if self.kind == "share" else 1
         words = KINDS[self.kind].words.format(
-            low=self.low,
-            high=self.high,
-            percent=f"{100 * self.low:g} % to {100 * self.high:g} %",
+            low=_bound(scale * self.low),
+            high=_bound(scale * self.high),
             table=self.table,
             choices=", ".join(str(choice) for choice in self.choices),
         )
-        return per_cent(words) + (", or nothing" if self.optional else "")
+        return per_cent(words) + (", or leave it empty" if self.optional else "")
+
+
+def _bound(value: float) -> str:
+    """A bound as it is said."""
+    return written(value, f"{',' if abs(value) >= SPOKEN.get().grouped_from else ''}.10g")
 
 
 def parse_value(spec: Field, given: Any, path: str) -> Any:
@@ -72,18 +81,39 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     asked = given = as_python(spec, given)
     if isinstance(given, str) and spec.kind != "text":
         given = given.replace("\r\n", "\n").strip() or None
-    if given in (None, []) and spec.optional:
+    empty = (
+        given is None
+        or (isinstance(given, str) and not given.strip())
+        or (isinstance(given, list) and not given)
+    )
+    if empty and spec.optional:
         return None
     value = None if given is None else kind.read(spec, given)
     if value is None:
-        raise ScenarioError([Problem(path, show(asked), spec.allowed() + kind.hint(spec, given))])
+        shown = "nothing" if empty else show(asked)
+        raise ScenarioError([Problem(path, shown, spec.allowed() + kind.hint(spec, given))])
     return value
 
 
 def as_python(spec: Field, given: Any) -> Any:
-    """Numbers of numpy or pandas as those of Python, and 3.0 as 3 where whole numbers are asked for; all else as it is."""
-    value = given.tolist() if hasattr(given, "dtype") else given
-    return int(value) if spec.kind == "int" and isinstance(value, float) and value.is_integer() else value
+    """What numpy, pandas or an exact number gives as Python has it, 3.0 as 3 where whole numbers are asked for; all else as it is."""
+    value = [_plain_python(each) for each in given] if isinstance(given, list) else _plain_python(given)
+    if spec.optional and (
+        type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
+    ):
+        return None
+    whole = spec.kind == "int" or any(isinstance(choice, int) for choice in spec.choices)
+    return int(value) if whole and isinstance(value, float) and value.is_integer() else value
+
+
+def _plain_python(given: Any) -> Any:
+    """A number as Python has it: a float of 32 bits is the decimal it was written as."""
+    if isinstance(given, Decimal | Fraction):
+        return float(given)
+    if not hasattr(given, "dtype"):
+        return given
+    short = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    return (given.astype(str).astype(float) if short else given).tolist()
 
 
 def field_schema(spec: Field) -> dict[str, Any]:
@@ -190,7 +220,7 @@ def _grouped_digits(spec: Field, given: Any) -> str:
 
 def _number_hint(spec: Field, given: Any) -> str:
     if digits := _grouped_digits(spec, given):
-        return f"; thousands are written without a point or comma: {digits}"
+        return f"; if thousands are meant, write {digits}"
     number = _given_number(spec, given)
     if number and abs(number) < NEXT_TO_NOTHING:
         return f"; what is not 0 is at least {float(NEXT_TO_NOTHING):.12f}"
@@ -307,18 +337,18 @@ _LENGTH = _limited("string", "minLength", "maxLength")
 _BOUNDS = _limited("number", "minimum", "maximum")
 
 KINDS: Mapping[str, Kind] = {
-    "text": Kind("text of {low:g} to {high:g} characters on one line", _text, _LENGTH),
-    "area": Kind("text of at most {high:,g} characters on any number of lines", _area, _LENGTH),
+    "text": Kind("text of {low} to {high} characters on one line", _text, _LENGTH),
+    "area": Kind("text of at most {high} characters on any number of lines", _area, _LENGTH),
     "int": Kind(
-        "a whole number from {low:.10g} to {high:.10g}",
+        "a whole number from {low} to {high}",
         _numeric(_whole),
         _limited("integer", "minimum", "maximum"),
         _number_hint,
     ),
-    "number": Kind("a number from {low:.10g} to {high:.10g}", _numeric(_plain), _BOUNDS, _number_hint),
-    "share": Kind("a share from {low:g} to {high:g} (or {percent})", _numeric(float), _BOUNDS, _number_hint),
+    "number": Kind("a number from {low} to {high}", _numeric(_plain), _BOUNDS, _number_hint),
+    "share": Kind("a share from {low} % to {high} %", _numeric(float), _BOUNDS, _number_hint),
     "gpus": Kind(
-        "a fraction of one GPU from {low:g} (such as 1/8), or a whole number up to {high:g}",
+        "a fraction of one GPU from {low} (such as 1/8), or a whole number up to {high}",
         _numeric(_gpus),
         _gpus_schema,
         _number_hint,
@@ -328,7 +358,7 @@ KINDS: Mapping[str, Kind] = {
         "two numbers, the lower first, such as '20 to 60' or '20 % to 60 %'", _range, _range_schema
     ),
     "hours": Kind(
-        "hours of a day in quarters of an hour, such as 09:00-18:00 or 22:00-06:00",
+        "hours in quarter-hour steps, such as 09:00-18:00 or 22:00-06:00",
         _typed(hours_text),
         _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$"),
     ),
@@ -352,7 +382,7 @@ KINDS: Mapping[str, Kind] = {
         _rows_schema(VM_KEYS),
         written=lambda text: file_rows(text, VM_KEYS),
     ),
-    "date": Kind("a day such as 2026-11-21", _typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
+    "date": Kind("a date such as 2026-11-21", _typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
     "currency": Kind(
         "three capital letters such as USD, EUR or INR", _typed(_currency_text), _string("^[A-Za-z]{3}$")
     ),

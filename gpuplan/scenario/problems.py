@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gpuplan.facts import did_you_mean
+from gpuplan.locales import THIN_SPACE
 
 _T = TypeVar("_T")
 FEW = 12
@@ -27,7 +28,14 @@ class Problem:
             return self.message
         if self.value == "nothing":
             return f"{self.path} is empty: {self.message}"
-        return f"{self.path}: {self.value} is not allowed: {self.message}"
+        return f"{self.path}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What is wrong, beside the input itself: its value, and what is allowed or why it is not."""
+        if self.value == "nothing":
+            return f"Empty: {self.message}"
+        return f"{self.value} is not valid: {self.message}"
 
 
 class ScenarioError(ValueError):
@@ -75,7 +83,9 @@ def show_key(key: Any) -> str:
 
 def one_line(text: str) -> str:
     """Text that a terminal and a log can show: what cannot be printed is escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c == THIN_SPACE else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def shown_name(name: str, limit: int = 80) -> str:

@@ -72,6 +72,7 @@ class Group(Brief):
     vmotion: str = TABLE
     stun_read_s: float | None = TABLE
     access: str = TABLE
+    runs_as: str | None = TABLE
     priority: int = TABLE
     sites: str | None = TABLE
     hours: str | None = TABLE
@@ -267,6 +268,19 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
+@defaults("document.")
+class Paper:
+    """What the documents say of themselves: who wrote and approves them, their version, and by when to decide."""
+
+    author: str | None = TABLE
+    approver: str | None = TABLE
+    version: str | None = TABLE
+    status: str | None = TABLE
+    date: str | None = TABLE
+    decide_by: str | None = TABLE
+
+
+@dataclass(frozen=True, slots=True)
 @defaults("internal.")
 class Internal:
     """What only the seller's own people see; the customer's version of a scenario has nothing of it."""
@@ -293,6 +307,7 @@ class Scenario(Brief):
     training: Training = field(default_factory=Training)
     cost: Cost = field(default_factory=Cost)
     format: Format = field(default_factory=Format)
+    document: Paper = field(default_factory=Paper)
     internal: Internal = field(default_factory=Internal)
     prices: tuple[tuple[str, float], ...] = ()
     """(what is priced, price in the currency of the scenario): these win over the catalog."""
@@ -485,6 +500,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "training": Training,
     "cost": Cost,
     "format": Format,
+    "document": Paper,
     "internal": Internal,
 }
 

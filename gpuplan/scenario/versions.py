@@ -73,8 +73,8 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     }
     names = ", ".join(str(g.get("name") or g.get("id")) for g in pinned)
     text = (
-        f"{VGPU_FIRST[0].upper()}{VGPU_FIRST[1:]}: {names}. That is kept, as if it had been decided; "
-        "with automatic access gpuplan now weighs what vMotion really keeps and what it costs."
+        f"{VGPU_FIRST[0].upper()}{VGPU_FIRST[1:]}: {names}. This is kept as a decision; "
+        "with automatic access gpuplan now weighs what vMotion really achieves and costs."
     )
     return {
         **data,

@@ -22,6 +22,7 @@ import traitlets
 from gpuplan.locales import SPOKEN, Locale
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.charts.paper import picture
+from gpuplan.report.plot import offline
 from gpuplan.widgets.part import Sent
 
 STATIC = Path(__file__).parent / "static"
@@ -38,10 +39,6 @@ def write_bundle(path: Path = BUNDLE) -> int:
     give = "export default { initialize() { (globalThis.gpuplanVega ??= Promise.withResolvers()).resolve(vegaEmbed); } };"
     source = vl_convert.javascript_bundle(give, vl_version=vl_version_for_vl_convert())
     return path.write_text(f"// Vega for altair {altair.__version__}\n{source}", encoding="utf-8")
-
-
-NARROWEST = "240px"
-"""What a chart takes at least of a row of widgets."""
 
 
 class Vega(anywidget.AnyWidget):
@@ -64,6 +61,7 @@ class Chart(Sent):
     """A chart that follows its data: make it once, of altair or as Vega-Lite, then assign ``.chart``; None shows nothing."""
 
     _esm = STATIC / "chart.js"
+    _css = STATIC / "chart.css"
     changing = ("spec", "rows")
     spec = traitlets.Dict().tag(sync=True)
     """The chart as Vega-Lite, with names in place of its rows."""
@@ -72,13 +70,11 @@ class Chart(Sent):
     vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, chart: Any = None) -> None:
+        offline()
         self._chart = chart
         spec, rows = _split(chart)
-        layout = {
-            "flex": "1 1 auto",
-            "min_width": NARROWEST,
-        }  # beside others it has no width before it is drawn
-        super().__init__(vega=_vega(), spec=spec, rows=rows, layout=layout)
+        super().__init__(vega=_vega(), spec=spec, rows=rows)
+        self.add_class("gp-own-chart")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """With a picture for pages that no widget lives on."""

@@ -17,6 +17,8 @@ import traitlets
 STATIC = Path(__file__).parent / "static"
 
 
+STYLES = ("app.css", "notebook.css")
+"""The style of the workbook, and what holds in a notebook alone."""
 _collected: list[dict[str, dict[str, Any]]] = []
 """Model -> what of it is to be sent, for each ``together`` that is open."""
 
@@ -74,7 +76,9 @@ def together(carrier: Part) -> Iterator[None]:
 @cache
 def _part_class(name: str, styled: bool) -> type[Part]:
     files = [(STATIC / file).read_text(encoding="utf-8") for file in ("common.js", f"{name}.js")]
-    style = {"_css": (STATIC / "app.css").read_text(encoding="utf-8")} if styled else {}
+    style = (
+        {"_css": "".join((STATIC / file).read_text(encoding="utf-8") for file in STYLES)} if styled else {}
+    )
     return type(f"Part_{name}", (Part,), {"_esm": "".join(files), **style})
 
 

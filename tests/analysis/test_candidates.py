@@ -108,8 +108,8 @@ def test_a_server_must_be_known_to_be_sold_with_the_boards(catalog: Catalog) -> 
         why("h200-nvl-141gb", "dell-r760xa", 4) == "No source says that PowerEdge R760xa takes H200 NVL 141GB"
     )
     assert why("h200-nvl-141gb", "", 8) == ""
-    assert why("h200-nvl-141gb", "", 16) == "No server of the catalog takes 16 H200 NVL 141GB"
-    assert why("h100-sxm5-94gb", "", 8) == "No server of the catalog takes H100 SXM5 94GB"
+    assert why("h200-nvl-141gb", "", 16) == "No server in the catalog takes 16 H200 NVL 141GB"
+    assert why("h100-sxm5-94gb", "", 8) == "No server in the catalog takes H100 SXM5 94GB"
     assert why("h200-nvl-141gb", "dell-xe7745", 2).endswith("needs 4 in one host")
 
 

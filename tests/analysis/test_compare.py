@@ -66,7 +66,7 @@ def test_money_in_different_currencies_is_not_compared(three: list[Plan], catalo
     euro = three[0].scenario.with_value("cost.currency", "EUR").with_value("cost.usd_rate", 0.9)
     found = compare_plans([three[0], make_plan(euro, catalog)])
     assert found.sentences == (
-        f"Money is in different currencies: USD in {found.names[0]}; EUR in {found.names[1]}.",
+        f"The costs are in different currencies: USD in {found.names[0]}; EUR in {found.names[1]}.",
     ), "no money is compared"
     rows = {row.key: row for row in found.rows}
     assert rows["cost.net_present"].unit == "currency"
@@ -76,8 +76,8 @@ def test_money_in_different_currencies_is_not_compared(three: list[Plan], catalo
 def test_other_years_and_what_is_left_out_are_said(three: list[Plan], catalog: Catalog) -> None:
     other = three[0].scenario.with_value("cost.years", 1).with_value("cost.storage_tb", 10)
     found = compare_plans([three[0], make_plan(other, unpriced(catalog, "storage-tb"))])
-    assert f"different times: 5 years in {found.names[0]}; 1 year in {found.names[1]}" in found.sentences[0]
-    assert "leaves out different things" in found.sentences[1] and "Shared storage" in found.sentences[1]
+    assert f"different periods: 5 years in {found.names[0]}; 1 year in {found.names[1]}" in found.sentences[0]
+    assert "exclude different items" in found.sentences[1] and "Shared storage" in found.sentences[1]
 
 
 def test_a_design_without_hosts_has_no_money(three: list[Plan], catalog: Catalog) -> None:
@@ -98,4 +98,4 @@ def test_two_to_four_plans(three: list[Plan], count: int) -> None:
 def test_money_below_a_hundred_is_apart_by_what_is_shown(catalog: Catalog) -> None:
     plans = [make_plan(load_scenario(name), catalog) for name in ("starter", "enterprise")]
     said = {each.key: each.sentence for each in compare_plans(plans).differences}["cost.gpu_hour_used"]
-    assert said == "Enterprise example pays USD 2.46 for each GPU-hour used, USD 0.63 less (20 %)."
+    assert said == "Enterprise example costs USD 2.46 per used GPU-hour, USD 0.63 less (20 %)."

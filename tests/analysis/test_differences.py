@@ -43,13 +43,13 @@ def test_a_plan_does_not_differ_from_itself(example: Plan) -> None:
 
 def test_two_boards_differ_in_memory_speed_watts_and_money_for_each_gpu(pair: list[Plan]) -> None:
     found = {each.key: each for each in differences(pair, ("Ours", "Theirs"))}
-    assert found["memory"].sentence == "Theirs has 80 GiB of memory in each GPU, 48 GiB more."
+    assert found["memory"].sentence == "Theirs has 80 GiB of memory per GPU, 48 GiB more."
     assert found["memory"].values == ("32 GiB", "80 GiB")
     assert "times the work of one V100 PCIe 32GB" in found["speed"].sentence
     assert found["speed"].values[0] == "1 x"
     assert found["board_power"].values == ("250 W", "300 W")
     assert found["gpu_price"].values[1].startswith("USD ")
-    assert "for each GPU-hour used" in found["cost.gpu_hour_used"].sentence
+    assert "per used GPU-hour" in found["cost.gpu_hour_used"].sentence
     assert "totals.hosts" not in found, "as many hosts"
 
 
@@ -68,5 +68,5 @@ def test_of_more_plans_each_is_compared_with_the_first(pair: list[Plan], catalog
     found = {each.key: each for each in differences([pair[0], bare, pair[1]], ("A", "B", "C"))}
     assert found["totals.hosts"].clauses == ("B takes 7 hosts, one fewer", "")
     assert found["totals.hosts"].last == found["totals.hosts"].sentence == "B takes 7 hosts, one fewer."
-    assert found["cost.net_present"].last.startswith("C costs USD")
-    assert found["cost.net_present"].sentence.startswith("B costs USD")
+    assert found["cost.net_present"].last.startswith("C has a net present cost of USD")
+    assert found["cost.net_present"].sentence.startswith("B has a net present cost of USD")

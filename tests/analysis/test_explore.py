@@ -77,8 +77,8 @@ def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Cata
         fit = fit_of(catalog, chosen.server, chosen.gpu)
         assert fit is not None and chosen.gpus_per_host <= fit.gpus, option.label
         assert chosen.gpus_per_host == fit.gpus or not fit.whole, option.label
-    homeless = next(note for note in found.notes if note.startswith("No chassis of the catalog takes "))
-    beyond = next(note for note in found.notes if note.startswith("Not looked at"))
+    homeless = next(note for note in found.notes if note.startswith("No chassis in the catalog takes "))
+    beyond = next(note for note in found.notes if note.startswith("Suitable but not tried"))
     assert "H100 SXM5 94GB" in homeless and "server_gpus.csv" in homeless and "T4" not in homeless
     assert "A100 SXM4 40GB" in beyond and "--gpu" in beyond
     ranked = {catalog.gpus[option.candidate.gpu].name for option in found.ranked}
@@ -98,7 +98,7 @@ def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(
     ]
     found = explore(starter, catalog, replace(space, gpus=("rtx6000-ada-48gb",)), workers=1)
     assert any("takes RTX 6000 Ada Generation: choose" in note for note in found.notes)
-    assert not any(note.startswith("Not looked at") for note in found.notes)
+    assert not any(note.startswith("Suitable but not tried") for note in found.notes)
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])

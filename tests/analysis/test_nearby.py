@@ -22,6 +22,6 @@ def test_what_changes_is_said(plans: dict[str, Plan], catalog: Catalog) -> None:
     plan = plans["enterprise"]
     safer = dict(nearby(plan.scenario, catalog))["N+2"]
     said = told(plan, safer)
-    assert said.startswith("It takes 9 hosts, one more. It costs USD ")
+    assert said.startswith("It takes 9 hosts, one more. It has a net present cost of USD ")
     assert "GPUs" not in said
-    assert told(plan, plan.scenario) == "Hosts and cost stay as they are."
+    assert told(plan, plan.scenario) == "Hosts and cost do not change."

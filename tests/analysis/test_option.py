@@ -41,9 +41,9 @@ def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
         starter, catalog, sharing="passthrough"
     )
     decided = starter.with_value("groups.developers.access", "passthrough")
-    assert "The mode that the customer has decided on cannot" in reasons(decided, catalog)
-    assert "1 Gbit/s do not carry the work" in reasons(starter, catalog, link_gbit_s=1)
-    assert "a rack may be given 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
+    assert "The mode that the customer has chosen cannot" in reasons(decided, catalog)
+    assert "1 Gbit/s is too slow for the workload" in reasons(starter, catalog, link_gbit_s=1)
+    assert "the rack limit is 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
     crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
     several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
     assert not several.reasons and (several.hosts or 0) > 500  # several clusters, each with its spare host
@@ -58,7 +58,7 @@ def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: C
     catalog = with_value(catalog, "gpus", "l40s-48gb", "vgpu_compute", "unknown")
     shared = make_plan(scenario, catalog)
     said = list(module._reasons(shared))
-    assert shared.groups[0].mode == "vgpu" and any("not known from a source" in text for text in said)
+    assert shared.groups[0].mode == "vgpu" and any("No source says whether" in text for text in said)
     alone = make_plan(scenario.with_value("groups.a.access", "passthrough"), catalog)
     assert not any("vGPU on vSphere" in text for text in module._reasons(alone))
 
@@ -75,13 +75,13 @@ def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, cata
 def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:
     scenario = load_scenario("current")
     slow = reasons(scenario, catalog, link_gbit_s=10)
-    assert slow.startswith("Distributed training: 10 Gbit/s do not carry its training across 6 hosts")
+    assert slow.startswith("Distributed training: 10 Gbit/s is too slow for training across 6 hosts")
     assert reasons(scenario, catalog, link_gbit_s=100) == ""
 
 
 def test_what_is_to_be_confirmed_is_said(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
     a40 = next(o for o in found.ranked if o.candidate.gpu == "a40-48gb")
-    assert a40.confirm == ("that PowerEdge R750xa is sold with A40", "that A40, of 2020, is still sold")
+    assert a40.confirm == ("that PowerEdge R750xa is sold with A40", "that A40, launched 2020, is still sold")
     few = Candidate("h100-nvl-94gb", "dell-r7715", 2, "vgpu", 10, 0)
     assert assess(starter, catalog, few).confirm == ("that one processor of 32 cores is enough for 2 GPUs",)
     least = Candidate("h100-nvl-94gb", "lenovo-sr675-v3", 8, "vgpu", 10, 1)

@@ -13,7 +13,7 @@ from gpuplan.analysis import ranking
 from gpuplan.analysis.candidates import Candidate, Space, asked, too_little
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.option import Option, assess
-from gpuplan.analysis.ranking import Exploration, frontier, why_not
+from gpuplan.analysis.ranking import WINNER_LEAVES_OUT, Exploration, frontier, why_not
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 from gpuplan.wording import money
@@ -28,9 +28,9 @@ def test_power_is_compared_where_it_is_known_of_both(catalog: Catalog) -> None:
     )
     assert any("power not known" in name for name in dark.excludes)
     assert (dark.peak_w or 0) < (known.peak_w or 0) - 100
-    assert not any("at its peak" in text for text in why_not(dark, known, scenario))
+    assert not any("at peak" in text for text in why_not(dark, known, scenario))
     bright = replace(dark, powerless=())
-    assert any("at its peak" in text for text in why_not(bright, known, scenario))
+    assert any("at peak" in text for text in why_not(bright, known, scenario))
 
 
 def naive(given: list[Option]) -> list[Option]:
@@ -91,13 +91,13 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     apart = money((whole.net_present or 0) - (found.winner.net_present or 0), "USD")
     note = next(note for note in found.notes if note.startswith("The recommended design's cost leaves out"))
     assert whole.label in note and apart in note
-    assert "counts what the recommended one leaves out (" in "; ".join(why_not(whole, found.winner, starter))
+    assert f"{WINNER_LEAVES_OUT} (" in "; ".join(why_not(whole, found.winner, starter))
     own = asked(starter)
     alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
     assert not any("same work" in note for note in explore(starter, catalog, alone, workers=1).notes)
     there = starter.with_value("hardware.existing", "1 hosts")
     other = replace(alone, gpus=("a40-48gb",), servers=("dell-r750xa",))
-    assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
+    assert any("Existing hosts hold" in note for note in explore(there, catalog, other, workers=1).notes)
 
 
 def test_fewer_failures_than_asked_never_outrank(found: Exploration, starter: Scenario) -> None:

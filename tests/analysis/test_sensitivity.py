@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from stated_money import unpriced
@@ -132,9 +133,10 @@ def test_bursts_count_where_jobs_may_wait(catalog: Catalog) -> None:
     assert "groups.jobs.people" not in found
 
 
-def test_progress_counts_to_the_end(small: Plan) -> None:
+@pytest.mark.parametrize("work", [tornado, thresholds])
+def test_progress_counts_to_the_end(small: Plan, catalog: Catalog, work: Callable[..., object]) -> None:
     seen: list[tuple[int, int]] = []
-    tornado(small, lambda done, total: seen.append((done, total)))
+    work(make_plan(small.scenario, catalog), lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
     assert {total for _, total in seen} == {len(seen)}
 

@@ -48,15 +48,18 @@ def test_a_simulation_reports_and_ends() -> None:
     assert [done for _, done in told] == sorted(done for _, done in told)
 
 
-def test_the_time_left_follows_from_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter in ten seconds: thirty more."""
-    monkeypatch.setattr(background.time, "monotonic", lambda: 10.0)
+def test_the_time_left_follows_from_the_pace_since_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made ready in a minute, then a quarter in ten seconds: twenty-eight more for the rest."""
     runner = Runner(lambda: None)
-    assert runner.left_s == 0
-    runner._take(runner._process, {"done": 0.25})  # type: ignore[arg-type]
-    assert runner.left_s == 30
+    left = []
+    for now, done in ((60, 0.05), (61, 0.1), (70, 0.3)):
+        monkeypatch.setattr(background.time, "monotonic", lambda now=now: float(now))
+        assert runner.started is bool(left)
+        runner._take(runner._process, {"done": done})  # type: ignore[arg-type]
+        left.append(round(runner.left_s, 6))
+    assert left == [0, 0, 28]
     runner.clear()
-    assert runner.left_s == 0
+    assert (runner.left_s, runner.started) == (0, False)
 
 
 def test_what_goes_wrong_is_said_in_words() -> None:
@@ -64,7 +67,7 @@ def test_what_goes_wrong_is_said_in_words() -> None:
     runner.start(SIMULATE, b"groups: 7")
     wait(runner, lambda: runner.state != "running")
     assert runner.state == "failed"
-    assert runner.error == "groups: 7 is not allowed: a list of groups"
+    assert runner.error == "groups: 7 is not valid: a list of groups"
 
 
 def test_cancelling_ends_the_process_and_keeps_what_was_found() -> None:

@@ -34,6 +34,8 @@ def done(catalog: Catalog, *changes: tuple[str, object]) -> str:
             ("groups.data-scientists.name", "Analysts"),
             "of Analysts: \u201cData scientists\u201d \u2192 \u201cAnalysts\u201d",
         ),
+        (("demand.rule", "wait"), "Sum of the peaks \u2192 Waiting limit"),
+        (("groups.developers.use_case", "hpc"), " \u2192 HPC"),
         (("demand.stated_gpus", "40"), "Stated total: 28 GPUs \u2192 40 GPUs"),
         (("demand.stated_gpus", ""), "Stated total: 28 GPUs \u2192 empty"),
         (("hardware.gpu", "l40s-48gb"), "GPU model: "),
@@ -60,6 +62,6 @@ def test_groups_that_moved_another_design_and_many_inputs(catalog: Catalog) -> N
     )
     book.open_example("starter")
     assert book.undo_words == f"{book.scenario.name} opened"
-    assert done(catalog, ("cost.years", "4"), ("cost.pue", "1.3")) == "2 inputs changed"
+    assert done(catalog, ("cost.years", "4"), ("cost.pue", "1.3")) == "Analysis period and PUE changed"
     book.confirm("cost.years", True)
     assert book.undo_words.endswith(": confirmed")

@@ -56,7 +56,7 @@ def test_exploring_marks_the_winner_and_its_design_can_be_used(compare: Callable
     winner = explored(page)
     name = winner.locator("td").first.evaluate("(cell) => cell.firstChild.textContent").strip()
     have(page, ".gp-card", "explore-go").locator(
-        ".gp-said", has_text=re.compile("USD .*\\d")
+        ".gp-said", has_text=re.compile(r"USD\s.*\d")
     ).first.wait_for()
     before = figure(page, COST).locator("b").inner_text()
     assert winner.locator("td").first.locator("small").count() == 0, "it is another one than the design"

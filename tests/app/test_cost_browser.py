@@ -149,7 +149,7 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     cost: Callable[[str], Any],
 ) -> None:
     page = cost("current")
-    beside = page.locator(".gp-alternatives")
+    beside = page.locator(".gp-card", has=page.get_by_text("net present cost", exact=True)).first
     silos = beside.locator("tr", has_text="Silos")
     silos.wait_for()
     assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
@@ -158,7 +158,7 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     silos.filter(has_not_text=before.split("\t")[-1]).wait_for()
     assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
     open_tab(page, "alternatives")
-    page.locator("td", has_text="Silos: hosts for each group").wait_for()
+    page.locator("td", has_text="Silos: separate hosts for each group").wait_for()
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280)])

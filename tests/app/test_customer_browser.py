@@ -70,7 +70,7 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     assert gpu.input_value() == before
     enter(page, ELECTRICITY, "0.2")
     at(page, "share").click()
-    page.locator(".gp-notice").get_by_text(re.compile("version for the customer")).wait_for()
+    page.locator(".gp-notice").get_by_text(re.compile("customer version")).wait_for()
     theirs = decode_scenario(downloaded("save"))
     assert theirs.internal.margin is None and theirs.internal.notes is None
     assert theirs.get(ELECTRICITY) == 0.2

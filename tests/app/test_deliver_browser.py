@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import download, enter, go
+from browsing import at, download, enter, figures, go, open_tab
+from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
 from gpuplan.report import KINDS
@@ -44,9 +45,42 @@ def test_everything_arrives_as_one_file(example: Callable[[str, str], Any]) -> N
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         kinds = {each.rpartition(".")[2] for each in archive.namelist() if "/" not in each}
-        assert kinds == set(KINDS) - {"terraform"}
-        assert "terraform/main.tf" in archive.namelist()
+        assert kinds == set(KINDS) - {"terraform", "whatif"}
+        assert "enterprise-example-what-if.html" in archive.namelist()
+        assert "terraform/vsphere/main.tf" in archive.namelist()
     page.locator("[data-at=deliver-go]:enabled").wait_for()
+
+
+def test_the_first_pages_are_shown_when_asked_for_and_said_to_be_old(visit: Any) -> None:
+    """The fixture fails if anything is requested beyond this machine, or an error is logged."""
+    page = visit.step("enterprise", "deliver")
+    requests: list[Any] = []
+    page.on("request", lambda request: requests.append(request))
+    open_tab(page, "document")
+    frame = page.locator("iframe.gp-preview")
+    assert frame.count() == 0
+    at(page, "preview-go").click()
+    inside = page.frame_locator("iframe.gp-preview")
+    inside.locator(".lead", has_text=f"{figures(page)['totals.hosts']} hosts").wait_for(timeout=1000 * LONG_S)
+    assert inside.locator(".chapter, a, script").count() == 0
+    assert (frame.get_attribute("sandbox"), frame.get_attribute("title")) == (
+        "",
+        "First pages of the document",
+    )
+    assert [
+        each.url for each in requests if each.frame != page.main_frame and not each.url.startswith("data:")
+    ] == []
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "it fits the screen"
+    at(page, "preview-go").focus()
+    page.keyboard.press("Tab")
+    inside.locator(".page:focus-visible").wait_for()
+    page.keyboard.press("PageDown")
+    soon(lambda: inside.locator("html").evaluate("(root) => root.scrollTop") > 0, "it does not scroll")
+    enter(page, "document.author", "Jane Doe")
+    page.locator("iframe.gp-preview.gp-old").wait_for()
+    at(page, "preview-go").click()
+    page.locator("iframe.gp-preview:not(.gp-old)").wait_for(timeout=1000 * LONG_S)
+    inside.get_by_text("Jane Doe").first.wait_for()
 
 
 def test_a_design_with_a_wrong_input_is_not_delivered(example: Callable[[str, str], Any]) -> None:
@@ -64,4 +98,8 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
 ) -> None:
     opened = audited(theme, width)
     opened.step("enterprise", "deliver")
+    assert opened.faults() == []
+    open_tab(opened.page, "document")
+    at(opened.page, "preview-go").click()
+    opened.page.locator("iframe.gp-preview").wait_for(timeout=1000 * LONG_S)
     assert opened.faults() == []

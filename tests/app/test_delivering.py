@@ -15,8 +15,9 @@ import pytest
 from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.app.delivering import Delivering
+from gpuplan.app.delivering import Delivering, Order
 from gpuplan.plan import Plan
+from gpuplan.report import KINDS
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.usefixtures("plain_script")
@@ -158,6 +159,46 @@ def test_templates_are_used_and_a_bad_one_is_named(plan: Plan, made: Path) -> No
     assert "no layout with a title" in delivering.runner.error
     template.remove()
     assert not template.kept.exists()
+
+
+def test_a_brand_is_in_the_next_files(plan: Plan, made: Path) -> None:
+    delivering = Delivering(lambda: None)
+    content = b"name: ACME\nfooter: ACME Systems GmbH\ncolours: {accent: '#0B5C3D'}\n"
+    delivering.templates["brand"].receive("acme.yaml", len(content), 0, content)
+    delivering.start(plan.scenario, "html")
+    wait(delivering)
+    _, page = delivering.take() or ("", b"")
+    assert b"#0B5C3D" in page and b"ACME" in page
+
+
+def test_what_files_were_made_from_is_known_when_they_are(plan: Plan, made: Path) -> None:
+    delivering = Delivering(lambda: None)
+    delivering.start(plan.scenario, "yaml")
+    assert delivering.made == {}
+    wait(delivering)
+    order = Order(plan.scenario, "yaml", internal=False)
+    assert delivering.made == {("yaml", False): delivering.source(order, "yaml")}
+    delivering.start(plan.scenario.with_value("name", "Other"), "yaml")
+    delivering.cancel()
+    assert delivering.made["yaml", False].scenario == plan.scenario, "the last one was not made"
+
+
+def test_a_preview_is_the_first_pages_of_the_document(plan: Plan, made: Path) -> None:
+    delivering = Delivering(lambda: None)
+    steps: set[str] = set()
+    delivering.previewer._on_change = lambda: (steps.add(delivering.previewer.step), delivering._previewed())
+    delivering.start_preview(Order(plan.scenario, "html", internal=False))
+    soon(lambda: delivering.preview is not None, "no preview", LONG_S)
+    assert KINDS["html"] in steps, "its progress names what is made"
+    page = delivering.preview.page if delivering.preview else ""
+    assert f"{plan.totals.hosts} hosts" in page
+    assert "Document control" in page and "Contents" in page
+    assert 'class="chapter"' not in page and "<a " not in page
+    assert len(page) < 60_000, "it stays in the session and goes to the browser"
+    assert delivering.take() is None, "nothing is downloaded"
+    delivering.forget_preview()
+    assert delivering.preview is None
+    assert list(made.iterdir()) == []
 
 
 def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:

@@ -71,6 +71,5 @@ def test_paper_holds_every_table_and_figure(opened: Any, paper: str, width_mm: f
     pages = PdfReader(BytesIO(opened.pdf(format=paper))).pages
     texts = [page.extract_text() for page in pages]
     assert chapters + 2 <= len(pages) <= 60
-    assert not any(f"1 / {len(pages)}" in text for text in texts[:1])
-    assert all(f"{n} / {len(pages)}" in text for n, text in enumerate(texts[1:], 2))
+    assert all(f"{n} / {len(pages)}" in text for n, text in enumerate(texts, 1))
     assert all(len(text) > 60 for text in texts)

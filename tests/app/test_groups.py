@@ -66,6 +66,14 @@ def test_duplicate_delete_and_move(book: Workbook) -> None:
     assert ids()[-1] == "hpc-users-copy"
 
 
+def test_copies_have_names_of_their_own(book: Workbook) -> None:
+    for _ in range(3):
+        book.duplicate_group("hpc")
+    names = [group.name for group in book.scenario.groups]
+    assert {"HPC users (copy)", "HPC users (copy 2)", "HPC users (copy 3)"} < set(names)
+    assert len(set(names)) == len(names)
+
+
 def test_deleting_a_group_takes_its_refused_input_with_it(book: Workbook) -> None:
     book.edit("groups.hpc.people", "many")
     book.delete_group("hpc")

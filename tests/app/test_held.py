@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import Any
 
 import ipywidgets
 import pytest
-from traitlets import TraitError
 
 from gpuplan import Design, ScenarioError, load_scenario, workbook
 from gpuplan.app.screen import PAGES, sent_in
@@ -80,8 +81,6 @@ def test_what_cannot_be_planned_is_refused_and_nothing_is_lost(design: Design) -
     for path, wrong in ((PEOPLE, -1), ("hardware.gpu", "h900"), ("hardware.gpus", 2)):
         with pytest.raises(ScenarioError, match=path.split(".")[-1]):
             design.set(path, wrong)
-    with pytest.raises(TraitError):
-        design.scenario = "enterprise"
     with pytest.raises(AttributeError, match="follows from the scenario"):
         design.plan = Design("starter", design.catalog).plan
     assert design.plan is plan and design.scenario.get(PEOPLE) == 3
@@ -126,19 +125,27 @@ def test_no_tab_has_per_cent_apart_where_the_locale_has_it_close(catalog: Catalo
             assert not [found for text in shown for found in re.findall(r".{30}\d %.{30}", text)], (step, tab)
 
 
-def test_a_slider_and_a_chart_of_a_design_follow_it(design: Design) -> None:
-    slider, chart, widget = design.slider(PEOPLE, 1, 9), design.chart("capacity"), design.widget("hosts")
-    slider.value = 6
-    assert design[PEOPLE] == 6 and slider.description == design.scenario.label(PEOPLE)
-    left = [row["left"] for rows in chart.spec["datasets"].values() for row in rows]
-    assert left[0] == design.plan.totals.gpus > 32
-    widget._receive("set", {"path": PEOPLE, "value": "3", "live": False})
-    assert slider.value == 3
-    refused = design.slider("hardware.gpus_per_host", 0, 4)
-    refused.value = 0
-    assert refused.value == design["hardware.gpus_per_host"] == 4
+def test_a_chart_of_a_design_follows_it(design: Design) -> None:
+    chart = design.chart("capacity")
+    design.set(PEOPLE, 6)
+    assert next(row["left"] for row in chart.rows["rows-0"]) == design.plan.totals.gpus > 32
     with pytest.raises(ScenarioError, match="there is no chart"):
         design.chart("costs")
+    for slow in ("tornado", "frontier"):
+        with pytest.raises(ScenarioError, match="plans many designs"):
+            design.chart(slow)
+
+
+def test_charts_of_a_design_need_no_altair() -> None:
+    code = """if True:
+        import sys, gpuplan
+        design = gpuplan.Design("enterprise")
+        charts = [design.chart(name) for name in ("cost", "demand", "waiting", "capacity", "network")]
+        design.set("groups.researchers.people", 4)
+        print({"altair", "pandas"} & set(sys.modules))
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_a_page_without_widgets_has_the_answer_and_the_picture(design: Design) -> None:
@@ -147,3 +154,43 @@ def test_a_page_without_widgets_has_the_answer_and_the_picture(design: Design) -
     drawn = design.chart("cost")._repr_mimebundle_()
     drawn = drawn[0] if isinstance(drawn, tuple) else drawn
     assert drawn["image/svg+xml"].startswith("<svg")
+
+
+def test_each_step_leaves_a_card_of_its_own(design: Design) -> None:
+    cards = {step: design.widget(step)._repr_mimebundle_()["text/html"] for step, _ in STEPS}
+    assert len(set(cards.values())) == len(STEPS)
+    for step, said in (
+        ("cost", "Year 3"),
+        ("hosts", "Host failed"),
+        ("network", "Slowdown"),
+        ("design", "Implication"),
+    ):
+        assert said in cards[step]
+    assert design.widget("hosts")._head.data["sentence"] in cards["hosts"]
+
+
+def test_a_design_in_a_cell_is_its_answer_and_tab_offers_what_a_person_needs(design: Design) -> None:
+    assert repr(design) == f"Design({design.plan!r})" and design.plan.placed.sentence in design._repr_html_()
+    assert "slider" in dir(design) and "trait_names" not in dir(design) and len(dir(design)) < 20
+    assert all(hasattr(design, name) for name in dir(design))
+
+
+def test_steps_go_by_their_names_on_the_screen(design: Design) -> None:
+    for name, step in (
+        ("workloads", "usecases"),
+        ("Workloads", "usecases"),
+        ("Hosts and availability", "hosts"),
+    ):
+        assert design.widget(name)._own_step == step
+        assert workbook("starter", step=name)._own_step == step
+    with pytest.raises(ScenarioError, match="did you mean workloads"):
+        design.widget("workload")
+
+
+def test_a_design_is_made_of_whatever_means_one(design: Design, catalog: Catalog) -> None:
+    for meant in (design, design.plan, design.scenario, design.widget("hosts"), "enterprise"):
+        assert (
+            Design(meant, catalog).plan.totals.hosts
+            == workbook(meant, catalog=catalog).plan.totals.hosts
+            == 8
+        )

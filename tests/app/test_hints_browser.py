@@ -34,6 +34,9 @@ def test_a_hint_is_closed_once_and_never_comes_back(app: Any, tab: Callable[...,
     hint.wait_for(state="detached")
     assert page.locator(".gp-tab-row").bounding_box()["height"] == height, "nothing moves"
     assert page.evaluate("document.activeElement.dataset.at").startswith("tab-")
+    go(page, "cost")
+    hint.wait_for()
+    assert not page.evaluate(OVER), "beside seven tabs, too"
     go(page, "hosts")
     hint.wait_for()
     page.reload()

@@ -59,7 +59,7 @@ def test_a_half_typed_number_does_not_stay(enterprise: Workbook) -> None:
     )  # 120 % is out of bounds: neither 12 % nor it
     enterprise.edit("cost.discount_rate", "120")
     assert enterprise.stale and enterprise.plan.lines == plan.lines
-    assert enterprise.problem_of("cost.discount_rate").startswith('"120" is not allowed: ')
+    assert enterprise.problem_of("cost.discount_rate").startswith('"120" is not valid: ')
     assert enterprise.history.past == past and "120" in enterprise.undo_words
 
 

@@ -19,7 +19,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.scenario import Internal
 
 PEOPLE = "groups.data-scientists.people"
-DAMAGED = ("warn", "A part of what this tab remembered is damaged and was left out.")
+DAMAGED = ("warn", "Part of what this tab remembered is damaged and was ignored.")
 
 
 def worked_on(catalog: Catalog) -> Workbook:

@@ -123,7 +123,7 @@ def test_the_work_of_a_group_is_chosen_with_the_keyboard(network: Callable[[str]
 def test_training_is_a_chart_and_the_same_as_a_table(network: Callable[[str], Any]) -> None:
     page = network("starter")
     open_tab(page, "training")
-    page.locator(".gp-said", has_text="An example until you enter a job").wait_for()
+    page.locator(".gp-said", has_text="An example only, until you enter a job").wait_for()
     at(page, "training.workload").select_option("vgg-16-train-64")
     curves = page.locator(".gp-curves li", has_text="10 Gbit/s TCP (")
     curves.wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import load_catalog, load_scenario
+from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.presenting import SHOWN, edit_again, present, present_data, turn
 from gpuplan.app.state import Workbook
 
@@ -34,6 +35,15 @@ def test_the_customers_view_stays_where_it_was_chosen_before(book: Workbook) -> 
     present(book)
     edit_again(book)
     assert book.customer
+
+
+def test_a_page_that_is_loaded_again_goes_on_presenting(book: Workbook) -> None:
+    present(book)
+    again = Workbook(load_catalog())
+    resume(again, *memory_of(book), "")
+    assert again.customer and present_data(again)["on"]
+    edit_again(again)
+    assert (again.step, again.tabs["cost"], again.customer) == ("cost", "prices", False)
 
 
 def test_steps_end_at_the_first_and_the_last(book: Workbook) -> None:

@@ -17,7 +17,9 @@ from gpuplan import Scenario, load_scenario
 from gpuplan.app import history
 from gpuplan.app.header import field_data, nav_data
 from gpuplan.app.state import STEPS, Workbook, guarded
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
+from gpuplan.locales import speaking
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of, from_dict
@@ -44,7 +46,7 @@ def test_what_cannot_be_read_stays_in_its_field_beside_the_last_good_plan(book: 
     book.edit(path, "many")
     assert book.stale
     assert book.text_of(path) == "many"
-    assert book.problem_of(path) == '"many" is not allowed: a whole number from 0 to 100000'
+    assert book.problem_of(path) == '"many" is not valid: a whole number from 0 to 100\u202f000'
     assert book.problem_of("groups.hpc.vms_each") == ""
     assert hosts(book) == 8
     assert book.scenario.get(path) == 2
@@ -54,11 +56,40 @@ def test_what_cannot_be_read_stays_in_its_field_beside_the_last_good_plan(book: 
     assert book.text_of(path) == 3
 
 
+def test_an_empty_field_says_what_to_enter(book: Workbook) -> None:
+    path = "groups.hpc.people"
+    book.edit(path, " ")
+    assert book.problem_of(path) == "Empty: a whole number from 0 to 100\u202f000"
+    assert book.undo_words == "Users of HPC users left empty"
+
+
+@pytest.mark.parametrize(
+    ("locale", "typed", "limit"), [("", "24.000", "100\u202f000"), ("de-DE", "24,000", "100.000")]
+)
+def test_a_number_that_may_be_thousands_says_how_to_write_it(
+    book: Workbook, locale: str, typed: str, limit: str
+) -> None:
+    book.edit("format.locale", locale)
+    book.edit("groups.hpc.people", typed)
+    with speaking(locale):
+        assert field_of("groups.hpc.people").allowed().endswith(f" to {limit}")
+    problem = book.problem_of("groups.hpc.people")
+    assert typed in problem and problem.endswith("write 24000")
+    book.edit("groups.hpc.people", "24000")
+    assert not book.stale
+
+
 def test_what_the_hardware_does_not_allow_is_kept_and_the_plan_too(book: Workbook) -> None:
     book.edit("hardware.gpus_per_host", 2)
     assert book.stale
     assert book.scenario.hardware.gpus_per_host == 2
-    assert "all GPUs of one VM are in one host" in book.problem_of("groups.researchers.gpus_each")
+    reason = book.problem_of("groups.researchers.gpus_each")
+    assert "all GPUs of one VM are in one host" in reason
+    said = book.problem_of("hardware.gpus_per_host")  # the field that was typed into says it, too
+    assert said.startswith("GPUs per VM of ") and said.endswith(reason)
+    assert [step["id"] for step in nav_data(book)["steps"] if step["error"]] == ["usecases", "hosts"]
+    assert strip_data(book)["wrong"]["path"] == "groups.researchers.gpus_each"
+    assert strip_data(book)["wrong"]["text"] == reason
     assert hosts(book) == 8
     # the refused value is made good in another place, and is still there
     book.edit("groups.researchers.gpus_each", "2")
@@ -111,7 +142,7 @@ def test_a_file_or_link_that_a_model_cannot_answer(book: Workbook, monkeypatch: 
     broken(monkeypatch, 9)
     before = book.scenario
     book.open_file("bad.yaml", scenario.to_yaml().encode())
-    assert book.notice[1].startswith("bad.yaml was not opened. It cannot be planned: the pieces ")
+    assert book.notice[1].startswith("bad.yaml was not opened. This design cannot be planned: the pieces ")
     assert book.scenario is before
     plan = book.plan
     book.restore(link)
@@ -295,7 +326,7 @@ def test_a_file(book: Workbook) -> None:
     content = load_scenario("starter").to_yaml().encode()
     book.open_file("mine.yaml", content)
     assert book.scenario == load_scenario("starter")
-    assert book.notice == ("note", "mine.yaml is open.")
+    assert book.notice == ("note", "Opened mine.yaml.")
     book.undo()
     assert book.scenario == load_scenario("enterprise")
 
@@ -564,7 +595,7 @@ def test_a_design_that_is_not_kept_for_hidden_ones_is_said(sold: Workbook) -> No
     sold.keep()
     sold.keep()
     sold.keep()  # there is no room, though two are shown
-    assert "does not show all" in sold.notice[1]
+    assert sold.notice == ("warn", "3 designs are already kept, some of them hidden in this view.")
     sold.look_as(customer=False)
     assert len({kept.name for kept in sold.kept}) == len(sold.kept) == 3
 

@@ -10,7 +10,9 @@ from gpuplan.app.fragments import link_of
 from gpuplan.app.header import drawer_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.strip import strip_data
+from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import load_scenario
 
 
@@ -39,12 +41,12 @@ def notes(book: Workbook) -> dict[str, str]:
 
 def test_placement_is_one_figure_and_waiting_none(book: Workbook) -> None:
     key = "totals.unplaced_vms_after_failure"
-    assert notes(book)[key] == "also after any host failure"
+    assert notes(book)[key] == "even after any host failure"
     assert not any("waiting" in figure for figure in values(book))
     book.edit("availability.host_failures", "2")
-    assert notes(book)[key] == "also after any 2 host failures"
+    assert notes(book)[key] == "even after any two host failures"
     book.edit("availability.host_failures", "0")
-    assert (values(book)[key], notes(book)[key]) == ("All placed", "18 VMs not after a host failure")
+    assert (values(book)[key], notes(book)[key]) == ("All placed", "18 VMs not placed after a host failure")
     book.edit("groups.data-scientists.people", "64")
     book.edit("demand.rule", "stated")
     assert values(book)[key] == "22 not placed"
@@ -85,6 +87,7 @@ def test_every_figure_of_the_strip_can_be_asked_why(book: Workbook) -> None:
 def test_a_blank_design_asks_for_nothing(blank: Workbook) -> None:
     strip = strip_data(blank)
     assert not strip["shown"]
+    assert strip["figures"][-1]["tone"] == ("" if unconfirmed(blank.plan) else "good")
     notes = {figure["note"] for figure in strip["figures"] if figure["key"] != "messages"}
     assert notes == {"no workloads yet", "none yet"}
 
@@ -108,6 +111,31 @@ def test_what_a_change_moved_is_said_with_the_difference(book: Workbook) -> None
     assert was(book) == {}
 
 
+def test_what_is_typed_into_one_field_is_one_change(book: Workbook) -> None:
+    path = "groups.data-scientists.people"
+    book.edit(path, "6", live=True)
+    book.edit(path, "64", live=True)
+    assert was(book)["demand.gpus"] == "was 28 GPUs, +8"
+    book.edit(path, "64")
+    assert was(book)["demand.gpus"] == "was 28 GPUs, +8"
+    book.edit(path, "80")
+    assert was(book)["demand.gpus"] == "was 36 GPUs, +4"
+
+
+def test_what_is_typed_and_given_up_moves_nothing(book: Workbook) -> None:
+    path, before = "groups.data-scientists.people", book.scenario
+    for text in ("6", "64"):
+        book.edit(path, text, live=True)
+    book.untype(path)
+    assert (book.scenario, book.can_undo, was(book)) == (before, False, {})
+    book.edit(path, "64", live=True)
+    book.untype("groups.hpc.people")  # another field
+    assert book.scenario.get(path) == 64
+    book.edit(path, "64")
+    book.untype(path)  # it was entered
+    assert book.scenario.get(path) == 64
+
+
 def test_a_design_that_is_opened_is_no_change_of_the_one_before(blank: Workbook) -> None:
     drawn: list[dict[str, str]] = []
     blank.observe(lambda _change: drawn.append(was(blank)), ["revision", "step"])
@@ -118,6 +146,14 @@ def test_a_design_that_is_opened_is_no_change_of_the_one_before(blank: Workbook)
     assert len(drawn) >= 4 and not any(drawn)
     blank.edit("availability.host_failures", "2")
     assert "totals.hosts" in drawn[-1]
+
+
+def test_what_only_the_best_arrangement_places_says_so(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    assert notes(book)["totals.unplaced_vms_after_failure"] == "at best after any two host failures"
+    book.edit("platform.gpu_policy", "group")
+    fails = not all(made.now.all_start for made in book.plan.power_on.values())
+    assert notes(book)["totals.unplaced_vms_after_failure"].startswith("at best" if fails else "even")
 
 
 def test_spare_hosts_say_what_they_are_for(book: Workbook) -> None:

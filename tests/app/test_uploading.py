@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from gpuplan.app.uploading import SCRATCH, Template, Upload
+from gpuplan.app.uploading import SCRATCH, BrandFile, Template, Upload
+from gpuplan.report.brand import load_brand
 from gpuplan.report.template import MOST_TEMPLATE_BYTES
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -63,13 +64,13 @@ def test_a_template_arrives_in_pieces_and_is_used(template: Template, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.pdf", b"%PDF-1.7", "a.pdf was not taken: template is no DOCX file"),
+        ("a.pdf", b"%PDF-1.7", "a.pdf was not accepted: template is no DOCX file"),
         (
             "deck.pptx",
             PPTX,
-            "deck.pptx was not taken: template is no DOCX file: it is a file of another kind",
+            "deck.pptx was not accepted: template is no DOCX file: it is a file of another kind",
         ),
-        ("cut.docx", DOCX[:-30], "cut.docx was not taken: template is no DOCX file"),
+        ("cut.docx", DOCX[:-30], "cut.docx was not accepted: template is no DOCX file"),
         ("macro.docm", office("wordprocessingml.document", **{"vbaProject.bin": b"x"}), "macros"),
         ("none.docx", b"", "none.docx is empty"),
     ],
@@ -89,7 +90,7 @@ def test_a_file_that_is_no_template_is_refused_and_the_one_before_stays(
 
 def test_a_template_that_is_too_large_is_refused_at_its_first_piece(template: Template) -> None:
     template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 0, b"x")
-    assert "30,000,001 bytes; here a file may have 30,000,000" in template.error
+    assert "30,000,001 bytes; the limit is 30,000,000" in template.error
     assert template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 1, b"x") is False
     assert template.used == ""
 
@@ -128,7 +129,7 @@ def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -
     assert (template.error, template.used.isprintable(), bool(template.used)) == ("", True, True)
     assert len(template.used) <= 200
     send(template, name, b"no template")
-    assert "was not taken: template is no DOCX file" in template.error
+    assert "was not accepted: template is no DOCX file" in template.error
     assert template.error.isprintable() and len(template.error) < 300
     assert [path.name for path in template.kept.parent.iterdir()] == ["in use.docx"]
     assert [path.parent for path in tmp_path.iterdir()] == [tmp_path]
@@ -139,7 +140,7 @@ def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -
 @pytest.mark.parametrize("size", [-1, True, False, 1.5, float("nan"), float("inf"), "9", None, [1]])
 def test_a_size_that_is_none_is_refused(template: Template, size: Any) -> None:
     assert template.receive("a.docx", size, 0, b"x") is False
-    assert template.error.startswith("a.docx was not taken: the browser did not say how large it is")
+    assert template.error.startswith("a.docx was not accepted: the browser did not report its size")
     assert send(template, "a.docx", DOCX)[-1] and template.error == ""
 
 
@@ -173,7 +174,9 @@ def test_a_full_disk_is_said(template: Template, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Template, "path", Path("/dev/full"))
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     assert template.receive("a.docx", 10, 0, b"x" * 10) is False
-    assert "a.docx was not taken: this machine cannot store it (No space left on device)." in template.error
+    assert (
+        "a.docx was not accepted: this machine cannot store it (No space left on device)." in template.error
+    )
 
 
 def test_what_was_left_out_is_said(template: Template) -> None:
@@ -185,3 +188,57 @@ def test_what_was_left_out_is_said(template: Template) -> None:
     )
     template.remove()
     assert template.note == ""
+
+
+PNG = b"\x89PNG\r\n\x1a\n picture"
+
+
+def packed(**files: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/").replace("_", "."), content)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def brand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BrandFile:
+    monkeypatch.setenv(SCRATCH, str(tmp_path))
+    return BrandFile(lambda: None)
+
+
+def test_a_brand_is_a_file_or_comes_with_its_logo(brand: BrandFile) -> None:
+    send(brand, "acme.yaml", b"name: ACME")
+    assert (brand.used, brand.error, load_brand(brand.kept).name) == ("acme.yaml", "", "ACME")
+    files = {"ACME__acme_yml": b"name: ACME\nlogo: logo.png", "ACME__logo_png": PNG, "ACME___x_yml": b"macOS"}
+    send(brand, "acme.zip", packed(**files))
+    assert (brand.used, brand.error, load_brand(brand.kept).logo) == ("acme.zip", "", PNG)
+    assert brand.turn == 2
+    brand.remove()
+    assert (brand.used, brand.kept.exists(), brand.turn) == ("", False, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"colour: blue", 'brand: "colour" is not valid: a known field; did you mean colours?'),
+        (b"colours: {accent: '#FFFF00'}", 'brand.colours.accent: "#FFFF00" is not valid: a darker colour'),
+        (b"logo: logo.png", "a picture in the folder of the brand file"),
+        (b"name: [", "YAML"),
+        (b"\xff\xfe\x00", "YAML"),
+        (b"PK nothing", "it is no ZIP file that can be read"),
+        (packed(logo_png=PNG), "a ZIP file holds one YAML file beside the logo; this one has 0"),
+        (packed(a_yaml=b"", b_yml=b""), "this one has 2"),
+        (packed(a_yaml=b"logo: l.png", l_png=b"GIF89a"), "a PNG or JPEG picture"),
+        (b"a: 1\nb: 2\nc: 3\nd: 4", '"c"'),
+    ],
+)
+def test_a_brand_that_is_wrong_names_the_field_and_the_one_before_stays(
+    brand: BrandFile, content: bytes, words: str
+) -> None:
+    send(brand, "acme.yaml", b"name: ACME")
+    send(brand, "other.file", content)
+    assert brand.error.startswith("other.file was not accepted: ")
+    assert words in brand.error
+    assert '"d"' not in brand.error, "a few mistakes are enough to read"
+    assert (brand.used, load_brand(brand.kept).name, brand.turn) == ("acme.yaml", "ACME", 1)

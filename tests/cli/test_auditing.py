@@ -26,7 +26,7 @@ def test_audit_prints_and_writes_a_scenario(
     assert "0 % wait longer than 10 min" in " ".join(out.split())
     code, out, _ = run(capsys, "demand", str(made))
     assert code == 0
-    assert "Few wait long (chosen)" in out
+    assert "Wait-time limit (chosen)" in out
 
 
 def test_audit_json_is_finite(capsys: pytest.CaptureFixture[str], jobs: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_trace_too_large_for_a_scenario_is_still_audited(
     code, out, _ = run(capsys, "audit", str(jobs))
     assert code == 0
     assert "No groups for a scenario: the jobs hold" in out
-    assert "At once" not in out
+    assert "Concurrent" not in out
     code, _, err = run(capsys, "audit", str(jobs), "--scenario", str(tmp_path / "made.yaml"))
     assert code == 2
     assert "no scenario is larger than" in err
@@ -75,15 +75,15 @@ def test_a_trace_too_large_for_a_scenario_is_still_audited(
         (["."], "cannot read .: Is a directory"),
         (
             ["jobs.csv", "--scenario", "nonexist/x.yaml"],
-            "--scenario: nonexist/x.yaml is not allowed: a file that can",
+            "--scenario: nonexist/x.yaml is not valid: a file that can",
         ),
         (["jobs.csv", "--scenario", "."], "Is a directory"),
-        (["jobs.csv", "--skip", "0.95"], '--skip: "0.95" is not allowed: a share from 0 to 0.9'),
-        (["jobs.csv", "--skip", "2"], '--skip: "2" is not allowed'),
-        (["jobs.csv", "--installed", "0"], '--installed: "0" is not allowed: a whole number from 1'),
-        (["jobs.csv", "--wait-min", "-1"], '--wait-min: "-1" is not allowed: a number from 0'),
-        (["jobs.csv", "--share", "2"], '--share: "2" is not allowed: a share from 0.0001 to 0.5'),
-        (["jobs.csv", "--share", "nan"], '--share: "nan" is not allowed'),
+        (["jobs.csv", "--skip", "0.95"], '--skip: "0.95" is not valid: a share from 0 % to 90 %'),
+        (["jobs.csv", "--skip", "2"], '--skip: "2" is not valid'),
+        (["jobs.csv", "--installed", "0"], '--installed: "0" is not valid: a whole number from 1'),
+        (["jobs.csv", "--wait-min", "-1"], '--wait-min: "-1" is not valid: a number from 0'),
+        (["jobs.csv", "--share", "2"], '--share: "2" is not valid: a share from 0.01 % to 50 %'),
+        (["jobs.csv", "--share", "nan"], '--share: "nan" is not valid'),
         (["jobs.csv", "--first-day", "1.4.2020"], 'first day: "1.4.2020": expected a date such as'),
         (
             ["jobs.csv", "--first-day", "2020-04-30", "--last-day", "2020-04-01"],

@@ -49,7 +49,7 @@ def test_report_with_a_template_that_is_none_says_so(
         arguments = ("report", str(mine), "--to", str(tmp_path), "--only", kind, f"--{kind}-template")
         code, out, err = run(capsys, *arguments, str(mine))
         assert (code, out) == (2, "")
-        assert f"{mine} was not taken: template is no {kind.upper()} file" in err and "Traceback" not in err
+        assert f"{mine} was not used: template is no {kind.upper()} file" in err and "Traceback" not in err
         code, _, err = run(capsys, *arguments, str(tmp_path / "none"))
         assert code == 2 and "cannot read" in err
     blocked = tmp_path / "file"
@@ -62,7 +62,7 @@ def test_a_template_that_is_none_is_named(capsys: pytest.CaptureFixture[str], tm
     path = tmp_path / "a.docx"
     path.write_bytes(b"no zip file")
     options = ("report", "starter", "--to", str(tmp_path / "made"), "--only", "docx", "--docx-template")
-    refused = f"{path} was not taken: template is no DOCX file"
+    refused = f"{path} was not used: template is no DOCX file"
     for given, words in ((path, refused), (tmp_path / "none", "cannot read"), (tmp_path, "cannot read")):
         code, out, err = run(capsys, *options, str(given))
         assert (code, out, len(err.splitlines())) == (2, "", 1)

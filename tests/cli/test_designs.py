@@ -55,7 +55,7 @@ def test_plan_says_what_the_loss_of_hosts_does(capsys: pytest.CaptureFixture[str
     data = json.loads(both[1])
     assert data["hosts_lost"] == [1, 3] and {row["from_host"] for row in data["vms"]} == {1, 3}
     code, out, err = run(capsys, "plan", str(path), "--fail", "vgpu-4:3", "--fail", "vgpu-3:1")
-    assert (code, out) == (2, "") and "hosts of one cluster" in err
+    assert (code, out) == (2, "") and "hosts of a single cluster" in err
 
 
 @pytest.mark.parametrize("given", ["vgpu", "vgpu:x", "vgpu:0", "vgpu:9", "vgpx:1"])
@@ -89,8 +89,8 @@ def test_demand_prints_rules_methods_silos_and_growth(capsys: pytest.CaptureFixt
     code, out, err = run(capsys, "demand", "enterprise")
     assert (code, err) == (0, "")
     for heading in (
-        "What is enough",
-        "Silos against the pool",
+        "GPUs by sizing rule",
+        "Silos and pool",
         "Growth",
         "binomial",
     ):
@@ -132,7 +132,7 @@ def test_network_of_a_bad_file(capsys: pytest.CaptureFixture[str], mine: Path) -
 def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "cost", "enterprise")
     assert (code, err) == (0, "")
-    for heading in ("What is paid when", "Bill of materials", "Alternatives"):
+    for heading in ("Payments by year", "Bill of materials", "Alternatives"):
         assert heading in out
     code, out, err = run(capsys, "cost", "enterprise", "--json")
     assert (code, err) == (0, "")
@@ -143,7 +143,7 @@ def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[s
 def test_sensitivity_prints_bars_and_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "sensitivity", "starter")
     assert (code, err) == (0, "")
-    assert "the input that moves the cost most first" in out
+    assert "largest cost driver first" in out
     assert "Where it is no longer 8 hosts" in out
     code, out, _ = run(capsys, "sensitivity", "starter", "--json")
     assert code == 0
@@ -205,4 +205,4 @@ def test_headlines_count_whole_gpus(capsys: pytest.CaptureFixture[str], tmp_path
     path.write_text("groups: [{id: a, people: 15, gpus_each: 1/7}]", encoding="utf-8")
     out = run(capsys, "plan", str(path))[1]
     assert "for a demand of 3)" in out
-    assert "3 GPUs of demand" in out
+    assert "A demand of 3 GPUs needs" in out

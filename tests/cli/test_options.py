@@ -34,12 +34,12 @@ def test_files_that_are_not_there_or_too_large(capsys: pytest.CaptureFixture[str
     ("arguments", "words"),
     [
         (["--hosts", "1", "--down", "1"], "cannot simulate"),
-        (["--hosts", "seven"], '--hosts: "seven" is not allowed: a whole number from 1'),
-        (["--hosts", "-3"], '--hosts: "-3" is not allowed'),
-        (["--hosts", "7,0"], '--hosts: "0" is not allowed'),
-        (["--around", "-5"], '--around: "-5" is not allowed: a whole number from 0'),
-        (["--down", "-1"], '--down: "-1" is not allowed: a whole number from 0'),
-        (["--seed", "-1"], '--seed: "-1" is not allowed'),
+        (["--hosts", "seven"], '--hosts: "seven" is not valid: a whole number from 1'),
+        (["--hosts", "-3"], '--hosts: "-3" is not valid'),
+        (["--hosts", "7,0"], '--hosts: "0" is not valid'),
+        (["--around", "-5"], '--around: "-5" is not valid: a whole number from 0'),
+        (["--down", "-1"], '--down: "-1" is not valid: a whole number from 0'),
+        (["--seed", "-1"], '--seed: "-1" is not valid'),
     ],
 )
 def test_what_cannot_be_simulated_is_said(
@@ -86,7 +86,7 @@ def test_progress_is_told_line_by_line(
         (("explore", "starter", "--workers", "-1"), ["--workers", "-1"]),
         (("explore", "starter", "--engine", "dask"), ["cannot explore", "scheduler"]),
         (("compare", "starter"), ["file", "2 to 4 designs"]),
-        (("compare", "-", "-"), ["at most one of them from the input"]),
+        (("compare", "-", "-"), ["at most one of them from standard input"]),
         (("compare", *["starter"] * 5), ["2 to 4 designs"]),
         (("cost", "no-such-example"), ["cannot read no-such-example"]),
         (("sensitivity", "no-such-example"), ["cannot read no-such-example"]),

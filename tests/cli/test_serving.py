@@ -45,7 +45,7 @@ def test_a_path_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     code, _, err = run(capsys, "app", "--base-url", "/(gpu)?")
     assert code == 2
     assert "--base-url: " in err
-    assert "is not allowed: a path of letters" in err
+    assert "is not valid: a path of letters" in err
 
 
 def gpuplan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -81,7 +81,7 @@ def test_the_catalog_holds_what_a_fit_gives(
     monkeypatch.setattr(calibration_report, "unseen", lambda catalog, area: calibration.points(catalog))
     code, out, err = run(capsys, "calibrate")
     assert (code, err) == (0, ""), out
-    assert "The catalog holds what the fit gives" in out
+    assert "The catalog matches the fit" in out
 
 
 def test_a_parameter_that_no_fit_gives_is_told_with_exit_code_1(

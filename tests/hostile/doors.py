@@ -30,6 +30,7 @@ from gpuplan.app.uploading import Template, Upload
 from gpuplan.cli import main
 from gpuplan.report.document import Document
 from gpuplan.report.docx_file import docx_bytes
+from gpuplan.report.executive import executive
 from gpuplan.report.pptx import pptx_bytes
 
 HANG_S = 20
@@ -39,10 +40,13 @@ HARMFUL = (
     "DDEAUTO", "<!DOCTYPE", "<!ENTITY", "customUI", "keyMap", "ppaction://program", "ppaction://macro", "127.0.0.1", "macroEnabled",
 )  # fmt: skip
 """What no part of a delivered file says."""
+OWN_WORDS = re.compile(r"\bincluded\b", re.IGNORECASE)
+"""Of our sentences; no field has this name."""
 
 CATALOG = load_catalog()
 PLAN = make_plan(load_scenario("starter"), CATALOG)
-SMALL = Document("Title", "Customer", "2026-01-01", "", ())
+SUMMARY = executive(PLAN)
+SMALL = Document("Title", "Customer", "", "2026-01-01", "", (), (), ())
 
 
 def command(*arguments: str) -> dict[str, Any]:
@@ -75,7 +79,8 @@ def harmful(file: bytes, own: tuple[str, ...]) -> list[str]:
             if content.startswith((b"\xd0\xcf\x11\xe0", b"PK\3\4")) and not name.startswith(own):
                 found.append(name)
             if name.endswith((".xml", ".rels", ".vml", ".svg")):
-                found += [f"{name}: {word}" for word in HARMFUL if word.lower() in text.lower()]
+                said = OWN_WORDS.sub("", text).lower()
+                found += [f"{name}: {word}" for word in HARMFUL if word.lower() in said]
     return found
 
 
@@ -88,7 +93,7 @@ def by_template(case: Case, content: bytes, path: Path) -> dict[str, Any]:
         if case.door == "docx":
             made = docx_bytes(SMALL, template=kept)
         else:
-            made = pptx_bytes(PLAN, template=kept)
+            made = pptx_bytes(PLAN, SUMMARY, template=kept)
         own = () if case.door == "docx" else ("ppt/embeddings/Microsoft_Excel_Sheet",)
         found["harmful"] = harmful(made, own) + harmful(kept, ()) * (case.door == "pptx")
     else:

@@ -200,7 +200,7 @@ def test_a_decided_mode_that_is_impossible_says_so_and_not_that_nothing_is_possi
 
 
 def cases() -> list[Case]:
-    """Every combination of what the rules tell apart, with numbers on both sides of each limit."""
+    """Combinations of what the rules tell apart, with numbers on both sides of each limit: 8 000, and all of any few choices."""
     yes_no = (False, True)
     choices: dict[str, tuple[Any, ...]] = {
         "gpus_each": (0.5, 1, 4),
@@ -217,7 +217,7 @@ def cases() -> list[Case]:
         "money": ((False, False, False), (True, False, False), (True, True, False), (True, True, True)),
     }
     found = []
-    for values in itertools.product(*choices.values()):
+    for values in itertools.islice(itertools.product(*choices.values()), 0, None, 47):
         given = dict(zip(choices, values, strict=True))
         owned, several, vgpus = given.pop("platform")
         vgpu, mig, devices = given.pop("boards")
@@ -247,7 +247,7 @@ def cases() -> list[Case]:
                 }
             )
         )
-    return found[::47]  # 8 000 of them, in all combinations of any few
+    return found
 
 
 def test_every_case_is_consistent_and_every_reason_is_given_once(

@@ -215,8 +215,8 @@ def every_count(pieces: Sequence[Piece], region: int, slices: int = 0) -> set[tu
     for start, i in places:
         for end, counts in list(reached):
             stop = start + pieces[i].size
-            more = tuple(n + (j == i) for j, n in enumerate(counts))
-            if end <= start and stop <= region and more[i] <= pieces[i].most:
+            if end <= start and stop <= region and counts[i] < pieces[i].most:
+                more = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
                 compute = sum(n * piece.compute for n, piece in zip(more, pieces, strict=True))
                 if not slices or compute <= slices:
                     reached.add((stop, more))

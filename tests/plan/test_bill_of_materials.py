@@ -91,7 +91,10 @@ def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
     assert found["servers"].quantity == 5_080
     assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 3)
     assert found["distributed-switches"].quantity == 3 * 2
-    assert "3 workload domains" in found["vcenter"].rule and "does not serve 5" in found["vcenter"].rule
+    assert (
+        "per workload domain, 3 in all" in found["vcenter"].rule
+        and "cannot manage 5" in found["vcenter"].rule
+    )
 
 
 @pytest.mark.parametrize(("gpus", "domains"), [(7_872, 1), (7_873, 2), (16_000, 3)])
@@ -350,7 +353,7 @@ def test_private_ai_is_an_add_on_by_the_core(
     scenario = scenario.with_value("cost.platform_licence", licence).with_value("cost.years", 3)
     scenario = scenario.with_groups([replace(g, growth=0.0) for g in scenario.groups])
     without = make_plan(scenario, catalog)
-    assert "ai-add-on" not in bill_of(without), "sharing GPUs does not take it"
+    assert "ai-add-on" not in bill_of(without), "sharing GPUs does not need it"
     plan = make_plan(scenario.with_value("cost.private_ai", True), catalog)
     found = bill_of(plan).get("ai-add-on")
     assert (found.quantity if found else 0) == plan.totals.hosts * 64 * bool(cores)
@@ -376,7 +379,7 @@ def test_the_years_that_come_with_a_board_have_a_clock(catalog: Catalog) -> None
     for years, then in ((5, False), (7, True)):
         plan = make_plan(load_scenario("current").with_value("cost.years", years), catalog)
         rule = bill_of(plan)["gpu-software"].rule
-        assert "5 years come with the board and run from 90 days after it is shipped" in rule
+        assert "5 years are bundled with the board and run from 90 days after shipment" in rule
         assert ("from then on by subscription" in rule) == then and "in advance" not in rule
         (said,) = [d.decision for d in plan.decisions if d.title == "Cost and licences"]
         assert ("is bought for the years after that" in said) == then

@@ -146,7 +146,7 @@ def test_no_cluster_has_more_hosts_than_it_may(catalog: Catalog, split: str) -> 
     plan = make_plan(from_dict(data), catalog)
     assert [(pool.hosts, pool.existing_hosts) for pool in plan.pools] == [(64, 62)]
     (said,) = (m for m in check_plan(plan) if m.code == "hosts-left-out")
-    assert said.text.startswith("1 of the hosts already there is in no cluster")
+    assert said.text.startswith("1 of the existing hosts is in no cluster")
 
 
 @pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
@@ -300,8 +300,8 @@ def test_each_split_has_its_own_reason(catalog: Catalog) -> None:
     """By group and by site divide as soon as they are chosen, whatever a cluster may hold."""
     for split, why, clusters in (
         ("few-large", "A cluster has at most 6 hosts, as stated;", 3),
-        ("by-group", "Each group has clusters of its own, with at most 64 hosts, which VMware Cloud", 3),
-        ("by-site", "Each site has clusters of its own", 2),
+        ("by-group", "Each group has its own clusters, with at most 64 hosts, the limit of VMware Cloud", 3),
+        ("by-site", "Each site has its own clusters", 2),
     ):
         data = three_groups(split=split)
         if split != "few-large":

@@ -17,7 +17,7 @@ from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
-from gpuplan.plan.cash_flow import HARDWARE, PARTS
+from gpuplan.plan.cash_flow import HARDWARE, PARTS, RESIDUAL
 from gpuplan.scenario import Scenario, from_dict
 
 SWITCH_POWER = "Electricity of SN3700C switches (power not known)"
@@ -90,7 +90,7 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
         "GPU software": [3 * gpus, 0, 0, gpus, gpus, 0],
         "Hardware support": [0, 0, *[hardware * 0.1] * 3, 0],
     }
-    table["Value left"] = [0, 0, 0, 0, 0, -0.05 * hardware]
+    table[RESIDUAL] = [0, 0, 0, 0, 0, -0.05 * hardware]
     assert [part.name for part in costs.parts] == [name for name in PARTS if name in table]
     for part in costs.parts:
         assert part.yearly == pytest.approx(table[part.name]), part.name
@@ -385,10 +385,8 @@ def test_support_after_a_perpetual_licence_without_a_price_is_named(
 
 def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
     there = costs_of(make_plan(enterprise.with_value("hardware.existing", "2 hosts"), catalog))
-    assert "Hardware support of the hosts already there" in there.excludes
-    assert (
-        "Hardware support of the hosts already there" not in costs_of(make_plan(enterprise, catalog)).excludes
-    )
+    assert "Hardware support of existing hosts" in there.excludes
+    assert "Hardware support of existing hosts" not in costs_of(make_plan(enterprise, catalog)).excludes
 
 
 def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enterprise: Scenario) -> None:
@@ -396,7 +394,7 @@ def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enter
     assert plan.power is not None and plan.power.racks == 0
     assert "Space" not in {p.name for p in costs_of(plan).parts}
     assert set(costs_of(plan).excludes) == {
-        "Space: one host alone is more than a rack may carry",
+        "Space: one host alone exceeds the rack limit",
         SWITCH_POWER,
     }
     assert costs_of(make_plan(enterprise, catalog)).excludes == (SWITCH_POWER,)
@@ -443,7 +441,7 @@ def test_growth_buys_at_the_start_of_the_year_it_is_needed(catalog: Catalog) -> 
     paid = [sum(p.yearly[y] for p in costs.parts if p.name in HARDWARE) for y in range(6)]
     bought = list(itertools.accumulate(paid))
     assert costs.part("Hardware support").yearly == pytest.approx([*(0.1 * held for held in bought[:5]), 0])
-    left = costs_of(make_plan(scenario.with_value("cost.residual_share", 0.2), catalog)).part("Value left")
+    left = costs_of(make_plan(scenario.with_value("cost.residual_share", 0.2), catalog)).part(RESIDUAL)
     assert left.yearly == pytest.approx([0, 0, 0, 0, 0, -0.2 * bought[-1]])
 
 
@@ -553,11 +551,11 @@ def check_costs(plan: Plan) -> None:
         assert price.fact.sources
     for part in costs.parts:
         assert all(math.isfinite(x) for x in part.yearly)
-        assert all(x >= 0 for x in part.yearly) or part.name == "Value left"
-        running = ("Power", "Cooling", "Space", "Administration", "Value left")
+        assert all(x >= 0 for x in part.yearly) or part.name == RESIDUAL
+        running = ("Power", "Cooling", "Space", "Administration", RESIDUAL)
         assert part.yearly[-1] == 0 or part.name in running, f"{part.name} bought when the period ends"
         assert part.basis in BASES
-        assert plan.lines[f"cost.parts.{part.name.lower().replace(' ', '-')}"].value == part.total
+        assert plan.lines[f"cost.parts.{part.key}"].value == part.total
     assert plan.lines["cost.total"].value == costs.total
     assert plan.lines["cost.net_present"].value == costs.net_present
     if plan.scenario.cost.platform_licence == "socket":

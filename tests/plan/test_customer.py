@@ -162,7 +162,9 @@ def raw(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
-def test_quotations_and_private_projects_are_described_not_cited(catalog: Catalog, name: str) -> None:
+def test_quotations_and_private_projects_are_described_not_cited(
+    plans: dict[str, Plan], catalog: Catalog, name: str
+) -> None:
     """What was read where nobody else may look is told by what it is, in every file; ``data/kept`` knows the address."""
     with (data_root() / "kept" / "addresses.csv").open(encoding="utf-8") as lines:
         kept = list(csv.DictReader(lines))
@@ -172,7 +174,7 @@ def test_quotations_and_private_projects_are_described_not_cited(catalog: Catalo
     hosted = {word for word in words if "github.com/" in word}
     people = {"/".join(word.split("/")[:4]) + "/" for word in hosted}
     assert "3000136107978" in words and "https://github.com/phetsims/" in people
-    plan = make_plan(load_scenario(name), catalog)
+    plan = plans[name]
     found = {file: raw(content) for file, content in design_files(plan).items()}
     found |= {"plan.json": json.dumps(plan_dict(plan)), "cost.txt": cost_text(plan)}
     assert any("https://" in text for text in found.values())
@@ -228,7 +230,7 @@ def test_what_is_earned_worked_out_by_hand(catalog: Catalog) -> None:
 def test_a_margin_that_makes_a_price_too_large_is_refused(catalog: Catalog) -> None:
     with pytest.raises(
         ScenarioError,
-        match=r"internal.margin: 0.9 is not allowed.*8\u202f000\u202f000\u202f000 for gpus/t4-16gb",
+        match=r"internal.margin: 0.9 is not valid.*8\u202f000\u202f000\u202f000 for gpus/t4-16gb",
     ):
         make_plan(from_dict({"internal": {"margin": 0.9}, "prices": {"gpus/t4-16gb": 8e8}}), catalog)
 

@@ -36,9 +36,9 @@ def test_each_decision_is_complete(example: Plan) -> None:
 def test_starter(plans: dict[str, Plan]) -> None:
     found = texts(plans["starter"])
     assert found["GPUs per host"] == "Each GPU host is a PowerEdge R740xd with 2 Tesla V100 PCIe 32GB."
-    assert found["Hosts for the demand"] == "14 GPUs of demand need a minimum of 7 hosts with 2 GPUs each."
+    assert found["Hosts for the demand"] == "A demand of 14 GPUs needs at least 7 hosts with 2 GPUs each."
     assert found["Failover capacity"].startswith(
-        "1 additional host for high availability and maintenance. A failure during"
+        "1 additional host for high availability and maintenance; a failure during"
     )
     assert found["Capacity"] == "8 hosts with 2 GPUs each give 16 GPUs, and 14 when 1 host is lost."
     assert "GPUs in passthrough" in found["Bitfusion servers"]
@@ -49,10 +49,10 @@ def test_starter(plans: dict[str, Plan]) -> None:
 def test_enterprise(plans: dict[str, Plan]) -> None:
     found = texts(plans["enterprise"])
     assert "with 4 Tesla V100" in found["GPUs per host"]
-    assert found["Hosts for the demand"] == "28 GPUs of demand need a minimum of 7 hosts with 4 GPUs each."
+    assert found["Hosts for the demand"] == "A demand of 28 GPUs needs at least 7 hosts with 4 GPUs each."
     assert found["Capacity"] == "8 hosts with 4 GPUs each give 32 GPUs, and 28 when 1 host is lost."
     assert "vComputeServer" in found["Allocation of GPUs"]
-    assert "one more consumer of vGPUs" in found["Bitfusion servers"]
+    assert "another consumer of vGPUs" in found["Bitfusion servers"]
     assert "PVRDMA" in found["Network"]
 
 
@@ -93,10 +93,10 @@ def test_passthrough(catalog: Catalog) -> None:
 def test_each_sentence_of_a_decision_says_something_new(plans: dict[str, Plan]) -> None:
     found = {d.title: d for d in plans["enterprise"].decisions}
     assert found["Hosts for the demand"].justification == (
-        "6 hosts would provide 24 GPUs; the workloads need 28. A placement on 7 hosts exists."
+        "6 hosts would provide 24 GPUs; the VMs occupy 28. A placement on 7 hosts exists."
     )
     assert found["Failover capacity"].implication.endswith(
-        ": 128 h a year are open to that, and the probability of it is 5.4 % a year."
+        ": 128 h a year are exposed to this, with a probability of 5.4 % a year."
     )
     assert "growth" not in found["Cost and licences"].justification
     costs = plans["current"].costs
@@ -155,7 +155,7 @@ def test_a_fabric_without_switches_says_why(catalog: Catalog) -> None:
     plan = planned(catalog, groups=[{"id": "a", "people": 2}], network={"link_gbit_s": 1})
     (fabric,) = [d for d in plan.decisions if d.title == "Fabric"]
     assert (
-        "the switches are to be chosen: no switch of the catalog has ports of 1 Gbit/s for hosts"
+        "switches still to be chosen: no switch in the catalog has ports of 1 Gbit/s for hosts"
         in fabric.decision
     )
     assert fabric.lines == ("network.ports.shared",)
@@ -170,17 +170,17 @@ def test_licences_and_cost_are_a_decision(plans: dict[str, Plan], catalog: Catal
     }
     # 8 hosts x 2 processors x 32 cores
     assert found["enterprise"].decision == (
-        "VMware Cloud Foundation is subscribed per core, 3 years in advance: 8 hosts, 512 cores. 32 GPUs of hosts that share "
-        "GPUs need NVIDIA AI Enterprise, one licence each, by subscription."
+        "VMware Cloud Foundation is licensed by subscription per core, 3 years in advance: 8 hosts, 512 cores. The 32 GPUs in "
+        "hosts that share GPUs need NVIDIA AI Enterprise, one licence each, subscription."
     )
     assert "NVIDIA" not in found["starter"].decision  # its GPUs are passed through
-    assert "comes with the board for 5 years" in found["current"].decision
+    assert "is bundled with the board for 5 years" in found["current"].decision
     for name, decision in found.items():
         assert {"cost.net_present", "cost.total", "cost.licensed_cores"} == set(decision.lines)
         assert "USD" in decision.justification, name
     owned = load_scenario("enterprise").with_value("cost.platform_licence", "owned")
     text = texts(make_plan(owned, catalog))["Cost and licences"]
-    assert text.startswith("The platform is already owned: 8 hosts. 32 GPUs")
+    assert text.startswith("The platform is already owned: 8 hosts. The 32 GPUs")
     socket = load_scenario("enterprise").with_value("cost.platform_licence", "socket")
     text = texts(make_plan(socket, catalog))["Cost and licences"]
     assert "8 hosts, 16 licences." in text  # two processors of 32 cores, one licence each
@@ -199,7 +199,7 @@ def test_capacity_beyond_the_demand_is_all_that_stands_idle(catalog: Catalog, na
     """GPUs of the spare hosts and what is left over on the others, not only what one failure takes."""
     plan = make_plan(load_scenario(name), catalog)
     capacity = next(d for d in plan.decisions if d.title == "Capacity")
-    assert f"there are {beyond} GPUs" in capacity.implication
+    assert f" {beyond} GPUs beyond the demand" in capacity.implication
     assert plan.totals.gpus - plan.totals.gpus_demanded == beyond
 
 

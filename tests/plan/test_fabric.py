@@ -242,7 +242,7 @@ def test_an_infiniband_port_that_fails(catalog: Catalog) -> None:
     """Nothing falls back by itself: one port lost is all of it; of two, half is left."""
     for moved, left, words in (
         (0.0, "0 %", "Jobs on that host stop"),
-        (150.0, "50 %", "go on over the ports"),
+        (150.0, "50 %", "continue over the remaining ports"),
     ):
         fabric = built(catalog, 8, moved, link_gbit_s=100, transport="infiniband")
         found = {f.part: f for f in fabric.failures}
@@ -315,7 +315,7 @@ def test_what_one_fabric_cannot_hold_are_several_with_every_port_cabled_once(cat
     shape = found.switches.shape
     assert found.switches.fabrics == 2 and len(plan.pools) == 19
     assert shape.host_cables == plan.totals.hosts * found.ports.total
-    assert plan.costs is not None and "What joins the fabrics" in plan.costs.excludes
+    assert plan.costs is not None and "Links between the fabrics" in plan.costs.excludes
     bought = {material.key: material.quantity for material in plan.costs.materials}
     assert (bought["leaf"], bought["spine"]) == (shape.leaves, shape.spines)
     assert bought["host-cables"] == shape.host_cables
@@ -345,9 +345,9 @@ def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> No
     assert 1 <= found.switches.peer_links < shape.peer_cables  # those of one pair, and of both
     bought = {material.key: material.quantity for material in plan.costs.materials}
     assert (bought["leaf"], bought["host-cables"]) == (4, shape.host_cables)
-    assert "What joins the fabrics" in plan.costs.excludes
+    assert "Links between the fabrics" in plan.costs.excludes
     decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
-    assert "Each site has leaf and spine switches of its own" in decision.implication
+    assert "Each site has its own leaf and spine switches" in decision.implication
     fabric = next(d.decision for d in plan.decisions if d.title == "Fabric")
     assert f"{found.switches.peer_links} links of 100 Gbit/s in each fabric" in fabric
     drawn = fabric_svg(plan)

@@ -129,4 +129,4 @@ def test_spare_hosts_beside_smaller_ones_already_there(catalog: Catalog) -> None
     assert [line.value for line in lines.values()] == [3, 1, 4]
     assert plan.pools[0].hosts == 4
     assert (plan.lines["pools.vgpu.gpus"].value, plan.totals.gpus_after_failure) == (3 * 4 + 2, 2 * 4 + 2)
-    assert "2 new, and fewer new ones cannot do" in lines["hosts_for_demand"].formula
+    assert "1 existing and 2 new; fewer new hosts are not enough" in lines["hosts_for_demand"].formula

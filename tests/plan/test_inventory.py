@@ -78,7 +78,7 @@ def test_what_the_hosts_are_bought_for_is_said(catalog: Catalog) -> None:
         return " ".join(inventory(make_plan(scenario, catalog)).notes)
 
     assert "buys 3 hosts for the other" in said("2 x 4", 0)
-    assert "All VMs fit there, failover capacity included: no host is bought." in said("5 x 4", 0)
+    assert "All VMs fit there, including failover capacity: no host is bought." in said("5 x 4", 0)
     assert "All VMs fit there: the design buys 1 host as failover capacity only." in said("5 x 4", 1)
     assert "no host is bought" in said("6 x 4", 1)
 
@@ -150,7 +150,7 @@ def test_priority_holds_over_pools(
     joined = [room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts]]
     assert sorted(joined) == hosts
     notes = inventory(plan).notes
-    assert any("better priority" in note for note in notes) is (levels[0] == levels[1])
+    assert any("same priority" in note for note in notes) is (levels[0] == levels[1])
 
 
 def test_a_group_between_two_of_another_pool_has_its_turn(catalog: Catalog) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from summaries import brief_document
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 from gpuplan.plan.known import inputs, unconfirmed
-from gpuplan.report.document import Paragraph, design_document
+from gpuplan.report.document import Paragraph
 from gpuplan.scenario import STATED, from_dict, load_scenario
 
 
@@ -18,7 +19,7 @@ def test_the_count_is_that_of_the_documents_list(catalog: Catalog, name: str) ->
     plan = make_plan(load_scenario(name), catalog)
     assumed = [key for key, given in inputs(plan).items() if given.basis == "assumed"]
     assert [key for key, _ in unconfirmed(plan)] == assumed
-    parts = [part for chapter in design_document(plan).chapters for part in chapter.sections]
+    parts = [part for chapter in brief_document(plan).chapters for part in chapter.sections]
     lead = next(part for part in parts if part.title == "Assumptions").blocks[0]
     assert isinstance(lead, Paragraph) and lead.text.startswith(f"{len(assumed)} inputs of the calculation")
 

@@ -8,6 +8,7 @@ import pytest
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.plan import fail_hosts
 from gpuplan.plan.placed import Placed
 from gpuplan.scenario import Scenario, from_dict
 
@@ -26,11 +27,11 @@ def changed(**values: Any) -> Scenario:
 @pytest.mark.parametrize(
     ("scenario", "state", "sentence"),
     [
-        (changed(), "all", "All 41 planned VMs are placed, also after any host failure."),
+        (changed(), "all", "All 41 planned VMs are placed, even after any host failure."),
         (
             changed(availability__host_failures=2),
             "all",
-            "All 41 planned VMs are placed, also after any 2 host failures.",
+            "All 41 planned VMs are placed, even after any two host failures.",
         ),
         (
             changed(availability__host_failures=0),
@@ -51,7 +52,7 @@ def changed(**values: Any) -> Scenario:
         (
             from_dict({"groups": [{"id": "a", "people": 1}]}),
             "all",
-            "The planned VM is placed, also after any host failure.",
+            "The planned VM is placed, even after any host failure.",
         ),
     ],
 )
@@ -64,19 +65,33 @@ def test_the_sentence_says_what_the_plan_has(
 
 def test_short_and_note(catalog: Catalog) -> None:
     found = placed(catalog, changed())
-    assert (found.short, found.note, found.tone) == ("All placed", "also after any host failure", "good")
+    assert (found.short, found.note, found.tone) == ("All placed", "even after any host failure", "good")
     lost = placed(catalog, changed(availability__host_failures=0))
-    assert (lost.short, lost.note, lost.tone) == ("All placed", "18 VMs not after a host failure", "bad")
+    assert (lost.short, lost.note, lost.tone) == (
+        "All placed",
+        "18 VMs not placed after a host failure",
+        "bad",
+    )
 
 
 def test_several_clusters_lose_a_host_each(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 4, "access": "passthrough"}, {"id": "b", "people": 4, "access": "vgpu"}]
     found = placed(catalog, from_dict({"groups": groups}))
-    assert (found.clusters, found.failures) == (2, "1 host failure in each cluster")
+    assert (found.clusters, found.failures) == (2, "1 host failure per cluster")
+
+
+@pytest.mark.parametrize("failures", [3, 4])
+@pytest.mark.parametrize("accepted", [True, False])
+def test_all_failures_that_are_tolerated_are_said(catalog: Catalog, failures: int, accepted: bool) -> None:
+    scenario = load_scenario("enterprise").with_value("availability.host_failures", failures)
+    plan = make_plan(scenario.with_value("availability.maintenance_failure_accepted", accepted), catalog)
+    assert plan.placed.survived == failures + (not accepted)
+    assert plan.totals.unplaced_vms_after_failure == 0
+    assert not fail_hosts(plan, plan.pools[0].id, range(1, failures + 1)).unplaced
 
 
 def test_what_is_not_known_is_not_said_to_be_lost() -> None:
     found = Placed(vms=9, missing=0, lost=2, survived=0, known=False, clusters=1)
     assert (found.state, found.tone) == ("unknown", "warn")
-    assert "none is disproven" in found.sentence
+    assert "was found, nor ruled out" in found.sentence
     assert "have no GPU" not in found.sentence

@@ -119,7 +119,7 @@ def test_no_mode_is_possible(catalog: Catalog) -> None:
 def test_a_decided_mode_that_is_impossible_is_not_called_a_lack_of_modes(catalog: Catalog) -> None:
     plan = planned(catalog, groups=groups({"people": 4, "gpus_each": 0.5, "access": "passthrough"}))
     message = next(m for m in check_plan(plan) if m.code == "decided-mode-impossible")
-    assert "The mode that the customer has decided on cannot serve this group" in message.text
+    assert "The mode that the customer has chosen cannot serve this group" in message.text
     assert "No access mode" not in message.text
     assert "Passthrough gives whole GPUs only" in message.text and "Possible, but" not in message.text
     assert message.change == "Choose vGPU."
@@ -382,15 +382,15 @@ def check_consistency(plan: Plan) -> None:
             assert failure.unplaced == 0 or tolerated == 0
             outcome = fail_hosts(plan, pool.id, [failure.hosts[0]])
             assert (failure.restarted, failure.unplaced) == (len(outcome.restarted), len(outcome.unplaced))
-        assert [level.lost for level in pool.losses] == [0, 1, 2]
+        assert [level.lost for level in pool.losses[:3]] == [0, 1, 2]
+        assert pool.survived >= tolerated
         assert all(level.fits for level in pool.losses if level.lost <= tolerated)
         for level in pool.losses:
             assert not (level.without_moving and level.fits is False)
             if level.lost == 1:
                 worst = max((f.unplaced for f in pool.failures), default=0)
                 assert level.fits is None or level.fits == (worst == 0)
-        if tolerated <= 2:
-            assert pool.gpus_after_failure == pool.losses[max(1, tolerated)].gpus_left
+        assert pool.gpus_after_failure == pool.losses[max(1, tolerated)].gpus_left
     for less, more in itertools.pairwise(plan.postures):
         assert less.hosts <= more.hosts
         # hours of each cluster add up, and more spare hosts can take another cluster

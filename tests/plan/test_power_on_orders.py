@@ -12,7 +12,7 @@ from gpuplan.plan import power_on_orders as module
 from gpuplan.plan.power_on_orders import Enough, more_hosts, orders_within, reached, sizing_orders, tried
 from gpuplan.plan.power_on_rules import Reading
 
-READING = Reading("host-spread", "hosts by headroom", power_on.Rules(), ("gpuplan-method",))
+READING = Reading("host-spread", "host with most headroom", power_on.Rules(), ("gpuplan-method",))
 ONES_AND_TWO = (Request("a", 2, gpus=1), Request("b", 1, gpus=2))
 """On two hosts of two GPUs one order of three starts not all: both small ones first, each on a host of its own."""
 

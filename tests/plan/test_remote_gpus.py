@@ -167,7 +167,7 @@ def test_what_helps_does_what_it_says(catalog: Catalog) -> None:
     assert all(used(Network(link_gbit_s=n), work).verdict != "good" for n in (1, *LINKS) if n < int(link))
 
 
-ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would keep (\d+) %(, no link more)?")
+ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would keep (\d+) %(, and no link keeps more)?")
 
 
 @settings(max_examples=150)

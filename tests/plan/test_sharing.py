@@ -61,7 +61,7 @@ def test_mixed_sizes_hold_fewer_of_one_size_and_more_of_several(catalog: Catalog
 @pytest.mark.parametrize(
     ("gpu", "version", "rule"),
     [
-        ("l40s-48gb", "8.0u2", "Several frame buffers on one GPU need vSphere 8.0 U3"),
+        ("l40s-48gb", "8.0u2", "Different frame buffer sizes on one GPU need vSphere 8.0 U3"),
         ("v100-pcie-32gb", "8.0u3", "Mixed sizes are not available on Volta and Turing"),
     ],
 )

@@ -25,7 +25,7 @@ def test_words_are_filled_in_as_they_are_given() -> None:
         line = here.record(
             "short_h", sum_over_pools, 2.0, when="mixed", words={"existing": existing, "kinds": ""}
         )
-        assert f" {existing} were there already" in line.formula
+        assert f"{existing} of {{hosts_u}} already existed" in line.formula
 
 
 def test_a_line_holds_what_made_it() -> None:
@@ -40,7 +40,7 @@ def test_a_line_holds_what_made_it() -> None:
     assert line.formula == "{hosts_u} x {gpus_per_host} = {value}"
     assert line.value == 32
     assert line.function == "models.availability.host_counts.installed_gpus"
-    assert line.sentence == "GPUs in all hosts together."
+    assert line.sentence == "GPUs in all hosts."
     assert line.basis == "assumed"  # the weaker of published and assumed
     assert line.sources == ("brochure", "vmware-sharing-gpus-2020")  # the inputs', then the function's own
     assert [(i.name, i.key, i.value, i.basis) for i in line.inputs] == [
@@ -98,7 +98,7 @@ def test_words_name_the_case_and_fill_in_what_is_no_input() -> None:
         "shared.V100D-8C", place, 3, given, when="heuristic", words={"family": "V", "least": 2}
     )
     assert (shared.key, shared.label) == ("pools.a.shared.V100D-8C", "Pool A: GPUs shared as V")
-    assert shared.formula == "{value_u} can hold all of them; the least is 2"
+    assert shared.formula == "{value_u} can hold all of them; the proven minimum is 2"
     with pytest.raises(KeyError):
         here.record("hosts", place, 3, given, when="no such case")
 

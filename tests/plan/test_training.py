@@ -237,7 +237,7 @@ def test_what_helps_does_what_it_says() -> None:
         assert used(design(Network(link_gbit_s=slower, transport="roce"), training)).verdict != "good"
 
 
-ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would reach (\d+) %(, no link more)?")
+ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would reach (\d+) %(, and no link reaches more)?")
 
 
 @settings(max_examples=100)
@@ -267,7 +267,7 @@ def test_every_advice_about_a_link_is_true(network: Network, training: Training,
         assert said[4] or all(e < 0.895 for (n, t), e in every.items() if n < link and t == transport)
     for change in use.changes[1:]:
         ring = replace(training, aggregation="ring") if "allreduce" in change else training
-        job = replace(ring, batch=2 * use.batch) if "twice the batch" in change else ring
+        job = replace(ring, batch=2 * use.batch) if "double the batch size" in change else ring
         now = used(design(network, job, gpu)).efficiency
         assert now > use.efficiency
         assert change.endswith(f" would reach {100 * now:.0f} %")

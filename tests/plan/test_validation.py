@@ -125,9 +125,9 @@ def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("path", "ends", "said"),
     [
-        ("groups.g1.people", (1, 2), "Group 1: Users is planned with 4, outside its range of 1 to 2"),
-        ("groups.g1.active_share", (0.1, 0.2), "with 100 %, outside its range of 10 % to 20 %"),
-        ("cost.pue", (1.1, 1.2), "with 1.54, outside its range of 1.1 to 1.2"),
+        ("groups.g1.people", (1, 2), "Group 1: Users is 4, outside its range of 1 to 2"),
+        ("groups.g1.active_share", (0.1, 0.2), "is 100 %, outside its range of 10 % to 20 %"),
+        ("cost.pue", (1.1, 1.2), "is 1.54, outside its range of 1.1 to 1.2"),
         ("prices.rack-year", (1, 2), "outside its range of 1 to 2"),
         ("groups.g1.people", (4, 9), ""),
         ("cost.pue", (1.1, 1.54), ""),

@@ -49,7 +49,7 @@ def test_four_whole_h100s(catalog: Catalog) -> None:
     plan = planned(catalog, "h100-pcie-80gb", FOUR)
     group = plan.group("g1")
     assert group.mode == "passthrough"
-    assert "about 383 s, and the limit is 100 s" in said(group)  # 1.67 s + 4 x 80 GB / 0.84 GB/s
+    assert "about 383 s, over the limit of 100 s" in said(group)  # 1.67 s + 4 x 80 GB / 0.84 GB/s
     assert "licence" not in said(group)  # five years come with the board
     assert "stun-over-limit" not in {m.code for m in check_plan(plan)}
     assert plan.lines["groups.g1.stun_as_vgpu_s"].value == pytest.approx(382.6, abs=0.1)
@@ -169,7 +169,9 @@ def test_whole_gpus_beside_groups_that_share_hosts(catalog: Catalog) -> None:
     assert "vMotion is not kept" in said(shared.group("g1"))
     bought = planned(catalog, "l40s-48gb", FOUR, small).group("g1")
     assert bought.mode == "passthrough"
-    assert "spare hosts, of their own: 7 hosts instead of 6 hosts. vGPUs would take USD" in said(bought)
+    assert "separate hosts and failover capacity: 7 hosts instead of 6 hosts. vGPUs would cost USD" in said(
+        bought
+    )
 
 
 @pytest.mark.parametrize(("failures", "hosts"), [(1, 7), (2, 8), (3, 9)])
@@ -246,7 +248,7 @@ def test_licences_that_another_access_would_not_save_are_not_said_to_cost_nothin
 ) -> None:
     whole, parts = {"people": 1, "gpus_each": 1, "access": "vgpu"}, {"people": 4, "gpus_each": "1/2"}
     group = planned(catalog, "l40s-48gb", whole, parts).group("g1")
-    assert "nothing beside the licences of the other groups" in said(group) and "no GPUs" not in said(group)
+    assert "nothing beyond the licences of the other groups" in said(group) and "no GPUs" not in said(group)
 
 
 @pytest.mark.parametrize(
@@ -377,7 +379,7 @@ def test_a_stun_that_was_read_in_vcenter_is_what_the_plan_takes(catalog: Catalog
             plan = planned(catalog, "l40s-48gb", asks | {"stun_read_s": read}, version=version)
             group, line = plan.group("g1"), plan.lines["groups.g1.stun_s"]
             assert group.stun_s == line.value == read and not group.stun_not_known
-            assert [i.name for i in line.inputs] == ["stun_read_s"] and "read in vCenter" in line.formula
+            assert [i.name for i in line.inputs] == ["stun_read_s"] and "reported by vCenter" in line.formula
             assert ("stun within limit" in group.facts) is kept
             codes = {message.code for message in check_plan(plan)}
             assert ("vmotion-need-not-kept" in codes) is not kept

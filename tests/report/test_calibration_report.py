@@ -12,14 +12,13 @@ from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Catalog
 from gpuplan.report import calibration_dict, calibration_text
 from gpuplan.report.calibration_report import (
-    errors_text,
     predicted_text,
     ranges_text,
     same_to_three_digits,
-    warm_text,
     worst_text,
 )
-from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN, error_words
+from gpuplan.report.table import text as shown_text
+from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN, error_words, errors, warm_work
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +124,7 @@ def test_the_calibration_as_text(found: dict[str, Any]) -> None:
     for parameter in found["parameters"]:
         assert parameter["parameter"] in text
     moved = {**found, "moved": True, "parameters": [{**found["parameters"][0], "moved": True}]}
-    assert "The catalog holds other values than the fit gives: tcp_gbit_s." in one_line(
-        calibration_text(moved)
-    )
+    assert "The catalog values differ from the fit: tcp_gbit_s." in one_line(calibration_text(moved))
     missed = {**found, "targets": [{**found["targets"][0], "met": False}]}
     assert "NOT MET" in calibration_text(missed)
 
@@ -154,7 +151,7 @@ def test_every_row_of_an_area_is_listed(found: dict[str, Any], area: str) -> Non
     assert sum(line.endswith(" shown") for line in lines) == sum(
         not r["fitted"] and not r["held"] for r in rows
     )
-    assert area in errors_text(found)
+    assert area in shown_text(errors(found))
 
 
 def test_an_area_that_is_not_there(found: dict[str, Any]) -> None:
@@ -163,7 +160,8 @@ def test_an_area_that_is_not_there(found: dict[str, Any]) -> None:
 
 
 def test_warm_work(catalog: Catalog) -> None:
-    text = warm_text(catalog)
+    warm = [row for row in catalog.rows("remote_times") if row["phase"] != "cold inference"]
+    text = shown_text(warm_work(warm))
     assert len(text.splitlines()) == 1 + sum(
         row["phase"] != "cold inference" for row in catalog.rows("remote_times")
     )

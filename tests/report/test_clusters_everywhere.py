@@ -8,18 +8,18 @@ import zipfile
 
 import openpyxl
 import pytest
+from summaries import brief_document, summary_of
+from workbooks import content
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text, network_text, plan_dict, plan_text
 from gpuplan.report.diagrams import fabric_svg, hosts_svg
-from gpuplan.report.document import design_document
 from gpuplan.report.docx_file import docx_bytes
 from gpuplan.report.html_file import html_text
+from gpuplan.report.infrastructure import infrastructure_files
 from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.tables import TABLES
-from gpuplan.report.terraform import terraform_files
-from gpuplan.report.xlsx import xlsx_bytes
 from gpuplan.scenario import from_dict, load_scenario
 
 
@@ -42,6 +42,11 @@ def packed(content: bytes) -> str:
     """The text of the members of a file that is packed."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         return "".join(file.read(name).decode() for name in file.namelist() if name.endswith(".xml"))
+
+
+def without_pictures(slides: str) -> str:
+    """Slides without what is drawn of the hosts: hosts that are filled alike are drawn once with their number."""
+    return re.sub(r"<p:grpSp\b.*?</p:grpSp>", "", slides, flags=re.DOTALL)
 
 
 def test_the_numbers_of_the_plan(large: Plan) -> None:
@@ -68,16 +73,16 @@ def test_every_text_has_the_same_hosts(large: Plan) -> None:
     }
     assert large.costs is not None
     allowed = known | others | {*large.costs.hosts}
-    document = design_document(large)
+    document = brief_document(large)
     for text in (
         plan_text(large),
         cost_text(large),
         network_text(large),
         html_text(document),
         packed(docx_bytes(document)),
-        packed(pptx_bytes(large)),
+        without_pictures(packed(pptx_bytes(large, summary_of(large)))),
         hosts_svg(large),
-        terraform_files(large)["README.md"],
+        *(text for path, text in infrastructure_files(large).items() if path.endswith("README.md")),
     ):
         found = counts(text)
         assert found <= allowed and (565 in found or not found), found
@@ -86,14 +91,17 @@ def test_every_text_has_the_same_hosts(large: Plan) -> None:
 
 
 def test_every_list_of_hosts_has_all_of_them(large: Plan) -> None:
-    file = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(large)), data_only=True)
+    file = openpyxl.load_workbook(io.BytesIO(content(large)), data_only=True)
     assert sum(row[2].value for row in file["Hosts"].iter_rows(min_row=5) if row[2].value) == 565
     clusters = TABLES["pools"](large)
     at = [column.key for column in clusters.columns].index("hosts")
     assert sum(row[at].value for row in clusters.cells()) == 565
     placed = TABLES["placement"](large)
     assert len({(row[0].value, row[1].value) for row in placed.cells()}) == 547
-    files = terraform_files(large)
-    assert sum(map(int, re.findall(r"length\(var\.\w+_hosts\) == (\d+)", files["variables.tf"]))) == 565
-    vms = sum(map(int, re.findall(r"  count +?= (\d+)", files["vms.tf"])))
-    assert vms == sum(group.vms_placed for group in large.groups)
+    files = infrastructure_files(large)
+    for folder in ("vsphere", "vcf", "vcf/workloads"):
+        listed = re.findall(r"length\(var\.\w+_hosts\) == (\d+)", files[f"terraform/{folder}/variables.tf"])
+        assert sum(map(int, listed)) == 565
+    for folder in ("vsphere", "vcf/workloads"):
+        vms = sum(map(int, re.findall(r"  count +?= (\d+)", files[f"terraform/{folder}/vms.tf"])))
+        assert vms == sum(group.vms_placed for group in large.groups)

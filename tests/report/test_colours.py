@@ -13,6 +13,7 @@ from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 def test_every_part_of_a_cost_has_a_letter_of_its_own_and_a_colour_of_the_palette() -> None:
     assert tuple(PARTS) == COST_PARTS
     assert len({letter for letter, _ in PARTS.values()}) == len(PARTS)
+    assert all(letter in name.upper() for name, (letter, _) in PARTS.items())
     assert all(0 <= colour < len(COLOURS) for _, colour in PARTS.values())
 
 

@@ -41,7 +41,7 @@ def test_the_examples_as_text(catalog: Catalog) -> None:
     assert "binomial" in text
     current = make_plan(load_scenario("current"), catalog)
     text = demand_text(current, [simulate_pool(current, "vgpu", when="week")])
-    assert "places with other hours lend each other 10." in " ".join(text.split())
+    assert "sharing across hours and sites saves 10." in " ".join(text.split())
     assert "Simulated on 10 hosts with 40 GPUs (whole week)" in text
     assert "All silos" in text
     assert "Saved by sharing" in text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from branding import ACME
 from docx import Document as word_file
 from docx.oxml.ns import qn
 from docx.shared import Mm
@@ -23,6 +25,7 @@ from gpuplan.report.document import (
     Grid,
     KeyFigures,
     Paragraph,
+    References,
     Section,
     clean,
     design_document,
@@ -36,22 +39,24 @@ SVG = (
 TALL = SVG.replace('"0 0 40 20"', '"0 0 20 200"').replace('width="40" height="20"', 'width="20" height="200"')
 ROWS = tuple((f"Host {n}", str(n), f"word {n} <b>") for n in range(1, 61))
 DECISIONS = (
-    DecisionBlock(
-        1, "GPUs per host", "Four each.", "A VM needs four.", "No VM has more.", ("A paper", "A guide")
-    ),
-    DecisionBlock(2, "Spare hosts", "One.", "One may fail.", "It idles.", ()),
+    DecisionBlock(1, "GPUs per host", "Four each.", "A VM needs four.", "No VM has more. [1, 2]"),
+    DecisionBlock(2, "Spare hosts", "One.", "One may fail.", "It idles."),
 )
 DOCUMENT = Document(
     title="=HYPERLINK(1) <script>\x0b & plan",
     customer="Müller\x00 & Söhne",
-    as_of="2026-11-21",
+    about="Low-level design, version 1",
+    day="2026-11-21",
     made_with="gpuplan 0.1.0, catalog 0123",
+    front=(
+        Paragraph("Eight hosts\x0b carry it.", "lead"),
+        KeyFigures((("Hosts", "8", "7 and 1 spare"), ("GPUs", "32", "28 after a failure"))),
+    ),
+    control=(Grid(("", ""), (("Version", "1"), ("Author", "\u2039to fill in\u203a"))),),
     chapters=(
         Chapter(
             "Summary",
             (
-                Paragraph("Eight hosts\x0b carry it.", "lead"),
-                KeyFigures((("Hosts", "8", "7 and 1 spare"), ("GPUs", "32", "28 after a failure"))),
                 Bullets(("First point", "Second <b>point</b>")),
                 Figure(SVG, "The hosts", "Eight boxes with <four> GPUs", 0.8),
                 Paragraph("An aside.", "note"),
@@ -69,6 +74,7 @@ DOCUMENT = Document(
             ),
         ),
         Chapter("Design decisions", DECISIONS),
+        Chapter("Sources", (References((("1", "A paper. Maker, 2020"), ("2", "A <guide>"))),)),
     ),
 )
 
@@ -102,29 +108,30 @@ def test_headings_are_those_of_the_document_in_order(file: bytes) -> None:
         ("Heading 2", "All hosts"),
         ("Heading 2", "Tall"),
         ("Heading 1", "Design decisions"),
+        ("Heading 1", "Sources"),
     ]
 
 
 def test_every_cell_and_decision_is_there_in_order(file: bytes) -> None:
     tables = [cells(table) for table in opened(file).tables]
-    assert tables[0] == [["Hosts", "8", "7 and 1 spare"], ["GPUs", "32", "28 after a failure"]]
-    assert tables[1] == [["Host", "GPUs", "Note"], *[list(row) for row in ROWS]]
-    assert tables[2] == [["Empty"]]
-    assert tables[3] == [
+    assert tables[0] == [["Hosts87 and 1 spare", "GPUs3228 after a failure"]]
+    assert tables[1] == [["Version", "1"], ["Author", "\u2039to fill in\u203a"]]
+    assert tables[2] == [["Host", "GPUs", "Note"], *[list(row) for row in ROWS]]
+    assert tables[3] == [["Empty"]]
+    assert tables[4] == [
         ["1", "GPUs per host"],
         ["Decision", "Four each."],
         ["Justification", "A VM needs four."],
-        ["Implication", "No VM has more."],
-        ["Sources", "A paper; A guide"],
+        ["Implication", "No VM has more. [1, 2]"],
     ]
-    assert [row[0] for row in tables[4]] == ["2", "Decision", "Justification", "Implication"]
+    assert [row[0] for row in tables[5]] == ["2", "Decision", "Justification", "Implication"]
 
 
 def test_the_design_of_each_example_is_there_in_order(example: Plan) -> None:
     document = design_document(example)
     word = opened(docx_bytes(document))
     headings = [p.text for p in word.paragraphs if p.style.name in ("Heading 1", "Heading 2")]
-    blocks: list[Any] = []
+    blocks: list[Any] = [*document.front, *document.control]
     titles = []
     for chapter in document.chapters:
         titles += [chapter.title, *(section.title for section in chapter.sections)]
@@ -133,9 +140,11 @@ def test_the_design_of_each_example_is_there_in_order(example: Plan) -> None:
     expected = []
     for block in blocks:
         if isinstance(block, Grid):
-            expected.append([list(row) for row in ([block.heads] if block.heads else []) + list(block.rows)])
+            expected.append(
+                [list(row) for row in ([block.heads] if any(block.heads) else []) + list(block.rows)]
+            )
         elif isinstance(block, KeyFigures):
-            expected.append([list(row) for row in block.items])
+            expected.append([["".join(item) for item in block.items]])
         elif isinstance(block, DecisionBlock):
             expected.append([[str(block.number), block.title], ["Decision", block.decision]])
     found = [cells(table) for table in word.tables]
@@ -150,21 +159,24 @@ def test_the_design_of_each_example_is_there_in_order(example: Plan) -> None:
 
 def test_running_text_is_there_and_names_are_harmless(file: bytes) -> None:
     texts = [p.text for p in opened(file).paragraphs]
-    assert texts[:4] == [
+    assert texts[:2] == [
         "=HYPERLINK(1) <script> & plan",
-        "Müller & Söhne",
-        "As of 2026-11-21",
-        "gpuplan 0.1.0, catalog 0123",
+        "Müller & Söhne  \u00b7  Low-level design, version 1",
     ]
-    at = [
-        texts.index(t)
-        for t in ("Eight hosts carry it.", "First point", "Second <b>point</b>", "An aside.", "Text.")
-    ]
+    told = (
+        "Eight hosts carry it.",
+        "First point",
+        "Second <b>point</b>",
+        "An aside.",
+        "Text.",
+        "2\tA <guide>",
+    )
+    at = [texts.index(t) for t in told]
     assert at == sorted(at)
 
 
 def test_tables_repeat_their_head_and_rows_stay_whole(file: bytes) -> None:
-    table = opened(file).tables[1]
+    table = opened(file).tables[2]
     rows = table._tbl.tr_lst
     assert [row.find(f".//{qn('w:tblHeader')}") is not None for row in rows] == [True] + [False] * 60
     assert all(row.find(f".//{qn('w:cantSplit')}") is not None for row in rows)
@@ -174,12 +186,12 @@ def test_tables_repeat_their_head_and_rows_stay_whole(file: bytes) -> None:
     assert rows[-2].tc_lst[0].find(f".//{qn('w:b')}") is None
     widths = [int(column.get(qn("w:w"))) for column in table._tbl.tblGrid.gridCol_lst]
     assert widths[0] == pytest.approx(2 * widths[1], abs=2)
-    assert sum(widths) * 635 == pytest.approx(Mm(210 - 48), rel=0.001)
+    assert sum(widths) * 635 == pytest.approx(Mm(210 - 44), rel=0.001)
 
 
 def test_columns_are_as_wide_as_their_longest_word() -> None:
     grid = Grid(("Verdict", "What"), (("carried", "long words " * 40),), widths=(0.01, 0.99))
-    document = Document("T", "", "", "", (Chapter("C", (grid, replace(grid, widths=()))),))
+    document = document_of(Chapter("C", (grid, replace(grid, widths=()))))
     for table in opened(docx_bytes(document)).tables:
         first, second = (int(column.get(qn("w:w"))) for column in table._tbl.tblGrid.gridCol_lst)
         assert first > 7 * 5.2 * 20
@@ -193,20 +205,34 @@ def test_tables_have_their_properties_in_the_order_of_the_schema(file: bytes) ->
         assert found == [name for name in order if name in found]
 
 
-def test_captions_count_and_the_contents_update(file: bytes) -> None:
+def document_of(*chapters: Chapter) -> Document:
+    """A document with nothing but these chapters."""
+    return Document("", "", "", "", "", (), (), chapters)
+
+
+def test_captions_count_and_the_contents_have_pages(file: bytes) -> None:
     word = opened(file)
     captions = [p.text for p in word.paragraphs if p.style.name == "Caption"]
     assert captions == ["Figure 1: The hosts", "Table 1: The hosts", "Figure 2: A tower"]
     codes = [e.text.strip() for e in word.element.body.iter(qn("w:instrText"))]
-    assert codes[0].startswith("TOC ")
-    assert codes[1:] == ["SEQ Figure \\* ARABIC", "SEQ Table \\* ARABIC", "SEQ Figure \\* ARABIC"]
-    kinds = [e.get(qn("w:fldCharType")) for e in word.element.body.iter(qn("w:fldChar"))]
-    assert kinds == ["begin", "separate", "end"] * 4
-    assert word.settings.element.find(qn("w:updateFields")).get(qn("w:val")) == "true"
     links = [link.get(qn("w:anchor")) for link in word.element.body.iter(qn("w:hyperlink"))]
+    assert codes[:6] == [f"PAGEREF {mark} \\h" for mark in links]
+    assert codes[6:] == ["SEQ Figure \\* ARABIC", "SEQ Table \\* ARABIC", "SEQ Figure \\* ARABIC"]
+    kinds = [e.get(qn("w:fldCharType")) for e in word.element.body.iter(qn("w:fldChar"))]
+    assert kinds == ["begin", "separate", "end"] * 9
+    contents = [p.text for p in word.paragraphs if p.style.name.startswith("toc")]
+    assert [text.partition("\t")[0] for text in contents] == [
+        "1  Summary",
+        "2  Hosts",
+        "2.1  All hosts",
+        "2.2  Tall",
+        "3  Design decisions",
+        "4  Sources",
+    ]
+    assert word.settings.element.find(qn("w:updateFields")).get(qn("w:val")) == "true"
     marks = [mark.get(qn("w:name")) for mark in word.element.body.iter(qn("w:bookmarkStart"))]
     assert links == marks
-    assert len(marks) == 5
+    assert len(marks) == 6
 
 
 def test_figures_are_svg_with_a_png_and_a_text(file: bytes) -> None:
@@ -222,9 +248,9 @@ def test_figures_are_svg_with_a_png_and_a_text(file: bytes) -> None:
         assert word.part.related_parts[blip.get(qn("r:embed"))].blob.startswith(b"\x89PNG")
     section = word.sections[0]
     for shape in word.inline_shapes:
-        assert shape.width <= Mm(162)
+        assert shape.width <= Mm(166)
         assert shape.height <= section.page_height - section.top_margin - section.bottom_margin
-    assert word.inline_shapes[0].width == pytest.approx(0.8 * Mm(162), rel=0.001)
+    assert word.inline_shapes[0].width == pytest.approx(0.8 * Mm(166), rel=0.001)
     assert word.inline_shapes[1].height == pytest.approx(10 * word.inline_shapes[1].width, rel=0.02)
     assert (
         b'Extension="svg"' in held["[Content_Types].xml"] or b"image/svg+xml" in held["[Content_Types].xml"]
@@ -254,8 +280,8 @@ def test_all_parts_are_well_formed_and_the_file_is_the_same_each_time(file: byte
 
 
 def test_an_empty_document_is_a_file() -> None:
-    word = opened(docx_bytes(Document("", "", "", "", ())))
-    assert [p.text for p in word.paragraphs if p.text] == ["Contents"]
+    word = opened(docx_bytes(document_of()))
+    assert [p.text for p in word.paragraphs if p.text] == ["Document control", "Contents"]
 
 
 def template(change: Any = None) -> bytes:
@@ -278,12 +304,12 @@ def test_a_template_keeps_its_looks_and_loses_its_text() -> None:
     texts = [p.text for p in word.paragraphs]
     assert "Old text of the template" not in texts
     assert "Summary" in texts
-    assert len(word.tables) == 5
+    assert len(word.tables) == 6
     assert word.sections[-1].header.paragraphs[0].text == "ACME header"
     assert [p.text for p in word.sections[-1].footer.paragraphs] == ["ACME footer"]
     assert round(word.sections[-1].page_width.mm) == 216
     assert word.styles["Heading 1"].font.name == "Courier New"
-    assert word.tables[0].style.name == "Table Grid"
+    assert word.tables[1].style.name == "Table Grid"
 
 
 def test_a_header_of_an_earlier_section_stays() -> None:
@@ -291,8 +317,40 @@ def test_a_header_of_an_earlier_section_stays() -> None:
         word.add_section().header.is_linked_to_previous = True
 
     word = opened(docx_bytes(DOCUMENT, template=template(change)))
-    assert len(word.sections) == 1
-    assert word.sections[0].header.paragraphs[0].text == "ACME header"
+    assert {section.header.paragraphs[0].text for section in word.sections} == {"ACME header"}
+    assert [columns(section) for section in word.sections] == ["1", "2", "1", "2", "1"]
+
+
+def columns(section: Any) -> str:
+    """Columns of text in a section."""
+    held = section._sectPr.find(qn("w:cols"))
+    return str(held.get(qn("w:num"), "1"))
+
+
+def test_contents_and_sources_stand_in_two_columns(file: bytes) -> None:
+    assert [columns(section) for section in opened(file).sections] == ["1", "2", "1", "2", "1"]
+
+
+def test_a_brand_has_its_colours_fonts_logo_and_footer(file: bytes) -> None:
+    word = opened(docx_bytes(replace(DOCUMENT, paper="letter"), brand=ACME))
+    assert word.styles["Heading 1"].font.name == "Georgia" and word.styles["Normal"].font.name == "Verdana"
+    assert str(word.styles["Heading 1"].font.color.rgb) == ACME.accent
+    assert "ACME Systems, confidential" in word.sections[0].footer.paragraphs[0].text
+    assert round(word.sections[0].page_width.mm) == 216
+    pictures = [part.blob for part in word.part.related_parts.values() if part.content_type == "image/png"]
+    assert ACME.logo in pictures
+    assert len(pictures) == 1 + sum(name.endswith(".png") for name in parts(file))
+    assert ACME.accent.encode() not in parts(file)["word/styles.xml"]
+
+
+def test_no_text_is_smaller_than_eight_points(file: bytes) -> None:
+    word = opened(file)
+    sizes = [
+        int(e.get(qn("w:val"))) / 2
+        for root in (word.element, word.styles.element)
+        for e in root.iter(qn("w:sz"))
+    ]
+    assert sizes and min(sizes) >= 8
 
 
 def test_a_template_without_styles_falls_back() -> None:
@@ -313,13 +371,18 @@ def test_a_template_without_styles_falls_back() -> None:
     texts = [p.text for p in word.paragraphs]
     assert "• First point" in texts
     levels = [e.get(qn("w:val")) for e in word.element.body.iter(qn("w:outlineLvl"))]
-    assert levels == ["0", "0", "1", "1", "0"]
-    assert [cells(table)[0][0] for table in word.tables] == ["Hosts", "Host", "Empty", "1", "2"]
+    assert levels == ["0", "0", "1", "1", "0", "0"]
+    assert [cells(table)[0][0] for table in word.tables][1:] == ["Version", "Host", "Empty", "1", "2"]
+
+
+def texts(file: bytes) -> list[str]:
+    """Texts of paragraphs; a template numbers its headings itself, so the contents have no numbers."""
+    return [re.sub(r"^\d+(\.\d+)*  ", "", p.text) for p in opened(file).paragraphs]
 
 
 def test_a_written_file_is_a_template_for_the_next(file: bytes) -> None:
     again = docx_bytes(DOCUMENT, template=file)
-    assert [p.text for p in opened(again).paragraphs] == [p.text for p in opened(file).paragraphs]
+    assert texts(again) == texts(file)
     assert sorted(n for n in parts(again) if "media" in n) == sorted(n for n in parts(file) if "media" in n)
 
 

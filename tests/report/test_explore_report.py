@@ -79,8 +79,8 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
     text = exploration_text(found, scenario)
     assert found.winner is not None
     assert f"{len(everything(found))} designs planned: {len(found.ranked)} ranked" in one_line(text)
-    assert found.winner.label in one_line(text.partition("Winner")[2].partition("As it stands")[0])
-    assert found.asked.label in one_line(text.partition("As it stands")[2])
+    assert found.winner.label in one_line(text.partition("Winner")[2].partition("Current design")[0])
+    assert found.asked.label in one_line(text.partition("Current design")[2])
     for option in found.best[:5]:
         assert option.label.split()[0] in text
         assert money(option.net_present or 0, "").strip() in text
@@ -89,7 +89,7 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
     listed = records(reasons_of(exploration_dict(found, scenario)))
     assert sum(row["designs"] for row in listed) == len(found.rejected)
     assert any(max(reasons, key=reasons.count) in row["reason"] for row in listed)
-    assert "Out, and why" in text
+    assert "Ruled out, and why" in text
     assert "None" not in text
 
 
@@ -108,7 +108,7 @@ def test_what_would_have_to_be_true_is_said(found: Exploration, scenario: Scenar
     assert other.candidate != found.winner.candidate
     conditions = to_win(scenario, catalog, found.winner, other)
     text = exploration_text(found, scenario, conditions, other)
-    part = one_line(text.partition("What would have to be true for this to win")[2])
+    part = one_line(text.partition("What would make this win")[2])
     assert other.label in part
     assert all(one_line(condition.text) in part for condition in conditions)
     data = json.loads(json.dumps(exploration_dict(found, scenario, conditions, other), allow_nan=False))
@@ -167,8 +167,8 @@ def test_nothing_that_wins_is_said(scenario: Scenario, catalog: Catalog) -> None
     found = explore(mine, catalog, space, workers=1)
     assert found.winner is None
     text = exploration_text(found, mine)
-    assert "Winner        none" in text
-    assert "Out, and why" in text
+    assert "Winner          none" in text
+    assert "Ruled out, and why" in text
     json.dumps(exploration_dict(found, mine), allow_nan=False)
 
 
@@ -176,8 +176,8 @@ def test_what_has_no_price_is_listed_apart(found: Exploration, scenario: Scenari
     unknown = replace(found.ranked[1], unpriced=("Board X",))
     mine = replace(found, ranked=found.ranked[:1], unpriced=(unknown,), asked=unknown)
     text = one_line(exploration_text(mine, scenario))
-    assert "In, but without a price" in text
-    assert f"As it stands {unknown.label}: {unknown.hosts} hosts, no price of Board X" in text
+    assert "Suitable, but without a price" in text
+    assert f"Current design {unknown.label}: {unknown.hosts} hosts, no price of Board X" in text
     (row,) = [
         r for r in csv.DictReader(io.StringIO(exploration_csv(mine, scenario))) if r["status"] == "unpriced"
     ]

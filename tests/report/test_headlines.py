@@ -38,11 +38,17 @@ def test_the_network_says_for_what_it_is_enough_and_for_what_too_slow(
 ) -> None:
     assert (
         HEADLINES["network"](plans["enterprise"]).sentence
-        == "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 VMs."
+        == "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 VMs; vMotion exceeds the stun limit."
     )
     slow = plans["enterprise"].scenario.with_value("network.link_gbit_s", 10)
     said = HEADLINES["network"](make_plan(slow.with_value("network.transport", "tcp"), catalog)).sentence
     assert said.startswith("10 Gbit/s TCP is enough for remote GPUs of ") and "; too slow for " in said
+
+
+def test_what_holds_in_the_best_arrangement_only_says_so(plans: dict[str, Plan]) -> None:
+    assert not all(made.now.all_start for made in plans["current"].power_on.values())
+    said = HEADLINES["hosts"](plans["current"]).sentence
+    assert said.endswith("any two host failures are covered in the best arrangement.")
 
 
 def test_what_is_lost_is_said(catalog: Catalog) -> None:
@@ -50,6 +56,15 @@ def test_what_is_lost_is_said(catalog: Catalog) -> None:
     assert HEADLINES["hosts"](plan).sentence.startswith(
         "Seven hosts carry the load. All 41 planned VMs are placed; after"
     )
+
+
+def test_one_workload_and_a_load_that_is_carried_in_part(catalog: Catalog) -> None:
+    scenario = load_scenario("starter")
+    alone = make_plan(scenario.with_groups(scenario.groups[:1]), catalog)
+    assert "workload needs " in HEADLINES["demand"](alone).sentence
+    stated = scenario.with_value("demand.stated_gpus", 8).with_value("demand.rule", "stated")
+    said = HEADLINES["hosts"](make_plan(stated, catalog)).sentence
+    assert "hosts carry part of the load" in said and "have no GPU" in said
 
 
 def test_what_is_to_fix_is_said_before_what_is_to_confirm(plans: dict[str, Plan]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from branding import ACME
+from summaries import brief_document
 
 from gpuplan import Plan
 from gpuplan.report.document import (
@@ -19,8 +21,8 @@ from gpuplan.report.document import (
     Grid,
     KeyFigures,
     Paragraph,
+    References,
     Section,
-    design_document,
 )
 from gpuplan.report.html_file import LONGEST_WORD, html_text
 
@@ -67,8 +69,11 @@ def small(text: str) -> Document:
     return Document(
         title=text,
         customer=text,
-        as_of="2026-11-21",
+        about=text,
+        day="2026-11-21",
         made_with=text,
+        front=(Paragraph(text),),
+        control=(),
         chapters=(
             Chapter(
                 text,
@@ -85,7 +90,8 @@ def small(text: str) -> Document:
                         (
                             Figure(SVG, text, text, 0.5),
                             KeyFigures(((text, text, text),)),
-                            DecisionBlock(1, text, text, text, text, (text,)),
+                            DecisionBlock(1, text, text, text, text),
+                            References((("7", text),)),
                         ),
                     ),
                 ),
@@ -157,14 +163,28 @@ def test_long_words_may_be_broken_and_others_not() -> None:
 def test_pages_carry_the_name_and_their_number() -> None:
     style = html_text(small("A")).partition("<style>")[2].partition("</style>")[0]
     assert "counter(page)" in style
-    assert '@bottom-left { content: "A\\20 for\\20 A"' in style
+    assert '@bottom-left { content: "A"' in style
     assert style.count("{") == style.count("}")
     assert "url(" not in style
     assert "prefers-color-scheme: dark" in style
 
 
+def test_a_brand_has_its_colours_fonts_logo_and_footer() -> None:
+    page = html_text(small("Text"), brand=ACME)
+    assert "--accent: #7A1F3D" in page and '"Georgia"' in page and '"Verdana"' in page
+    assert b64encode(ACME.logo).decode() in page
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert '@bottom-left { content: "ACME' in style
+    assert "--accent: #7A1F3D" not in html_text(small("Text"))
+
+
+def test_what_is_filled_in_later_is_marked() -> None:
+    page = html_text(small("a \u2039VLAN\u203a b"))
+    assert "a <i>\u2039VLAN\u203a</i> b" in page
+
+
 def test_the_examples(example: Plan) -> None:
-    document = design_document(example)
+    document = brief_document(example)
     page = html_text(document)
     found = Reader(page)
     assert html_text(document) == page

@@ -43,9 +43,9 @@ def test_the_examples_as_text(example: Plan) -> None:
     for heading in (
         "GPUs over the network",
         "What this link carries",
-        "An example, no job was entered: scaling of ResNet-50 training, batch 256, ring allreduce",
+        "Example (no job entered): scaling of ResNet-50 training, batch 256, ring allreduce",
         "Fabric",
-        "To configure",
+        "Settings",
         "When a part fails",
     ):
         assert f"\n{heading}\n{'-' * len(heading)}\n" in text
@@ -74,7 +74,7 @@ def test_the_starter_says_what_ten_gigabit_carries(catalog: Catalog) -> None:
 
 def test_what_is_measured_is_said_to_be(catalog: Catalog) -> None:
     text = network_text(make_plan(load_scenario("starter").with_value("network.latency_us", 80), catalog))
-    assert "Round trip 80 us" in text
+    assert "Round trip 80 µs" in text
     assert "it is not measured" not in one_line(text)
     assert "not met  network.latency_us" in text
 

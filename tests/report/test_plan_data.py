@@ -151,6 +151,7 @@ CONTRACT: dict[str, Any] = {
     "decisions": [
         {
             "number": int,
+            "case": str,
             "title": str,
             "decision": str,
             "justification": str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from gpuplan.analysis.candidates import default_space
 from gpuplan.analysis.explore import explore
 from gpuplan.catalog import Catalog
 from gpuplan.report import plot
-from gpuplan.report.plot import MIME, Plot
+from gpuplan.report.plot import MIME
 from gpuplan.report.shown import html
 from gpuplan.scenario import parse_scenario
 
@@ -60,29 +61,47 @@ def test_charts_hold_the_numbers_of_the_plan(plan: Plan) -> None:
 
 def test_a_cell_has_the_chart_its_picture_and_its_words_and_asks_no_other_host(plan: Plan) -> None:
     bundle, about = plan.plot.cost()._repr_mimebundle_()
-    assert set(bundle) == {MIME, "image/svg+xml", "text/plain"}
+    assert set(bundle) == {MIME, "image/svg+xml", "image/png", "text/plain"}
     assert bundle["text/plain"].startswith("What is paid at the start")
     assert bundle["image/svg+xml"].startswith("<svg") and "currentColor" not in bundle["image/svg+xml"]
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
     assert "https://" not in json.dumps(bundle[MIME])
+    assert about[MIME]["embed_options"]["config"]["background"] == "transparent"
     assert about[MIME]["embed_options"]["actions"]["editor"] is False
     assert about["image/svg+xml"]["alt"] == bundle["text/plain"]
 
 
-def test_a_chart_of_ones_own_is_shown_so_too_unless_altair_was_told_otherwise(plan: Plan) -> None:
+def test_a_chart_of_ones_own_is_shown_so_too_unless_altair_was_told_otherwise(catalog: Catalog) -> None:
     own = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
     assert "cdn" in own._repr_mimebundle_()["text/html"]
     alt.renderers.enable("mimetype")
-    Plot(plan)
+    gpuplan.Chart(own)
     assert alt.renderers.active == "mimetype"
-    alt.renderers.enable("default")
-    Plot(plan)
-    assert MIME in own._repr_mimebundle_()[0]
+    for uses in (
+        lambda: gpuplan.Chart(own),
+        lambda: gpuplan.Design("starter", catalog),
+        lambda: plot.bundle_of(own),
+    ):
+        alt.renderers.enable("default")
+        uses()
+        assert MIME in own._repr_mimebundle_()[0]
 
 
-def test_rows_on_another_host_are_not_fetched_for_a_picture(plan: Plan) -> None:
-    Plot(plan)
+def test_rows_on_another_host_are_not_fetched_for_a_picture() -> None:
     far = alt.Chart("https://example.com/rows.csv").mark_point().encode(x="x:Q")
-    assert set(far._repr_mimebundle_()[0]) == {MIME, "text/plain"}
+    assert set(plot.bundle_of(far)[0]) == {MIME, "text/plain"}
+
+
+def test_a_chart_that_is_not_there_names_the_nearest(plan: Plan) -> None:
+    with pytest.raises(AttributeError, match="did you mean capacity"):
+        plan.plot.capasity()
+    assert "capacity()" in repr(plan.plot)
+
+
+def test_years_of_a_cost_chart_are_whole(plan: Plan) -> None:
+    axis = plan.plot.cost().to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["tickMinStep"] == 1, "which some of the Vega that notebooks bring do not know"
+    assert axis["labelExpr"].startswith("datum.value % 1 ? ''")
 
 
 @pytest.mark.parametrize("name", ["cost", "demand", "waiting", "capacity", "tornado"])
@@ -94,8 +113,12 @@ def test_an_empty_design_says_that_there_is_nothing_to_draw(catalog: Catalog, na
 
 def test_the_frontier_has_the_winner(catalog: Catalog, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
     space = replace(default_space(plan.scenario, catalog), gpus=("v100-pcie-32gb",), servers=("dell-c4140",))
-    monkeypatch.setattr(plot, "explore", lambda scenario, known: explore(scenario, known, space, workers=1))
-    assert "recommended" in json.dumps(plan.plot.frontier().to_dict())
+    monkeypatch.setattr(
+        plot, "explore", lambda scenario, known, **rest: explore(scenario, known, space, workers=1, **rest)
+    )
+    told: list[tuple[int, int]] = []
+    chart = plan.plot.frontier(lambda done, of: told.append((done, of)))
+    assert "recommended" in json.dumps(chart.to_dict()) and told[-1][0] == told[-1][1]
 
 
 def test_views_that_are_not_there_are_refused(plan: Plan) -> None:
@@ -115,6 +138,21 @@ def test_a_person_meets_what_a_person_needs() -> None:
     assert why.formula in html(why) and beside.sentences[0].split(" ")[0] in html(beside)
     assert enterprise.scenario["hardware.gpus_per_host"] == 4
     assert "groups.researchers.people" in enterprise.scenario._ipython_key_completions_()
+
+
+def test_whatever_means_a_design_is_taken_where_one_is_meant(plan: Plan) -> None:
+    design = gpuplan.Design("enterprise", plan.catalog)
+    for meant in ("enterprise", plan.scenario, plan, design, design.widget("hosts")):
+        assert gpuplan.plan(meant).totals.hosts == 8  # type: ignore[operator]
+        assert gpuplan.explain(meant, "totals.hosts").value == "8 hosts"
+        assert [each.code for each in gpuplan.check_plan(meant)] == [
+            each.code for each in gpuplan.check_plan(plan)
+        ]
+    assert gpuplan.plan(design) is design.plan  # type: ignore[operator]
+    assert not gpuplan.compare(design, "enterprise").differences
+    assert gpuplan.sweep(design, "cost.years", [3.0]).hosts[0] == 8
+    assert "groups" in gpuplan.plan_frames("starter") and gpuplan.plan_dict(design)["totals"]["hosts"] == 8
+    assert gpuplan.power_on("starter", orders=10) is not None
 
 
 def test_a_plan_needs_no_chart() -> None:

@@ -67,10 +67,10 @@ LOCKED = ((("12C",), 3), (("6C",), 1))
             SHARE,
             Refusal(2, 1, 0, 1, (), 1, 1, ("CPU", "memory")),
             Rules(),
-            "Hosts that have the GPUs for it have too little CPU and memory left. "
+            "Hosts with the GPUs it needs have too little CPU and memory left. "
             "Of 2 GPUs 1 has the size it needs and no place left and 1 is free.",
         ),
-        (Request("a", 1, memory_gib=8), Refusal(0, 0, 0, 0, (), 0, 0, ("memory",)), Rules(), "Hosts that have the GPUs for it have too little memory left."),
+        (Request("a", 1, memory_gib=8), Refusal(0, 0, 0, 0, (), 0, 0, ("memory",)), Rules(), "Hosts with the GPUs it needs have too little memory left."),
     ],
 )  # fmt: skip
 def test_why_it_does_not_start(request_: Request, refusal: Refusal, rules: Rules, said: str) -> None:

@@ -12,18 +12,18 @@ from typing import Any
 
 import openpyxl
 import pytest
+from summaries import brief_document, summary_of
+from workbooks import content
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text, plan_frames, plan_tables, plan_text
-from gpuplan.report.document import design_document
 from gpuplan.report.docx_file import docx_bytes
 from gpuplan.report.html_file import html_text
 from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.table import Cell, Column, Table, csv_text, records, screen
 from gpuplan.report.tables import availability, cost
 from gpuplan.report.tables import plan as topics
-from gpuplan.report.xlsx import xlsx_bytes
 
 LABEL, VALUE, SHOWN = "Cost per user", 7_319_731.0, "7\u202f319\u202f731"
 
@@ -79,14 +79,14 @@ def test_a_column_more_is_found_everywhere(
     assert LABEL in {head["text"] for head in screen(table)["heads"]}
     terminal = plan_text(plan) if name in ("groups", "postures") else cost_text(plan)
     assert SHOWN in terminal
-    document = design_document(plan)
+    document = brief_document(plan)
     texts = [html_text(document), packed(docx_bytes(document))]
     if name == "postures":
-        texts.append(packed(pptx_bytes(plan)))
+        texts.append(packed(pptx_bytes(plan, summary_of(plan))))
     for text in texts:
         assert LABEL in text
         assert SHOWN in text
-    sheets = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), data_only=True)
+    sheets = openpyxl.load_workbook(io.BytesIO(content(plan)), data_only=True)
     found = {cell for sheet in sheets for row in sheet.iter_rows(values_only=True) for cell in row}
     assert {LABEL, VALUE} <= found
 
@@ -103,8 +103,8 @@ def test_a_column_more_stands_beside_its_own_part(
         return replace(table, columns=columns, rows=rows)
 
     build, plan = cost.cost_by_year, plans["enterprise"]
-    monkeypatch.setattr("gpuplan.report.xlsx.cost_sheets.cost_by_year", wide)
-    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), data_only=True)["Cost by year"]
+    monkeypatch.setattr("gpuplan.report.xlsx.years.cost_by_year", wide)
+    sheet = openpyxl.load_workbook(io.BytesIO(content(plan)), data_only=True)["Cost by year"]
     rows = [row for row in sheet.iter_rows(min_row=5, values_only=True) if row[-1] is not None]
     assert plan.costs is not None
     names = [part.name for part in plan.costs.parts]
@@ -118,8 +118,8 @@ def test_a_column_more_stands_beside_its_own_part(
 def test_formulas_follow_their_columns(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch) -> None:
     """The formulas of the bill refer to the column of the price and of the quantity, wherever these stand."""
     before = formulas(plans["enterprise"])["GPUs"]
-    assert "IF(Prices!$C$6" in before
-    assert "$C$6*$G$6*(1-$I$6)" in before
+    assert "IF('Own prices'!$H$6" in before
+    assert "$C$6*$G$6*(1-$H$6)" in before
     for build in (cost.prices, cost.bill_of_materials):
 
         def turned(plan: Plan, build: Callable[[Plan], Table] = build) -> Table:
@@ -129,13 +129,13 @@ def test_formulas_follow_their_columns(plans: dict[str, Plan], monkeypatch: pyte
 
         monkeypatch.setattr(f"gpuplan.report.xlsx.money.{build.__name__}", turned)
     after = formulas(plans["enterprise"])["GPUs"]
-    assert "IF(Prices!$D$6" in after
-    assert "$D$6*$H$6*(1-$J$6)" in after
+    assert "IF('Own prices'!$H$6" in after  # that sheet has columns of its own
+    assert "$D$6*$H$6*(1-$I$6)" in after
 
 
 def formulas(plan: Plan) -> dict[str, str]:
     """The formulas of each line of the bill by its part."""
-    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)))["Bill of materials"]
+    sheet = openpyxl.load_workbook(io.BytesIO(content(plan)))["Bill of materials"]
     found: dict[str, str] = {}
     for row in sheet.iter_rows(min_row=5, values_only=True):
         part = next(str(value) for value in row if value)
@@ -169,6 +169,10 @@ def test_groups_of_several_clusters_join_all_of_them(catalog: Catalog) -> None:
 
 def test_a_frame_has_its_units(catalog: Catalog) -> None:
     frames = plan_frames(make_plan(load_scenario("enterprise"), catalog))
-    assert frames["cash_flow"].attrs["units"] == {"cost": "USD"}
+    assert frames["cash_flow"].attrs["units"] == {"year": "1", "cost": "USD"}
     assert frames["postures"].attrs["units"]["hours_short"] == "h"
+    assert frames["groups"].attrs["units"]["people"] == frames["pools"].attrs["units"]["hosts"] == "1"
+    assert "value" not in frames["totals"].attrs["units"]  # each row names its own
+    assert frames["token_costs"].columns[0] == frames["cost_by_group"].columns[0] == "group_id"
+    assert "group" in frames["token_costs"] and "group" in frames["cost_by_group"]
     assert frames["pools"].attrs["labels"]["gpus_per_host"] == "GPUs per host"

@@ -11,6 +11,7 @@ import pytest
 from docx import Document as word_file
 from hostile.corpus import base, embedded, header_of, in_header, in_settings, office, related
 from pptx import Presentation
+from summaries import summary_of
 
 from gpuplan.plan import Plan
 from gpuplan.report import template as module
@@ -84,11 +85,12 @@ def test_xml_under_another_name_is_refused() -> None:
 
 
 def test_a_deck_of_ours_is_a_template_for_the_next(plans: dict[str, Plan]) -> None:
-    ours = pptx_bytes(plans["starter"])
+    plan = plans["starter"]
+    ours = pptx_bytes(plan, summary_of(plan))
     checked = checked_template(ours, "pptx")
     assert any("embeddings" in line for line in checked.left_out)
     assert not any("slides/" in name or "embeddings" in name for name in parts(checked.file))
-    again = pptx_bytes(plans["starter"], template=ours)
+    again = pptx_bytes(plan, summary_of(plan), template=ours)
     assert len(Presentation(BytesIO(again)).slides) == len(Presentation(BytesIO(ours)).slides)
 
 

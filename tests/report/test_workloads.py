@@ -27,19 +27,19 @@ def made(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[tuple[str, ...
 def test_people_with_hours_sites_and_a_share(catalog: Catalog) -> None:
     rows = made(load_scenario("assistant"), catalog)
     assert rows["Data scientists"] == (
-        ("40 users, 40 % at once", "11 VMs, 09:00\u201318:00 Mon\u2013Fri, Bangalore and Austin"),
+        ("40 users, 40 % concurrent", "11 VMs, 09:00\u201318:00 Mon\u2013Fri, Bangalore and Austin"),
         ("1/2 GPU", "H100L-47C"),
-        ("vGPU, time-sliced", "keeps vMotion"),
+        ("vGPU, time-sliced", "supports vMotion"),
     )
 
 
 def test_models_say_what_they_promise(catalog: Catalog) -> None:
     rows = made(load_scenario("assistant"), catalog)
     words, size, _ = rows["Support assistant"]
-    assert words[0] == "Llama 3.3 70B, FP8 \u00b7 400 users, 12 % at once"
+    assert words[0] == "Llama 3.3 70B, FP8 \u00b7 400 users, 12 % concurrent"
     assert words[1] == "2000 tokens in, 400 out, first token within 2 s, then 30 tokens/s"
     assert size == ("1 GPU", "per replica, H100L-94C")
-    assert rows["Nightly fine-tuning"][0][0] == "Llama 3.1 8B, LoRA, 3 jobs a day, 100 million tokens each"
+    assert rows["Nightly fine-tuning"][0][0] == "Llama 3.1 8B, LoRA, 3 jobs per day, 100 million tokens each"
     assert rows["Document search"][0][0] == "bge-m3"
 
 
@@ -50,14 +50,14 @@ def test_jobs_are_counted_in_place_of_people(catalog: Catalog) -> None:
         for group in scenario.groups
     )
     rows = made(scenario.with_groups(groups), catalog)
-    assert rows["High-performance researchers"][0][0] == "3 jobs a day, 4 h each"
-    assert rows["HPC users"][0][0] == "2 users, all at once"
+    assert rows["High-performance researchers"][0][0] == "3 jobs per day, 4 h each"
+    assert rows["HPC users"][0][0] == "2 users, all concurrent"
 
 
 def test_what_is_not_planned_yet_has_no_profile_and_no_mode(catalog: Catalog) -> None:
     found = plan(load_scenario("enterprise"), catalog)
     group = found.scenario.groups[1]
-    assert tuple(sentence(found, group, None)) == ("32 users, 50 % at once", "")
+    assert tuple(sentence(found, group, None)) == ("32 users, 50 % concurrent", "")
     assert tuple(gets(found, group, None)) == ("1/2 GPU", "per VM")
     assert tuple(access(None)) == ("\u2013", "")
 

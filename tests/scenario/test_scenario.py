@@ -200,6 +200,9 @@ def test_numbers_of_numpy_and_whole_floats_are_taken_as_what_they_are() -> None:
         is True
     )
     assert from_dict(scenario.to_dict() | {"demand": {"years": np.int64(3)}}).demand.years == 3
+    for path, number, taken in (("cost.pue", np.float32(1.3), 1.3), ("network.link_gbit_s", 100.0, 100)):
+        assert make_plan(scenario.with_value(path, number)).scenario.get(path) == taken
+    assert scenario.with_value("cost.pue", np.nan).cost.pue is None
     for wrong in (2.5, np.float64("nan"), np.array([2, 3])):
         with pytest.raises(ScenarioError, match="host_failures"):
             make_plan(scenario.with_value("availability.host_failures", wrong))

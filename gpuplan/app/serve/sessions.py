@@ -171,9 +171,9 @@ class Kernels(AsyncMappingKernelManager):
         if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
             list(self.sessions), away_s=self.vanished_s
         ):
-            raise Full("Other users have all the places.")
+            raise Full("All sessions are in use by other users.")
         if free_bytes() < SPARE_BYTES:
-            raise Full("The server has no memory for another page.")
+            raise Full("The server has too little memory for another page.")
 
     async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
         """End the session whose page has been away the longest, and at least so long."""

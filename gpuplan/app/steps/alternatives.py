@@ -33,7 +33,9 @@ def _found(workbook: Workbook) -> Found | None:
 
     def work() -> Found:
         try:
-            return Found(alternatives(plan), tuple(tables.alternative_words(plan)))
+            return Found(
+                alternatives(plan), tuple(w for w in tables.alternative_words(plan) if w != no_rental(plan))
+            )
         except ValueError as error:
             return Found(problem=str(error))
 
@@ -44,10 +46,10 @@ def _wait(workbook: Workbook) -> dict[str, Any]:
     """What stands there while no alternative does: a button where planning them takes long, else that they are planned."""
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
         return {"button": {"key": KEY, "text": "Plan the alternatives"}}
-    return {} if _found(workbook) else {"text": [said("Being planned \u2026")]}
+    return {} if _found(workbook) else {"text": [said({"text": "Planning \u2026", "waiting": True})]}
 
 
-@panel("What else it could cost")
+@panel("Alternatives")
 def in_short_data(workbook: Workbook) -> Contents:
     """The plan and its alternatives, the cost of each rounded."""
     if workbook.plan.costs is None:
@@ -56,11 +58,14 @@ def in_short_data(workbook: Workbook) -> Contents:
         return wait
     found = _found(workbook) or Found()
     if not found.alternatives:
-        return found.problem or "There is nothing to compare."
-    return {"hint": "net present", "tables": [screen(tables.in_short(workbook.plan, found.alternatives))]}
+        return found.problem or "Nothing to compare."
+    return {
+        "hint": "net present cost",
+        "tables": [screen(tables.in_short(workbook.plan, found.alternatives))],
+    }
 
 
-@panel("Alternatives", "priced alike")
+@panel("Alternatives", "priced on the same basis")
 def alternatives_data(workbook: Workbook) -> Contents:
     """The plan and its alternatives in one table, and what follows from them."""
     if workbook.plan.costs is None:
@@ -69,7 +74,7 @@ def alternatives_data(workbook: Workbook) -> Contents:
         return wait
     found = _found(workbook) or Found()
     if not found.alternatives:
-        return found.problem or "There is nothing to compare."
+        return found.problem or "Nothing to compare."
     table = tables.alternatives(workbook.plan, found.alternatives)
     return {"tables": [screen(table)], "after": [said(each) for each in found.words]}
 
@@ -94,7 +99,7 @@ def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, 
     if not others.rows:
         return []
     left = len(others.rows) - SHOWN_OFFERS
-    more = f"And {number(left)} more, dearer ones." if left > 0 else ""
+    more = f"And {number(left)} more expensive ones." if left > 0 else ""
     return [screen(others.top(SHOWN_OFFERS), title="Other offers", more=more)]
 
 

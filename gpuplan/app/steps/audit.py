@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import IDLE, receiving, upload_data
+from gpuplan.app.steps.background import IDLE, STARTING, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.report.audit_report import again, came
@@ -19,9 +19,9 @@ from gpuplan.wording import DAY_NAMES, NAMES, points, share_words, wait_words
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
 INVITE = (
-    "A file of jobs gives each group's load, its hours and how bursty it is; groups for the design with one click; and a "
-    "replay of the same jobs on the hosts planned. Samples say how busy the chips were, which is another figure. Requests to a "
-    "language model give its prompts, answers and bursts."
+    "A job log shows each group's load, hours and burstiness, turns its groups into the design with one click, and "
+    "replays the same jobs on the planned hosts. Samples show only how busy the chips were. A request log of a "
+    "language model shows prompts, answers and bursts."
 )
 
 
@@ -40,28 +40,28 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
                 "what": "audit-time_zone",
                 "label": "Time zone",
                 "value": audit.time_zone,
-                "question": "Time zone of times that state none, and of the hours shown, such as Europe/Berlin",
+                "question": "Time zone of times without one, and of the hours shown, such as Europe/Berlin",
             },
             {
                 "what": "audit-columns",
                 "label": "Columns",
                 "value": audit.columns,
                 "empty": "by their names",
-                "question": "Where the names are not known: what = column, such as gpus=num_gpus, group=team",
+                "question": "If the column names are not recognised: what = column, such as gpus=num_gpus, group=team",
             },
             {
                 "what": "audit-first_day",
                 "label": "First day",
                 "value": audit.first_day,
                 "empty": "of the file",
-                "question": "Leave out what is before this day: a date (2020-04-01), or the number of a day of the file, from 1",
+                "question": "Ignore everything before this day: a date (2020-04-01), or the number of a day in the file, from 1",
             },
             {
                 "what": "audit-last_day",
                 "label": "Last day",
                 "value": audit.last_day,
                 "empty": "of the file",
-                "question": "Leave out what is after this day; of jobs that cross an edge the part inside counts",
+                "question": "Ignore everything after this day; of jobs that cross an edge, the part inside counts",
             },
         ],
         "buttons": _buttons(workbook, audit),
@@ -89,7 +89,7 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
         *([use] if groups else []),
         *([replay] if found and _can_replay(workbook, found) else []),
         *(
-            [{"text": "Forget the file", "event": "forget-audit", "key": "audit-forget"}]
+            [{"text": "Remove the file", "event": "forget-audit", "key": "audit-forget"}]
             if audit.name
             else []
         ),
@@ -109,7 +109,7 @@ def _progress(audit: Auditing) -> dict[str, Any] | None:
     if audit.name and not audit.complete and not audit.error:
         return receiving(audit)
     running = audit.runner.state == "running"
-    return {"done": None, "text": audit.runner.step or "Starting"} if running else None
+    return {"done": None, "text": audit.runner.step or STARTING} if running else None
 
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
@@ -142,7 +142,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
     peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
     yield (
         f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
-        "counting also what is done after the last request."
+        "including work done after the last request."
     )
     yield (
         f"{'Allocated' if use['held'] else 'Needed'} at once within these days, without work done after them: mean "
@@ -150,12 +150,12 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
         f"peak{peak}."
     )
     yield (
-        f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
-        f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as peaked."
+        f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes would give "
+        f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as bursty."
     )
     if waits := use["waits"]:
         yield (
-            f"Waits as they were: {share_words(0.9)} at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
+            f"Actual waits: {share_words(0.9)} at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
             "than 10 min."
         )
 
@@ -164,15 +164,15 @@ def _busy(activity: dict[str, Any]) -> Iterator[str]:
     """How busy the chips were."""
     yield (
         f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
-        f"{points(activity['mean_activity_pct'])} busy on average ({activity['metric']}). How many GPUs were allocated is another "
-        "figure, which samples do not tell."
+        f"{points(activity['mean_activity_pct'])} busy on average ({activity['metric']}). They do not show "
+        "how many GPUs were allocated."
     )
 
 
 def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
     """What the jobs would have met on the hosts planned."""
     waiting, hosts = comparison["waiting"], comparison["hosts"]
-    other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (another design than now)"
+    other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (the design has changed since)"
     limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
     yield (
         f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "

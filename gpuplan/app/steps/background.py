@@ -12,7 +12,7 @@ from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.wording import share_words, wait_words
 
 ADD_GROUP = {
-    "text": "Add a group",
+    "text": "Add a workload",
     "event": "visit",
     "rest": {"path": "groups"},
     "key": "add-group",
@@ -21,6 +21,7 @@ ADD_GROUP = {
 """The button of a card that has nothing to work on yet."""
 
 
+STARTING = "Starting\u2026"
 IDLE: Mapping[str, Any] = {
     "shown": True,
     "hint": "",
@@ -61,15 +62,21 @@ def background_card(
         "primary": True,
         "off": off or workbook.stale,
     }
-    left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
-    progress = {"done": runner.done, "text": (runner.step or share_words(runner.done)) + left}
     return {
         **IDLE,
         "buttons": [stop if running else ADD_GROUP if empty else go],
-        "progress": progress if running else None,
+        "progress": _progress(runner) if running else None,
         "problem": runner.error,
         "stale": workbook.stale,
     }
+
+
+def _progress(runner: Runner) -> dict[str, Any]:
+    """How far it is, and how long it still takes; before it begins, that it is made ready."""
+    if not runner.started:
+        return {"done": None, "text": STARTING}
+    left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
+    return {"done": runner.done, "text": (runner.step or share_words(runner.done)) + left}
 
 
 def _left(seconds: float) -> str:

@@ -25,14 +25,14 @@ from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore, sensitivity, what_wins
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
-from gpuplan.report.headlines import EMPTY, HEADLINES, Headline
+from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Table
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import some_of
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
-KEEP = "Keep it, then change an input here or explore others: both stand side by side, with a sentence for each difference."
+KEEP = "Then change an input or explore others: one sentence for each difference appears here."
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
 """Which difference is the message of the step, the first that there is."""
 
@@ -63,10 +63,11 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
     """What each design is called, and a sentence for each result that differs; or what to try."""
     found, nothing = _compared(workbook), not workbook.plan.pools
     kept, own = workbook.kept, workbook.plan.scenario
+    above = message(workbook).sentence
     differs = found.differences if found else ()
     return {
         "title": design_name(own, workbook.catalog) if not nothing else "Nothing to compare yet",
-        "text": EMPTY if nothing else KEEP,
+        "text": "" if nothing else KEEP,
         "empty": nothing,
         "off": len(workbook.aside) >= MOST_KEPT or workbook.stale or nothing,
         "stale": workbook.stale,
@@ -75,7 +76,10 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
             {"name": design_name(own, workbook.catalog), "kept": False},
         ],
         "notes": list(found.notes) if found else [],
-        "rows": [{"label": each.label, "values": each.values, "sentence": each.last} for each in differs],
+        "rows": [
+            {"label": each.label, "values": each.values, "sentence": each.last * (each.last != above)}
+            for each in differs
+        ],
         "same": _same(found) if found else "",
         "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
@@ -87,7 +91,7 @@ def _same(found: Comparison) -> str:
     differs = {each.key for each in found.differences}
     same = [topic.label for topic in TOPICS if topic.key not in differs]
     said = [f"Inputs that differ: {some_of(changed)}."] if changed else []
-    return " ".join([*said, f"The same in all: {some_of(same)}."] if same else said)
+    return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
 
 
 def _tries(workbook: Workbook) -> list[dict[str, str]]:
@@ -106,7 +110,7 @@ def _told(workbook: Workbook, name: str, other: Scenario) -> str:
         except ValueError as error:
             return str(error)
 
-    return workbook.later(f"compare: {name}", work) or "Being planned \u2026"
+    return workbook.later(f"compare: {name}", work) or "Planning \u2026"
 
 
 def try_out(workbook: Workbook, name: str) -> None:
@@ -118,7 +122,7 @@ def try_out(workbook: Workbook, name: str) -> None:
     if not any(each.scenario == now for each in workbook.kept):
         workbook.keep()
     other = replace(found[name], name=now.name, customer=now.customer)
-    workbook.use(other, f"{name} is on the screen; the design before it is kept beside it.")
+    workbook.use(other, f"{name} is now on screen; the previous design is kept beside it.")
 
 
 @panel("Results")
@@ -126,7 +130,7 @@ def results_data(workbook: Workbook) -> Contents:
     """Every result in every design."""
     found = _compared(workbook)
     if found is None:
-        return "Keep a design, and all results of both stand here side by side."
+        return "Keep a design to see all results of both side by side."
     return _side_by_side(workbook, found, [row for row in found.rows if not _is_input(row)])
 
 

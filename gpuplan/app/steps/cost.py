@@ -116,9 +116,9 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
             field_data(
                 workbook,
                 "cost.utilisation",
-                empty="by the groups"
+                empty="from the groups"
                 if use is None or scenario.cost.utilisation is not None
-                else f"{percent(use.value)} (by the groups)",
+                else f"{percent(use.value)} (from the groups)",
             ),
         ],
         "stale": workbook.stale,
@@ -144,7 +144,7 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
         field_data(workbook, "cost.as_of", empty=f"{written_day(prices.as_of)}, newest price"),
     ]
     return {
-        "title": "Factors, and what else is bought",
+        "title": "Other factors and purchases",
         "fold": True,
         "hint": stated_hint(fields),
         "fields": fields,
@@ -164,7 +164,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
         or "notes and margin",
         "shown": True,
         "fields": fields,
-        "text": "The customer view, and files and links for the customer, leave this out.",
+        "text": "Not shown in the customer view, nor in files and links for the customer.",
         "tables": [screen(margin)] if margin else [],
         "stale": workbook.stale,
     }
@@ -183,8 +183,8 @@ def years_head(workbook: Workbook) -> Contents:
     """Heading of the chart; without hosts, what to do."""
     costs = workbook.plan.costs
     if costs is None:
-        first = "No GPU hosts yet, so there is nothing to pay for. "
-        return {"text": [said(first, visit("Add a group", "groups"), ".")]}
+        first = "No GPU hosts yet, so no cost. "
+        return {"text": [said(first, visit("Add a workload", "groups"), ".")]}
     return {"title": "Paid each year", "hint": f"{costs.currency}, by part"}
 
 
@@ -233,7 +233,7 @@ def cost_data(workbook: Workbook) -> Contents:
     words = tables.ranges_words(workbook.plan)
     totals = (
         (
-            "Net present",
+            "Net present cost",
             "net_present",
             costs.net_present,
             ends.net_present,
@@ -241,9 +241,9 @@ def cost_data(workbook: Workbook) -> Contents:
         ),
         ("TCO", "total", costs.total, ends.total, f"; {over}"),
         ("At the start", "years.0", costs.cash[0], ends.cash[0], ""),
-        ("A GPU-hour installed", "gpu_hour_installed", costs.gpu_hour_installed, ends.gpu_hour_installed, ""),
+        ("GPU-hour installed", "gpu_hour_installed", costs.gpu_hour_installed, ends.gpu_hour_installed, ""),
         (
-            "A GPU-hour used",
+            "GPU-hour used",
             "gpu_hour_used",
             costs.gpu_hour_used,
             ends.gpu_hour_used,
@@ -256,7 +256,7 @@ def cost_data(workbook: Workbook) -> Contents:
                 figure(label, *_rounded(costs.currency, value, span, note), f"cost.{key}")
                 for label, key, value, span, note in totals
             ),
-            figure("Used at the start", at_start, "of their hours", "cost.utilisation"),
+            figure("Initial utilisation", at_start, "of all GPU-hours", "cost.utilisation"),
         ],
         "after": [*([said(words)] if words else []), *_left_out(costs)],
     }
@@ -278,10 +278,10 @@ def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
         found.append(said(strong("Cost excludes: "), *excluded(costs), more))
     if costs.outside:
         outside = "; ".join(costs.outside)
-        why = "There already, or sized separately: see the bill of materials."
+        why = "They exist already or are sized separately: see the bill of materials."
         found.append(said(strong("Not part of it: "), f"{outside}. {why}"))
     if costs.growth_left_out:
-        beyond = "the groups have grown beyond what one design can hold: its hosts are counted as in the year before."
+        beyond = "the groups outgrow one design: its hosts are counted as in the year before."
         found.append(said(f"From year {costs.growth_left_out} on {beyond}"))
     return found
 
@@ -311,14 +311,16 @@ def years_table(workbook: Workbook) -> Contents:
     return {"hint": plan.costs.currency, "tables": [screen(tables.cost_by_year(plan))]}
 
 
-@panel("By group", "by the GPUs that each demands")
+@panel("By group", "by GPU demand")
 def groups_data(workbook: Workbook) -> Contents:
     """The cost by group."""
     costs = workbook.plan.costs
-    return lettered(workbook, tables.cost_by_group(workbook.plan)) if costs and costs.groups else None
+    return (
+        lettered(workbook, tables.cost_by_group(workbook.plan), "group") if costs and costs.groups else None
+    )
 
 
-@panel("Cost of tokens", "by how much of the planned load is used, rented, and at a price per token")
+@panel("Cost of tokens", "by load, rented, and at a price per token")
 def tokens_data(workbook: Workbook) -> Contents:
     """What a million tokens cost; nothing without a group that a language model serves."""
     plan = workbook.plan
@@ -348,7 +350,7 @@ def prices_data(workbook: Workbook) -> Contents:
         Column("price", costs.currency),
         Column("per", "Per"),
         Column("ends", "Low to high", "price"),
-        Column("basis", "Known", "basis"),
+        Column("basis", "Basis", "basis"),
         Column("as_of", "As of", "day"),
         Column("source", "Source"),
     )
@@ -356,23 +358,26 @@ def prices_data(workbook: Workbook) -> Contents:
     if margin and workbook.customer:
         text = ["Prices of this offer stay as they are in the customer view."]
     elif margin:
-        text = ["These are the prices that we pay. What the customer pays for one stands below its name."]
+        text = ["These are our purchase prices. The customer's price is below each name."]
     who = "you are" if margin and not workbook.customer else "the customer is"
     return {
         "hint": _counts(costs),
         "text": text,
         **sheet(Table("prices", "", columns, tuple(rows.values())), list(rows)),
-        "more": f"Before discounts. An empty field takes the price of the catalog, shown in grey; enter what {who} quoted. "
-        f"Prices of the catalog are converted from US dollars; what you enter is taken as {costs.currency} and stays as "
+        "more": f"Prices before discounts. An empty field uses the catalog price, shown in grey; enter what {who} quoted. "
+        f"Catalog prices are converted from US dollars; your entries are in {costs.currency} and stay as "
         "entered.",
     }
 
 
 def prices_badge(workbook: Workbook) -> str:
-    """How many prices the customer has yet to confirm: those that are assumed, and those that are not known."""
+    """How many prices are assumed, and how many are not known."""
     costs = workbook.plan.costs
-    count = costs and len(costs.unknown) + sum(price.fact.basis == "assumed" for price in costs.prices)
-    return f"{number(count)} to confirm" if count else ""
+    if costs is None:
+        return ""
+    assumed = sum(price.fact.basis == "assumed" for price in costs.prices)
+    counts = ((assumed, "assumed"), (len(costs.unknown), "not known"))
+    return ", ".join(f"{number(count)} {words}" for count, words in counts if count)
 
 
 def _rank(key: str) -> int:
@@ -414,7 +419,7 @@ Row = tuple[Any, ...]
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
     """A price that this design pays, or would pay if it were known."""
     field = _price_field(workbook, item.key, bare(float(catalog.given.value)) if catalog else "unknown")
-    back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
+    back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "remove"
     acts = _take_back(workbook, item.key, item.name, back)
     if isinstance(item, Unknown):
         known: Row = ("", Cell(None, words="not known", tone="bad gp-whole"), "", Cell("", more=acts))
@@ -425,7 +430,7 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
         acts = {}
     ends = ""
     if fact.low is not None and fact.high is not None:
-        ends = f"{bare(fact.low)} \u2013 {bare(fact.high)}"
+        ends = f"{bare(fact.low)} to {bare(fact.high)}"
     offered = {"text": OFFER, "tone": "small"}
     source = offered if fact.note == OFFER else _sources(workbook, fact.sources, fact.note)
     known = (
@@ -441,21 +446,21 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
 def _other_row(workbook: Workbook, key: str) -> Row:
     """A price that this design does not pay."""
     head, _, rest = key.partition("/")
-    name, per, empty, why = key, "", "unknown", "stated, but this design does not need it"
+    name, per, empty, why = key, "", "unknown", "stated, but not used by this design"
     if head == "rent" and rest in workbook.catalog.gpus:
         name, per, why = (
             f"Rent of {workbook.catalog.gpus[rest].name}",
             "gpu-hour",
-            "for rent or buy; not part of the cost",
+            "only for rent or buy; not part of the cost",
         )
-        empty = "of the catalog" if rentals(workbook.plan) else "unknown"
+        empty = "from the catalog" if rentals(workbook.plan) else "unknown"
     if key in TOKENS:
         name, per, why = (
             f"Price of a million tokens {TOKENS[key]}",
             "",
-            "of a service that answers instead; not part of the cost",
+            "for comparison with a hosted service; not part of the cost",
         )
-    source = Cell(why, tone="small", more=_take_back(workbook, key, name, "take it back"))
+    source = Cell(why, tone="small", more=_take_back(workbook, key, name, "remove"))
     return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source))
 
 
@@ -489,7 +494,7 @@ def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str,
 # Power and space
 
 
-@panel("Power and space", "on the day it is installed")
+@panel("Power and space", "on the day of installation")
 def power_data(workbook: Workbook) -> Contents:
     """Power, heat, energy and space in figures."""
     use = workbook.plan.power
@@ -500,10 +505,10 @@ def power_data(workbook: Workbook) -> Contents:
     after = []
     if not use.racks:
         after.append(
-            "A single host is more than a rack may carry: raise the power limit of a rack, or take fewer GPUs per host."
+            "A single host exceeds the rack limit: raise the rack power limit, or use fewer GPUs per host."
         )
     if use.excludes:
-        after.append(f"Not known, so left out: {'; '.join(use.excludes)}.")
+        after.append(f"Left out because not known: {'; '.join(use.excludes)}.")
     return {
         "figures": [
             figure(label, value, note, f"power.{key}")
@@ -539,7 +544,7 @@ def power_data(workbook: Workbook) -> Contents:
 # Bill of materials
 
 
-@panel("Bill of materials", "on the day it is installed")
+@panel("Bill of materials", "on the day of installation")
 def bill_data(workbook: Workbook) -> Contents:
     """Everything the design is made of: quantity, rule, price, cost and source."""
     if workbook.plan.costs is None:
@@ -569,8 +574,8 @@ PAGE = Page(
                 ),
                 box(
                     "gp-side gp-prices",
-                    box("gp-card gp-alternatives", alternatives.in_short_data),
                     box("gp-card", unit_data),
+                    box("gp-card", alternatives.in_short_data),
                 ),
             ),
         ),

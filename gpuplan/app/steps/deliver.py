@@ -7,33 +7,45 @@ from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import Card, Page, Tab, act, box, select, wide_card
+from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.report import KINDS, money, number
 from gpuplan.report.document.writing import as_of
+from gpuplan.report.executive import document_day
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
-from gpuplan.wording import NAMES, some_of
+from gpuplan.wording import NAMES, said, some_of
 
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
 """What ``looked["version"]`` may be, and its words."""
-WHAT_IS_INTERNAL = (
-    "Files for the customer hold neither internal notes nor the margin, and prices as they are sold"
-)
+WHAT_IS_INTERNAL = "Customer files contain neither internal notes nor the margin, and show selling prices"
+UP_TO_DATE = {"mark": {"sign": "\u2713", "text": "this design", "tone": "good"}}
+OUTDATED = {"mark": {"sign": "\u2260", "text": "before the last change", "tone": "warn"}}
+"""Which design the file of a row was made from."""
 TEMPLATES = {
     "docx": (
-        "document (DOCX)",
+        "Document template (DOCX)",
         ".docx,.dotx",
-        "Its styles, page and footers are taken; what it says is not.",
+        "gpuplan uses its styles, page set-up and footers, not its text.",
     ),
-    "pptx": ("slide deck (PPTX)", ".pptx,.potx", "Its masters and layouts are taken; its slides are not."),
+    "pptx": (
+        "Slide deck template (PPTX)",
+        ".pptx,.potx",
+        "gpuplan uses its masters and layouts, not its slides.",
+    ),
+    "brand": (
+        "Brand for all files",
+        ".yaml,.yml,.zip",
+        "A YAML file with name, colours, fonts and footer; with a logo, a ZIP file of both.",
+    ),
 }
-"""Kind of file -> what it is called, which files can be its template, and what is taken from that."""
+"""What can be uploaded -> its title, which files it can be, and what is taken from them."""
 
 
 def is_internal(workbook: Workbook) -> bool:
@@ -46,6 +58,11 @@ def beside(workbook: Workbook) -> tuple[Scenario, ...]:
     return tuple(replace(each.scenario, name=each.name) for each in workbook.kept)
 
 
+def order(workbook: Workbook, kind: str) -> Order:
+    """The order of one kind of file, or of all with an empty one, as the screen is set."""
+    return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
+
+
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """What there is to keep, how far it is made, and what went wrong."""
     runner = workbook.delivering.runner
@@ -55,14 +72,23 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
     version = select("version", "Files", workbook.chosen("version", versions), versions)
     return card | {
         "title": "What the customer keeps",
-        "hint": "the same numbers in every file",
+        "hint": "for the customer or for your team",
         "inputs": [version | {"question": "" if workbook.customer else WHAT_IS_INTERNAL}],
         "text": _said(workbook),
-        "tables": [screen(_files(off=busy or nothing or workbook.stale))],
+        "tables": [screen(_files(workbook, off=busy or nothing or workbook.stale))],
     }
 
 
-def _files(*, off: bool) -> Table:
+def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
+    """Whether the last file of a kind was made from the design as it is; nothing if there is none."""
+    asked = order(workbook, kind)
+    made = workbook.delivering.made.get((kind, asked.internal))
+    if made is None:
+        return {}
+    return UP_TO_DATE if made == workbook.delivering.source(asked, kind) else OUTDATED
+
+
+def _files(workbook: Workbook, *, off: bool) -> Table:
     """Every kind of file, what it holds, and how to have it."""
 
     def download(kind: str) -> Cell:
@@ -72,6 +98,7 @@ def _files(*, off: bool) -> Table:
     columns = (
         Column("file", "File", of=lambda kind: Cell(KINDS[kind], tone="strong")),
         Column("holds", "Content", of=lambda kind: Cell(HOLDS[kind], tone="small")),
+        Column("made", "Made from", of=lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))),
         Column("acts", "", of=download),
     )
     return listed("files", "", columns, KINDS)
@@ -79,37 +106,41 @@ def _files(*, off: bool) -> Table:
 
 def _said(workbook: Workbook) -> list[str]:
     delivering = workbook.delivering
-    order = delivering.order
     if not workbook.plan.pools:
-        return ["No workloads yet, so there is no design to keep."]
-    asked = (workbook.scenario, is_internal(workbook), beside(workbook))
+        return ["Add a workload first."]
     if workbook.stale:
-        return ["The design has an input that cannot be used: mend it first, then download."]
-    if (
-        delivering.runner.state == "done"
-        and order
-        and (order.scenario, order.internal, order.beside) == asked
-    ):
-        return [
-            f"Made: {KINDS.get(order.kind, 'everything, as a ZIP file')}. Your browser has put it where it keeps downloads."
-        ]
+        return ["An input is invalid: correct it, then download."]
+    last, marks = delivering.order, {kind: _made_from(workbook, kind) for kind in KINDS}
+    if delivering.runner.state == "done" and last and last.internal == is_internal(workbook):
+        of_last = [last.kind] if last.kind else KINDS
+        if all(marks[kind] == UP_TO_DATE for kind in of_last):
+            what = KINDS.get(last.kind, "everything, as a ZIP file")
+            return [f"Made: {what}. It is in your browser's downloads."]
+    if OUTDATED in marks.values():
+        return ["Made from the design before the last change: download again."]
     kept = some_of([each.name for each in workbook.kept])
     compared = (
-        [f"Document, deck and workbook compare it with {kept}, kept on the Compare step."] if kept else []
+        [f"Document, deck and workbook compare this design with {kept}, which you kept on the Compare step."]
+        if kept
+        else []
     )
     return [*compared, "Files are made on this machine; nothing is sent anywhere."]
 
 
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
-    """The template of one kind of file: to choose, what is in use, and how to be rid of it."""
+    """The template of one kind of file, or the brand: to choose, what is in use, and how to be rid of it."""
     template = workbook.delivering.templates[kind]
-    what, accept, taken = TEMPLATES[kind]
-    label = "Choose another template" if template.used else f"Choose a {kind.upper()} file"
+    title, accept, taken = TEMPLATES[kind]
+    label = (
+        "Choose another file"
+        if template.used
+        else f"Choose a {kind.upper() if kind != 'brand' else kind} file"
+    )
     remove = {"text": "Remove", "event": f"remove-{kind}-template", "key": f"remove-{kind}"}
     in_use = f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
     return {
         **IDLE,
-        "title": f"Your template for the {what}",
+        "title": title,
         "upload": upload_data(template, label, accept, f"{kind}-template"),
         "buttons": [remove] if template.used else [],
         "progress": receiving(template) if template.name else None,
@@ -118,21 +149,74 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     }
 
 
+def document_form(workbook: Workbook) -> dict[str, Any]:
+    """Who wrote and approves the document, its version and its dates."""
+    named, status = said("document.to be named"), NAMES["document.status"]
+    empty = {
+        "author": named,
+        "approver": named,
+        "version": said("document.first version"),
+        "date": f"{written_day(document_day(workbook.plan))}, day of the prices",
+        "decide_by": "proposed by gpuplan",
+    }
+    options = {"status": [("", f"{status['draft']} (default)"), *status.items()]}
+    names = ("author", "approver", "version", "status", "date", "decide_by")
+    return {
+        "title": "Document control",
+        "fields": [
+            field_data(workbook, f"document.{name}", options.get(name), empty=empty.get(name, ""))
+            for name in names
+        ],
+    }
+
+
+def preview_run(workbook: Workbook) -> dict[str, Any]:
+    """The button for the first pages of the document, and how far they are made."""
+    shown, nothing = _previewed(workbook), not workbook.plan.pools
+    runner = workbook.delivering.previewer
+    texts = ("Preview", "Preview again")
+    card = background_card(workbook, runner, "preview", texts, again=shown is not None, empty=nothing)
+    old = "Made from the design before the last change: preview again."
+    text = [] if shown else ["Front page, document control and contents, as in the file."]
+    return card | {
+        "title": "First pages",
+        "hint": VERSIONS[INTERNAL if is_internal(workbook) else FOR_CUSTOMER],
+        "text": [old] if _preview_is_old(workbook) else text,
+    }
+
+
+def preview_data(workbook: Workbook) -> dict[str, Any]:
+    """The first pages of the document."""
+    shown = _previewed(workbook)
+    return {"page": shown.page if shown else "", "old": workbook.stale or _preview_is_old(workbook)}
+
+
+def _previewed(workbook: Workbook) -> Preview | None:
+    """The first pages that were made, if they are for those who look on."""
+    preview = workbook.delivering.preview
+    return preview if preview and preview.internal == is_internal(workbook) else None
+
+
+def _preview_is_old(workbook: Workbook) -> bool:
+    shown = _previewed(workbook)
+    return shown is not None and shown.source != workbook.delivering.source(order(workbook, "html"), "html")
+
+
 def format_form(workbook: Workbook) -> dict[str, Any]:
     """How the customer reads numbers, money and dates, and on which paper; with an example of it."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
     paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
     options = {
         "format.locale": [("", PLAIN.name), *((locale.id, locale.name) for locale in LOCALES.values())],
-        "format.paper": [("", f"{papers[paper]}, as usual there"), *papers.items()],
+        "format.paper": [("", f"{papers[paper]} (default)"), *papers.items()],
     }
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
     return {
         "title": "Numbers and paper",
         "fields": [field_data(workbook, path, choices) for path, choices in options.items()],
-        "text": f"Written so: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
-        "Screen, documents, tables and charts follow; what is typed is read the same way.",
+        "text": f"Example: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
+        "Screen, documents, tables and charts follow, and typed values are read the same way.",
     }
 
 
@@ -145,14 +229,25 @@ PAGE = Page(
             box("gp-page", wide_card(Card("run", deliver_data))),
         ),
         Tab(
+            "document",
+            "Document",
+            box(
+                "gp-page",
+                box(
+                    "gp-split gp-document gp-cards-even",
+                    box("gp-card", Card("form", document_form)),
+                    box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
+                ),
+            ),
+        ),
+        Tab(
             "templates",
             "Templates",
             box(
                 "gp-page",
                 box(
-                    "gp-split gp-even gp-cards-even",
-                    box("gp-card", Card("run", partial(template_data, "docx"))),
-                    box("gp-card", Card("run", partial(template_data, "pptx"))),
+                    "gp-split gp-three gp-cards-even",
+                    *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
                 ),
             ),
         ),

@@ -11,7 +11,7 @@ from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
 from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import DAYS, EMPTIES, group_heads, group_rows
+from gpuplan.app.steps.usecases import DAYS, EMPTIES, days_of, group_heads, group_rows
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
@@ -24,6 +24,7 @@ from gpuplan.wording import (
     METHOD_NAMES,
     NAMES,
     RULE_NAMES,
+    counted,
     headline_money,
     stated_percent,
     whole,
@@ -68,18 +69,18 @@ def _saving(workbook: Workbook) -> str:
     if found.money is not None and found.money > 0:
         saved += f" and {headline_money(found.money, currency)}"
     if found.made:
-        return f"Sharing GPUs across hours and sites saves {saved} against sizing for all peaks."
+        return f"Sharing GPUs across hours and sites saves {saved} compared with sizing for the sum of the peaks."
     return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[found.rule]}\u201d."
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
     asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
     about, formula = (
-        {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, ""),
+        {"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""),
         "",
     )
     if answer and answer.method and gpus is None:
-        about = f"not by {METHOD_NAMES[answer.method]}: work comes as jobs"
+        about = f"not with {METHOD_NAMES[answer.method]}: work arrives as jobs"
     elif answer and answer.method:
         formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
         wait = f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
@@ -105,7 +106,7 @@ def _total_card(workbook: Workbook) -> list[dict[str, Any]]:
             "title": RULE_NAMES["stated"],
             "gpus": amount(total, "GPU"),
             "key": "demand.gpus" if chosen else "",
-            "about": "whatever the groups need",
+            "about": "independent of the groups",
             "formula": "",
         }
     ]
@@ -142,11 +143,11 @@ def people_data(workbook: Workbook) -> dict[str, Any]:
     """The grid of what decides when GPUs are wanted."""
     planned = workbook.catalog.assumptions["duration-of-work"].fact("work_h")
     empties = EMPTIES | {"work_h": f"{number(planned.value)} ({basis_word(planned.basis)})"}
-    rows = group_rows(workbook, COLUMNS, {"days": [*DAYS, ("every-day", "all days")]}, empties)
+    rows = group_rows(workbook, COLUMNS, {"days": DAYS}, empties)
     for row in rows:
         for field in row["cells"]:
-            if field["path"].endswith(".days") and field["value"] != "every-day":
-                field["options"] = field["options"][:-1]
+            if field["path"].endswith(".days"):
+                field["options"] = [{"value": v, "text": t} for v, t in days_of(field["value"])]
     return {
         "title": "Users and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
@@ -170,25 +171,38 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     }
     if not growing:
         return data | {
-            "text": "No group grows: what is bought now is enough for these years. Growth is stated for each group."
+            "text": "No group grows, so the first purchase is enough for these years. Enter growth per group under Hours."
         }
     if not asked(workbook, "growth"):
-        return data | {"button": {"key": "growth", "text": "Plan each of these years"}}
+        return data | {"button": {"key": "growth", "text": "Plan every year"}}
     years, problem = tried(workbook, "demand: growth", lambda: purchase_plan(workbook.plan))
     if years is None:
-        return data | {"text": f"This growth cannot be planned. {problem}."}
+        return data | {"text": f"This growth cannot be planned: {problem}."}
     left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
     more = " ".join(
         filter(
-            None, [f"Hosts are bought at the start of a year, and stay.{_totals_grow(workbook)}", left_out]
+            None,
+            [
+                f"Hosts are bought at the start of a year and kept.{_totals_grow(workbook)}",
+                _cost_counts(workbook),
+                left_out,
+            ],
         )
     )
     return data | {"tables": [screen(tables.growth(years), more=more)]}
 
 
+def _cost_counts(workbook: Workbook) -> str:
+    """The hosts at the end of the years that the cost counts, where these are others than the years of growth."""
+    plan, costs = workbook.plan, workbook.plan.costs
+    if costs is None or costs.years == plan.scenario.demand.years:
+        return ""
+    return f"The cost counts {counted(costs.years, 'year')}: {amount(costs.hosts[-1], 'host')} in year {costs.years}."
+
+
 def _totals_grow(workbook: Workbook) -> str:
     decides = workbook.plan.scenario.deciding_total_gpus is not None
-    return " The stated total grows as the groups do together." if decides else ""
+    return " The stated total grows in line with the groups." if decides else ""
 
 
 PAGE = Page(

@@ -16,7 +16,7 @@ from gpuplan.report.tables.known import assumed_name, confirmed_values, planning
 from gpuplan.report.tables.plan import sources
 from gpuplan.wording import run_words
 
-CONFIRM, DOUBT = "Confirm", "Take back"
+CONFIRM, DOUBT = "Confirm", "Undo"
 
 
 def decisions_data(workbook: Workbook) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
         "decisions": [
             attributes(each, "number", "title", "decision", "justification", "implication")
             | {
-                "cites": run_words(numbers[source] for source in each.sources if source in numbers),
+                "cites": run_words(sorted({numbers[source] for source in each.sources if source in numbers})),
                 "key": each.lines[0] if each.lines else "",
             }
             for each in workbook.plan.decisions
@@ -53,15 +53,15 @@ def messages_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-@panel("Planning values to confirm", "what the numbers rest on until the customer says otherwise")
+@panel("Planning values to confirm", "used until the customer confirms or replaces them")
 def values_data(workbook: Workbook) -> Contents:
     """What is assumed, with a click that says that the customer confirmed it."""
     table = planning_values(workbook.plan)
     if not table.rows:
-        return "No number rests on a planning value that the customer has yet to confirm."
+        return "The customer has confirmed every planning value."
     keys = [row[0] for row in table.rows]
     acts = [_acts(workbook, key, CONFIRM, yes=True) for key in keys]
-    return _with_acts(table, "The customer", acts)
+    return _with_acts(table, "Customer", acts)
 
 
 @panel("Confirmed by the customer")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
 from gpuplan.app.cards import Contents, act, details, panel
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
@@ -20,7 +21,6 @@ SHOWN = 12
 """Designs of a ranking that are listed unasked."""
 SHOWN_ALL = 40
 """Designs of a list that is opened."""
-WINNER_LEAVES_OUT = "counts what the recommended one leaves out ("
 
 Option = dict[str, Any]
 
@@ -81,7 +81,7 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
     runner = workbook.exploring.runner
     return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
         "title": "Explore designs",
-        "hint": "GPU x server x GPUs per host x sharing x link, for the same workloads and failures tolerated",
+        "hint": "GPU, server, GPUs per host, sharing and link, for the same workloads and failure tolerance",
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],
@@ -96,10 +96,8 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         if exploring.runner.state == "cancelled":
             return ["Stopped; nothing was changed."]
         if not workbook.plan.pools:
-            return ["No workloads yet, so there is nothing to design."]
-        return [
-            "Every sensible design is planned as carefully as this one; it takes some seconds, and you can go on working."
-        ]
+            return ["Add a workload first."]
+        return ["Every sensible design is planned in full; you can keep working meanwhile."]
     said = ["An input has changed since: explore again to use one of these designs."] if old else []
     counts = (
         f"{number(len(found['ranked']))} designs are ranked by net present cost, {number(len(found['unpriced']))} have no price, "
@@ -107,8 +105,10 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     )
     winner, asked = found["winner"], found["asked"]
     if winner is None:
-        return [*said, counts, "No design can be ranked: see below what is missing or ruled out."]
-    text = f"{winner['label']} wins at {money(winner['net_present'], found['currency'])} net present"
+        return [*said, counts, "No design can be ranked; what is missing or ruled out is listed below."]
+    text = (
+        f"{winner['label']} wins with a net present cost of {money(winner['net_present'], found['currency'])}"
+    )
     text += f", without {'; '.join(winner['excludes'])}." if winner["excludes"] else "."
     if winner["confirm"]:
         text += f" Confirm {' and '.join(winner['confirm'])}."
@@ -118,7 +118,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         more = asked["net_present"] - winner["net_present"]
         text += f" The current design costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
         if set(asked["excludes"]) != set(winner["excludes"]):
-            text += " Their costs leave out different things."
+            text += " Their costs exclude different items."
     return [*said, text, counts]
 
 
@@ -132,7 +132,7 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
         listed = [*listed, asked]
     left = len(found["ranked"]) - len(_listed_first(found))
     more = (
-        f"The cheapest on each hardware; {number(left)} more designs are in the list below."
+        f"The cheapest design for each hardware; {number(left)} more designs are in the list below."
         if left > 0
         else ""
     )
@@ -181,8 +181,7 @@ def _cost(option: Option) -> dict[str, Any]:
 def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Why an option does not win; what the winner leaves out is named above the table already."""
     said = "; ".join(
-        "counts what the recommended one leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
-        for text in option["why_not"]
+        WINNER_LEAVES_OUT if text.startswith(WINNER_LEAVES_OUT) else text for text in option["why_not"]
     )
     return {
         "text": "\u2013" if wins else said,
@@ -235,13 +234,13 @@ def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Content
 def _cut(count: int) -> str:
     if count <= SHOWN_ALL:
         return ""
-    return f"And {number(count - SHOWN_ALL)} more; \u2018gpuplan explore FILE --csv\u2019 in a shell lists all of them."
+    return f"And {number(count - SHOWN_ALL)} more; \u2018gpuplan explore FILE --csv\u2019 lists all of them."
 
 
 @details(
     "explore-works",
-    "The work of each board",
-    lambda workbook: "how many GPUs of the design one GPU of another board stands for, and how that is known",
+    "Work per GPU",
+    lambda workbook: "how many GPUs of this design one GPU of another board replaces, and on what basis",
     lambda workbook: (workbook.exploring.found or {}).get("works"),
 )
 def works_data(workbook: Workbook) -> Contents:
@@ -253,7 +252,7 @@ def works_data(workbook: Workbook) -> Contents:
     "explore-unpriced",
     "Without a price",
     lambda workbook: (
-        f"{number(len(_found(workbook, 'unpriced')))} that would do; use one, enter its prices at Cost and "
+        f"{number(len(_found(workbook, 'unpriced')))} that would work; use one, enter its prices at Cost and "
         "explore again"
     ),
     lambda workbook: _found(workbook, "unpriced"),
@@ -288,7 +287,7 @@ def _priced(workbook: Workbook) -> list[Option]:
     return charts.priced(found) if found else []
 
 
-@panel("Cost, availability and waiting", "no design on the frontier is beaten in all three at once")
+@panel("Cost, availability and waiting", "no other design beats one on the frontier in all three")
 def frontier_head(workbook: Workbook) -> Contents:
     """Heading of the chart."""
     return {} if _priced(workbook) else None

@@ -30,21 +30,21 @@ def fabric_data(workbook: Workbook) -> Contents:
 def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
     """The ports of a host."""
     shared, rdma, several = found.ports.shared, found.ports.rdma, found.distributed_switches > 1
-    apart = "RDMA runs on the shared ones" if transport in RDMA else "no RDMA"
+    apart = "RDMA uses the shared ports" if transport in RDMA else "no RDMA"
     if several:
-        apart = "PVRDMA, one switch each"
+        apart = "PVRDMA, one distributed switch each"
     elif rdma:
         apart = "InfiniBand"
     own = []
     if compute := found.compute_ports:
         note = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
         both = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
-        own.append(figure("Ports of a compute host", both, note))
+        own.append(figure("Ports per compute host", both, note))
     demand = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
-    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
+    adapters = f"{number(found.adapters)} dual-port adapters per host"
     key = "distributed_switches" if several else ""
     return [
-        _figure("Shared ports of a GPU host", shared, demand, "ports.shared"),
+        _figure("Shared ports per GPU host", shared, demand, "ports.shared"),
         *own,
         _figure("RDMA ports", rdma, apart, "ports.rdma" if rdma else ""),
         _figure("Distributed switches", found.distributed_switches, adapters, key),
@@ -56,7 +56,7 @@ def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
     shape = switches.shape
     up = f"{number(shape.uplink_cables)} to spines"
     between = up if shape.spines else f"{number(shape.peer_cables)} between the leaves"
-    spines = switches.spine_name or f"{switches.pairs} needs none"
+    spines = switches.spine_name or f"not needed for {switches.pairs}"
     ratio, most = _ratio(shape.oversubscription), f"at most {number(found.max_oversubscription)}:1"
     return [
         _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.app.cards import Contents, panel
+from gpuplan.app.cards import Contents, chip, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait
@@ -14,10 +14,10 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
-from gpuplan.report.charts.availability import capacity_rows
+from gpuplan.report.charts.availability import TITLE, capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
-from gpuplan.wording import capital, counted, run_words, verb
+from gpuplan.wording import capital, counted, in_words, run_words, verb
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
@@ -27,7 +27,7 @@ TOUCHED = (
     Column("running", "Keeps running", "number"),
     Column("evacuated", "Moved for maintenance", "number"),
     Column("restarted", "Restarts", "number"),
-    Column("moved", "Makes room", "number"),
+    Column("moved", "Moved to make room", "number"),
     Column("missing", "Not placed", "number"),
 )
 
@@ -47,12 +47,12 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
     if group is None:
         return "", ""
     if group.stun_not_known:
-        return "moved while it runs, stun not known", "warn"
+        return "moves live, stun not known", "warn"
     if group.stun_s is None:
         vmotion = _trait(group, "vMotion")
         if vmotion is not None and vmotion.verdict == "unknown":
-            return "test whether it can be moved while it runs", "warn"
-        return "shut down and started elsewhere", "warn"
+            return "test whether it can move live", "warn"
+        return "shut down and restarted elsewhere", "warn"
     limit = stun_limit_s(workbook.plan.scenario, workbook.catalog)
     over = group.stun_s > limit
     compared = f"over the limit of {number(limit)} s" if over else f"limit {number(limit)} s"
@@ -92,22 +92,25 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst = max((loss.unplaced for loss in pool.failures), default=0)
     vms, spare = amount(worst, "VM"), pool.hosts_for_failures
     if worst == 0:
-        survived = max((loss.lost for loss in pool.losses if loss.fits), default=1)
-        tone, lead = "good", f"Any {'one host' if survived < 2 else f'{number(survived)} hosts'} can fail."
+        survived = max(1, pool.survived)
+        tone, lead = "good", f"Any {in_words(survived)} host{'s' * (survived > 1)} can fail."
         text = f"The others have room for {'its' if survived < 2 else 'their'} VMs."
         if not spare:
             lead, text = (
                 "There is no failover capacity.",
-                "Any one can fail all the same: free GPUs on the others take its VMs.",
+                "Still, any one host can fail: free GPUs on the others take its VMs.",
             )
         if workbook.plan.placed.missing:
             tone, text = "warn", f"{text} {workbook.plan.placed.sentence}"
     elif not workbook.plan.placed.known:
-        tone, lead = "warn", "Not known whether every failure is survived."
-        text = f"No placement was found for {vms} after the worst failure of one host, and none is disproven."
+        tone, lead = "warn", "It is not known whether the design survives every host failure."
+        text = f"For {vms}, a placement after the worst host failure was neither found nor ruled out."
     else:
-        tone, lead = "warn", "Not every failure is survived." if spare else "There is no failover capacity."
-        text = f"The worst failure of one host leaves {vms} without a GPU."
+        tone, lead = (
+            "warn",
+            "The design does not survive every host failure." if spare else "There is no failover capacity.",
+        )
+        text = f"The worst host failure leaves {vms} without a GPU."
     return {"tone": tone, "lead": lead, "text": f"{text} {_proof(pool)}", "heads": [], "rows": [], "rest": ""}
 
 
@@ -115,7 +118,7 @@ def _proof(pool: Pool) -> str:
     if pool.method == "heuristic":
         return f"At least {number(pool.bound)} hosts are needed for the demand; whether fewer would do is not proven."
     if pool.existing_hosts:
-        return "Fewer new hosts cannot take these VMs."
+        return "Fewer new hosts are not enough for these VMs."
     if pool.hosts_at_best < 2:
         return ""
     return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
@@ -134,15 +137,17 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
     if outcome.unplaced:
         vms = amount(len(outcome.unplaced), "VM")
         left = (
-            f"{vms} without a GPU" if outcome.impossible else f"no placement found for {vms}, none disproven"
+            f"{vms} without a GPU"
+            if outcome.impossible
+            else f"no placement found for {vms}, but none ruled out"
         )
         said = [left, *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
-    said = [*(said or ["No VM was on it"]), *(makes_room or ["no other VM moves"])]
-    again = "every VM has a place"
+    said = [*(said or ["No VM ran there"]), *(makes_room or ["no other VM moves"])]
+    again = "every VM is placed"
     if missing:
-        again = f"the VMs on these hosts have a place; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU either way"
+        again = f"the VMs on these hosts are placed; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU in any case"
     return f"{again}. {'; '.join(said)}."
 
 
@@ -165,7 +170,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
         lost = {"note": f"VM {runs(vms)}", "note_tone": "bad"} if vms else {}
         rows.append(
             (
-                names[id],
+                Cell(names[id], more=chip(workbook, id)),
                 request.vms - disturbed[id],
                 _moves(workbook, group, evacuated[id]),
                 Cell(restarted[id], more=restarts),
@@ -198,10 +203,11 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
 def _other_pairs(pairs: Sequence[Loss]) -> str:
     """What is known of the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
-        return "There are very many different pairs: those that lose most were looked at."
+        return "There are too many different pairs: only those that lose most were tried."
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
+TITLE_OF_LOSSES = {"title": TITLE["text"], "hint": TITLE["subtitle"]}
 SHOWN_CLUSTERS = 3
 """Up to so many clusters are shown below each other; of more the one that is chosen."""
 
@@ -225,14 +231,14 @@ def failures_data(workbook: Workbook) -> Contents:
 
 
 def _hint(pools: tuple[Pool, ...]) -> str:
-    survived = min((max((x.lost for x in p.losses if x.fits), default=0) for p in pools), default=0)
+    survived = min((pool.survived for pool in pools), default=0)
     if survived:
         each = " in each cluster" * (len(pools) > 1)
-        return f"any {'one host' if survived == 1 else f'{survived} hosts'}{each} may fail"
+        return f"any {in_words(survived)} host{'s' * (survived > 1)}{each} may fail"
     singles = [_level(pool, 1) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
-    words = "not every loss of one host is survived"
-    return words if known else "not known whether every loss of one host is survived"
+    words = "not every host failure is covered"
+    return words if known else "not known whether every host failure is covered"
 
 
 def _level(pool: Pool, lost: int) -> LossLevel | None:
@@ -244,15 +250,21 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     levels = tables.losses(workbook.plan, pool).without("pool")
     singles = tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
     left = len(pool.failures) - SHOWN_KINDS
-    more = f"and {number(left)} more kinds that are no worse" if left > 0 else ""
+    more = f"and {number(left)} more kinds, none worse" if left > 0 else ""
     found = [
         screen(levels, f"{of}any combination of failed hosts"),
-        screen(singles, f"{of}every kind of single failure, the worst first", more),
+        screen(singles, f"{of}every kind of single failure, worst first", more),
     ]
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
         listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
-        found.append(screen(listed, f"{of}the worst pairs", _other_pairs(pairs)))
+        found.append(screen(listed, f"{of}the worst pairs, most GPUs short first", _other_pairs(pairs)))
     return found
+
+
+@panel()
+def capacity_head(workbook: Workbook) -> Contents:
+    """What is above the chart of losses."""
+    return TITLE_OF_LOSSES if workbook.plan.pools else None
 
 
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
 from gpuplan.report.tables import inventory, platform
@@ -59,9 +59,9 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         )
         if host and any(getattr(group, each) for group in workbook.scenario.groups)
     ]
-    said = [f"{' and '.join(counted)} counted" if counted else "only GPUs counted"]
+    said = [f"{' and '.join(counted)} counted" if counted else "placement counts only GPUs"]
     if there := sum(kind.hosts for kind in host_kinds(hardware.existing)):
-        said.append(f"{amount(there, 'host')} there already")
+        said.append(f"{number(there)} existing host{'s' * (there != 1)}")
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
         said.append(f"{amount(others, 'VM')} without a GPU")
     return {
@@ -86,7 +86,7 @@ def management_form(workbook: Workbook) -> dict[str, Any]:
     domain = workbook.plan.management
     said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
     names = ("model", "size", "storage", "services", "edges", "supervisor")
-    stated = {"hosts": "taken as there", "cores_per_host": "as needed", "memory_gib_per_host": "as needed"}
+    stated = {"hosts": "assumed to exist", "cores_per_host": "as needed", "memory_gib_per_host": "as needed"}
     return {
         "title": "Management domain",
         "fold": True,
@@ -107,7 +107,7 @@ def _order_hint(workbook: Workbook) -> str:
     return f"{sizes}; {short}" if short else sizes
 
 
-@details("host-line", "A GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
+@details("host-line", "GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
 def host_line_data(workbook: Workbook) -> Contents:
     """A new GPU host, part by part."""
     return {"tables": [screen(platform.host_line(workbook.plan).without("sources"))]}
@@ -120,14 +120,19 @@ def _management_hint(workbook: Workbook) -> str:
     return f"{number(domain.vcpus)} vCPUs and {number(domain.memory_gb)} GB on {amount(domain.needed_hosts, 'host')}"
 
 
-@details("management", "Management domain", _management_hint, lambda workbook: workbook.plan.management)
+@details(
+    "management",
+    "Management appliances and hosts",
+    _management_hint,
+    lambda workbook: workbook.plan.management,
+)
 def management_data(workbook: Workbook) -> Contents:
     """The appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
-@panel("What fits on the hosts already there")
+@panel("What fits on existing hosts")
 def inventory_data(workbook: Workbook) -> Contents:
     """What of the demand fits on the hosts already there, and what must be bought for the rest."""
     if workbook.plan.inventory is None:
@@ -145,8 +150,8 @@ def existing_grid(workbook: Workbook) -> dict[str, Any]:
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
     return grid | {
         "file": {
-            "label": "Take from a file (CSV)",
-            "hint": "A row for each host or kind of hosts; columns gpus, and as known hosts, model, vcpus, memory_gib, name",
+            "label": "Import from CSV",
+            "hint": "One row per host or kind of host; column gpus, and optionally hosts, model, vcpus, memory_gib, name",
             "event": "hosts-file",
             "most": MOST_FILE_BYTES,
         }
@@ -161,16 +166,16 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
             raise refusal(f"the file is too large: at most {MOST_FILE_BYTES:,} bytes")
         found = hosts_in(BytesIO(content), gpus)
     except TraceError as error:
-        workbook.say("stop", f"{shown} was not taken. {one_line(str(error))}.")
+        workbook.say("stop", f"{shown} was not imported. {one_line(str(error))}.")
         return
     left = f" Left out: {'; '.join(found.left_out)}." if found.left_out else ""
     if not found.existing:
-        workbook.say("stop", f"{shown} was not taken: no host in it has a GPU that the catalog knows.{left}")
+        workbook.say("stop", f"{shown} was not imported: none of its hosts has a GPU in the catalog.{left}")
         return
     workbook.edit(EXISTING, found.existing)
     taken = sum(kind.hosts for kind in host_kinds(found.existing))
     workbook.say(
-        "warn" if left else "note", f"{shown}: {amount(taken, 'host')} taken as already there.{left}"
+        "warn" if left else "note", f"{shown}: {amount(taken, 'host')} imported as existing hosts.{left}"
     )
 
 
@@ -242,6 +247,12 @@ BITFUSION = "Bitfusion, by memory"
 WORDS = {"yes": "yes", "no": "no", "unknown": "not known"}
 
 
+def _word(mode: SharingMode) -> str:
+    """Whether GPUs can be shared that way; Bitfusion can no longer be bought."""
+    owned = mode.id == "bitfusion" and mode.verdict == "yes"
+    return "only if owned" if owned else WORDS[mode.verdict]
+
+
 def allowed_data(workbook: Workbook) -> dict[str, Any]:
     """Every way to share GPUs, and whether this GPU on this version has it, with the rule and its source."""
     catalog, scenario = workbook.catalog, workbook.scenario
@@ -252,7 +263,7 @@ def allowed_data(workbook: Workbook) -> dict[str, Any]:
         "title": f"What {gpu.name} on {version.name} allows",
         "modes": [
             attributes(mode, "id", "name", "verdict", "text")
-            | {"word": WORDS[mode.verdict], "source": source_titles(workbook, mode.sources)}
+            | {"word": _word(mode), "source": source_titles(workbook, mode.sources)}
             for mode in sharing_modes(scenario, catalog)
         ],
     }
@@ -262,15 +273,18 @@ def _shared_hint(workbook: Workbook) -> str:
     pools = workbook.plan.pools
     ways = sum(len(pool.shared) for pool in pools)
     stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
-    said = f"GPUs shared in {f'{ways} ways' if ways > 1 else 'one way'}" if ways else "no GPU is shared"
+    said = f"{ways} sharing mode{'s' * (ways > 1)} in use" if ways else "no GPU is shared"
     return f"{said}, {amount(stranded, 'GPU') if stranded else 'nothing'} stranded"
 
 
-@details("shared", "GPUs by profile, idle and stranded", _shared_hint, lambda workbook: workbook.plan.pools)
+@panel("GPUs by profile")
 def shared_data(workbook: Workbook) -> Contents:
     """The shared GPUs with their proof, and what is idle."""
+    if not workbook.plan.pools:
+        return None
     return {
-        "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)]
+        "hint": _shared_hint(workbook),
+        "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)],
     }
 
 
@@ -291,7 +305,7 @@ def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
     )
     shared = listed("shared", "", columns, pool.shared)
     idle = Column("idle", "", of=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"))
-    none = "" if pool.idle else "Every GPU of the hosts in use is occupied."
+    none = "" if pool.idle else "All GPUs on hosts in use are occupied."
     return [
         screen(shared, f"{of}shared GPUs", "" if pool.shared else "No GPU is shared."),
         screen(listed("idle", "", (idle,), pool.idle), f"{of}idle on hosts in use", none) | {"heads": []},
@@ -300,7 +314,7 @@ def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
 
 def _proof(shared: Shared) -> Cell:
     if shared.gpus == shared.bound:
-        return Cell("fewer cannot")
+        return Cell("proven minimum")
     return Cell(f"at least {number(shared.bound)}", tone="warn")
 
 

@@ -28,9 +28,11 @@ from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
 
-LARGE, COMPACT = 16, 64
+LARGE, COMPACT = 16, 40
 """Up to so many hosts are drawn large, and up to so many compact; above, one tile stands for all that are alike."""
 
+SHORT_NAMES = 8
+"""Signs of the names of VMs for which a tile has room."""
 SHOWN_KINDS = 24
 SHOWN_PARTS = 8
 """Pieces of one GPU that are drawn one by one; more are drawn as one piece for each group."""
@@ -44,10 +46,8 @@ DOWN = {"failed": "failed", "maintenance": "maintenance"}
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
-    plan = workbook.plan
-    colours = group_colours(workbook)
     shown = watch.watched_clusters(workbook) or shown_clusters(workbook)
-    data: dict[str, Any] = {
+    return {
         "clusters": _clusters(workbook, shown),
         "pools": [_pool(workbook, pool, shown) for pool in shown],
         "click": workbook.click,
@@ -55,6 +55,13 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
         "stale": workbook.stale,
         "watched": bool(workbook.watched),
     }
+
+
+def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
+    """Who is on the hosts of a pool."""
+    plan = workbook.plan
+    there = {request.group for request in pool.requests}
+    colours = group_colours(workbook)
     legend = [
         {
             "letter": g.letter,
@@ -64,12 +71,12 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
             + (f" {g.profile}" if g.profile and g.gpus_each < 1 else ""),
         }
         for g in plan.groups
-        if g.vms_placed
+        if g.vms_placed and g.id in there
     ]
-    if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
+    if UNASSIGNED in there:
         name = group_names(plan)[UNASSIGNED]
         legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": unassigned_words(plan)})
-    return data | {"legend": legend}
+    return legend
 
 
 def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]:
@@ -105,9 +112,10 @@ def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, An
         "zoom": picture.zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
         "worst": {"beside": "", "buttons": []} if play else _worst_buttons(workbook, pool),
+        "legend": _legend(workbook, pool),
         "verdict": None if play else verdict(workbook, pool),
-        "power_on": "" if play else power_on.sentence(workbook, pool),
-        "watch": workbook.watchable(pool.id),
+        "power_on": "" if play or picture.outcome else power_on.sentence(workbook, pool),
+        "watch": not play and workbook.watchable(pool.id),
         "more": 0,
     }
     if picture.zoom != "kinds":
@@ -190,7 +198,7 @@ class _Picture:
         if landing:
             said.append(f"gets {amount(landing, 'VM')}")
         states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
-        word = ", ".join(said) or _use_word(loads, room)
+        word, spoken = (", ".join(said) or _use_word(loads, room, of) for of in ("/", " of "))
         return {
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
@@ -199,7 +207,7 @@ class _Picture:
             "all_down": not running,
             "word": word,
             "title": f"Hosts {runs(numbers)}",
-            "name": f"{amount(len(members), 'host')} like this, {word}: {self._summary(loads)}",
+            "name": f"{amount(len(members), 'host')} like this, {spoken}: {self._summary(loads)}",
             "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }
@@ -210,22 +218,26 @@ class _Picture:
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.loads[index]
         room = self.pool.rooms[index]
-        state, word = "", "running" if self.outcome else _use_word(loads, room)
+        used, short = _use_word(loads, room, "/"), ""
+        state, word = "", "running" if self.outcome else used
         if down:
             state, word = down, DOWN[down]
         elif arrivals:
-            few = len(arrivals) <= 3
-            state, word = "landing", f"gets {', '.join(arrivals) if few else f'{len(arrivals)} VMs'}"
+            names = ", ".join(arrivals)
+            state, word = "landing", f"gets {names if len(arrivals) <= 3 else f'{len(arrivals)} VMs'}"
+            short = f"+{names if len(names) <= SHORT_NAMES else f'{len(arrivals)} VMs'}"
         elif not loads:
             state, word = "spare", self._idle(index)
+        spoken = _use_word(loads, room, " of ") if word == used else word
         return {
             "number": index + 1,
             "at": f"host-{index + 1}",
             "head": f"Host {index + 1}" if self.zoom == "large" else str(index + 1),
             "state": state,
             "word": word,
-            "title": ". ".join(filter(None, [f"Host {index + 1}: {word}", self._free(loads, room)])),
-            "name": f"Host {index + 1}, {word}: {self._summary(loads)}",
+            "short": short or word,
+            "title": ". ".join(filter(None, [f"Host {index + 1}: {spoken}", self._free(loads, room)])),
+            "name": f"Host {index + 1}, {spoken}: {self._summary(loads)}",
             "gpus": self._gpus(index, loads, room),
         }
 
@@ -238,7 +250,7 @@ class _Picture:
     def _summary(self, loads: Host) -> str:
         """Who is on a host, in a few words."""
         vms = Counter(group for group, _ in _vms(loads))
-        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM on it"
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM"
 
     def _free(self, loads: Host, room: Room) -> str:
         """CPU and memory that are left on a host, where they are counted."""
@@ -324,7 +336,7 @@ class _Picture:
         if family.capacity:
             asked = sum(slot.weight for slot in load.slots)
             free = family.capacity - asked
-            return f"Bitfusion, {number(asked)} MB shared out", f"{number(free)} MB free" if free else ""
+            return f"Bitfusion, {number(asked)} MB allocated", f"{number(free)} MB free" if free else ""
         counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
         key = family.name, counts
         if key not in self.known:
@@ -415,8 +427,9 @@ def _vms(loads: Host) -> set[tuple[str, int]]:
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 
-def _use_word(loads: Host, room: Room) -> str:
-    return f"{sum(load.gpus for load in loads)} of {room.gpus} used" if loads else "spare"
+def _use_word(loads: Host, room: Room, of: str) -> str:
+    """How many GPUs of a host are used: ``4/4`` where a tile is narrow, ``4 of 4`` where it is read."""
+    return f"{sum(load.gpus for load in loads)}{of}{room.gpus} used" if loads else "spare"
 
 
 def _room_for(family: Family, counts: Sequence[int]) -> str:
@@ -482,12 +495,13 @@ PAGE = Page(
             "Failures",
             box(
                 "gp-page",
-                box("gp-card", posture.tolerance_data),
                 box(
                     "gp-card",
-                    failures.failures_data,
+                    failures.capacity_head,
                     Picture(failures.capacity_drawn, capacity_chart, wide=False),
                 ),
+                box("gp-card", posture.tolerance_data),
+                box("gp-card", failures.failures_data),
             ),
         ),
         Tab(
@@ -538,7 +552,11 @@ PAGE = Page(
         Tab(
             "risk",
             "Risk",
-            box("gp-page", Card("form", posture.risk_form), box("gp-card", posture.platform_data)),
+            box(
+                "gp-page",
+                box("gp-inputs", Card("form", posture.risk_form)),
+                box("gp-card", posture.platform_data),
+            ),
         ),
     ),
 )

@@ -16,7 +16,7 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import RISKS
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, target_words
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpus, target_words
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
@@ -63,7 +63,9 @@ def odds_data(workbook: Workbook) -> Contents:
     lead = next((a for a in known.answers if a.method == known.believe), None)
     gpus = lead.gpus if lead else None
     believed = "" if gpus is None else f"{METHOD_NAMES[known.believe]}: {amount(gpus, 'GPU')}. "
-    bounds = "The formulas see one pool of GPUs without the bounds of hosts; the Simulation tab has them."
+    bounds = (
+        "The formulas treat the GPUs as one pool without host boundaries; the Simulation tab includes them."
+    )
     return {
         "text": [_studied(workbook, known)],
         "tables": [screen(_methods_table(workbook, known))],
@@ -78,7 +80,7 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)
     load_key = f"pools.{known.pool}.busy_gpus"
     lead = f"Target: {words}. " if asked.rule in RISKS else f"What if {words}? "
-    load = amount(charts.mean_gpus(known.load_gpus), "GPU")
+    load = amount(mean_gpus(known.load_gpus), "GPU")
     why = {"text": load, "key": load_key if load_key in lines else ""}
     found = said(f"{lead}The busiest hours need ", why, " on average.")
     if "totals.waiting" not in lines:
@@ -88,9 +90,9 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
         for key in ("totals.waiting", "totals.waiting_after_failure")
     )
     return found + said(
-        " Requests beyond the plan queue: the probability of waiting is ",
+        " Requests beyond the plan queue: their probability of waiting is ",
         waiting,
-        ", after a failure ",
+        ", and after a host failure ",
         after,
         ".",
     )
@@ -103,9 +105,9 @@ def _methods_table(workbook: Workbook, known: Methods) -> Table:
 
     def name(at: int, _: Cell) -> dict[str, Any]:
         answer = known.answers[at]
-        why = "work comes as jobs: how many there can be is not known"
+        why = "work arrives as jobs, whose number has no known limit"
         note = why if answer.gpus is None else FORMULA_NAMES[answer.method, known.target.rule]
-        tag = {"tag": "planned with"} if answer.chosen and planned else {}
+        tag = {"tag": "used"} if answer.chosen and planned else {}
         return {"text": METHOD_NAMES[answer.method], "note": note, **tag}
 
     def gpus(at: int, cell: Cell) -> dict[str, Any]:
@@ -125,13 +127,13 @@ def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
 
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
     """The assumption about arrivals, and how bursty demand is."""
-    options = [("auto", "by the inputs"), *METHOD_NAMES.items()]
+    options = [("auto", "automatic"), *METHOD_NAMES.items()]
     known, _ = _methods(workbook)
     bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
     low, value, high = (f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty) if bursty else ("", "", "")
     asked = workbook.scenario.demand
     stated = sum(z is not None for z in (asked.peakedness, asked.peakedness_low, asked.peakedness_high))
-    said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'of public traces'}"]
+    said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'from public traces'}"]
     return {
         "title": "Assumptions about arrivals and placement",
         "fold": True,

@@ -65,11 +65,11 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
         figure(
             "Replicas",
             number(made.replicas),
-            f"{number(made.requests)} requests at once, {rough(made.found.requests)} each",
+            f"{number(made.requests)} concurrent requests, {rough(made.found.requests)} per replica",
             f"{at}.replicas",
         ),
         figure(
-            "Tokens/s of a replica",
+            "Tokens/s per replica",
             rough(rate.value),
             f"{rough_range(rate.low, rate.high)}, fitted",
             f"{at}.llm_replica_tokens",
@@ -79,9 +79,7 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
     return {
         "bar": _memory(made),
         "figures": figures if made.replicas else [],
-        "notes": _notes(workbook, made)
-        if made.replicas
-        else ["No users: state users, or requests a second."],
+        "notes": _notes(workbook, made) if made.replicas else ["Enter users, or requests per second."],
     }
 
 
@@ -96,12 +94,12 @@ def _tuning(made: Tuning) -> dict[str, Any]:
     )
     hours, rate = made.hours, made.tokens_per_gpu
     figures = [
-        figure("GPUs of a job", number(gpus), f"in {amount(made.hosts, 'host')}", f"{at}.job_gpus"),
-        figure("Hours of a job", rough(hours.value), rough_range(hours.low, hours.high), f"{at}.job_h"),
-        figure("Tokens/s of a GPU", rough(rate.value), rough_range(rate.low, rate.high), f"{at}.job_tokens"),
+        figure("GPUs per job", number(gpus), f"in {amount(made.hosts, 'host')}", f"{at}.job_gpus"),
+        figure("Job duration, h", rough(hours.value), rough_range(hours.low, hours.high), f"{at}.job_h"),
+        figure("Tokens/s per GPU", rough(rate.value), rough_range(rate.low, rate.high), f"{at}.job_tokens"),
     ]
     return {
-        "bar": _bar("Memory of a GPU", parts, whole, 1.0),
+        "bar": _bar("Memory per GPU", parts, whole, 1.0),
         "figures": figures,
         "notes": [f"{capital(why)}." for why in (why_job(made),) if why] + [f"{capital(made.how)}."],
     }
@@ -112,7 +110,7 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
     parts = tuple((model.name, model.weights_gib, colour) for colour, model in enumerate(made.models, 1))
     figures = [
         figure("Replicas", number(made.replicas), f"of {amount(made.gpus, 'GPU')}", f"{at}.rag_replicas"),
-        figure("Index", f"{rough(made.index_gib)} GiB", "a copy, in memory", f"{at}.rag_index_gib"),
+        figure("Index", f"{rough(made.index_gib)} GiB", "per copy, in memory", f"{at}.rag_index_gib"),
         figure(
             "Database VMs",
             number(made.database_vms),
@@ -121,7 +119,7 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
         ),
     ]
     return {
-        "bar": _bar("Memory of a replica", parts, made.memory_gib, 1.0),
+        "bar": _bar("Memory per replica", parts, made.memory_gib, 1.0),
         "figures": figures,
         "notes": [f"{why_share(made)}."],
     }
@@ -135,7 +133,7 @@ def _memory(made: Serving) -> dict[str, Any]:
         ("KV cache", made.cache_used_gib, 2),
         ("runtime", held.activation_gib + held.runtime_gib, 3),
     )
-    return _bar("Memory of a replica", parts, sum(held), count, kept=held.unused_gib)
+    return _bar("Memory per replica", parts, sum(held), count, kept=held.unused_gib)
 
 
 def _bar(
@@ -162,8 +160,8 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
     now = next(step for step in made.steps if step.replicas == made.replicas)
     first, speed = now.first_token_s, now.tokens_per_s
     notes = [
-        f"Users see the first token after {rough(first.value)} s ({rough_range(first.low, first.high)}) and then {rough(speed.value)} tokens/s ({rough_range(speed.low, speed.high)}). "
-        f"A replica takes {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
+        f"Users get the first token after {rough(first.value)} s ({rough_range(first.low, first.high)}) and then {rough(speed.value)} tokens/s ({rough_range(speed.low, speed.high)}). "
+        f"A replica handles {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
         f"{number(made.limits.first_token)} by the first token."
     ]
     notes += said(traffic_of(workbook.plan, made.id))
@@ -171,7 +169,7 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
     if fewer.replicas < made.replicas:
         notes.append(
             f"With {number(fewer.replicas)}: first token {rough(fewer.first_token_s.value)} s, {rough(fewer.tokens_per_s.value)} tokens/s"
-            f"{'' if fewer.keeps else ', below what is promised'}."
+            f"{'' if fewer.keeps else ', below the promise'}."
         )
     if why := why_size(made):
         notes.append(f"{capital(amount(made.gpus, 'GPU'))} per replica: {why}.")

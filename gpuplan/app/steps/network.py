@@ -47,8 +47,8 @@ MET = {
     None: {"sign": "?", "text": "not measured", "tone": "warn"},
 }
 """A sign and a word beside each colour."""
-BARS = "A bar is the range of the speed kept, its line the typical share; below the first mark the link is too slow, above the second it is enough."
-NO_WORKLOADS = "No workloads yet. The other tabs show what this link carries of typical work."
+BARS = "Each bar shows the range of native speed kept, with a line at the typical value. Below the first mark the link is too slow; above the second it is enough."
+NO_WORKLOADS = "The other tabs show how this link serves typical workloads."
 NO_REMOTE = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
 FEW = 3
 """So many names are said."""
@@ -85,12 +85,12 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
     if tcp.low is not None and tcp.high is not None:
         link = workbook.plan.scenario.network.link_gbit_s
         ends = f"between {number(min(tcp.low, link))} and {number(min(tcp.high, link))} Gbit/s"
-        more = f"Without a TCP rate, {rate(float(tcp.value))} Gbit/s is planned with ({tcp.basis}, {ends})."
+        more = f"Without a TCP rate, the plan uses {rate(float(tcp.value))} Gbit/s ({tcp.basis}, {ends})."
     return {
         "title": "Rates",
         "fields": [
             field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
-            field_data(workbook, "network.users_per_link", empty="by the placement"),
+            field_data(workbook, "network.users_per_link", empty="from placement"),
         ],
         "text": more,
         "stale": workbook.stale,
@@ -101,7 +101,7 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
     """What else is connected, and to which switches."""
     cabling = workbook.plan.cabling
     switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
-    bound = f"{number(cabling.max_oversubscription)}:1, by the work" if cabling else "by the work"
+    bound = f"{number(cabling.max_oversubscription)}:1, by workload" if cabling else "by workload"
     return {
         "title": "Hosts and switches",
         "fields": [
@@ -142,11 +142,7 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
         said(strong(f"{_named(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
     ]
     left = len(helped) - SHOWN_HELP
-    return (
-        [*helped[:SHOWN_HELP], said(f"What else would help stands in the tabs ({number(left)} more).")]
-        if left > 0
-        else helped
-    )
+    return [*helped[:SHOWN_HELP], said(f"The other tabs show {number(left)} more.")] if left > 0 else helped
 
 
 def _named(names: Sequence[str]) -> str:
@@ -251,17 +247,17 @@ def claims_data(workbook: Workbook) -> Contents:
     only = f"only for {' and for '.join(true)}" if true else "for none of these"
     basis = "stated" if plan.scenario.network.tcp_gbit_s is not None else tcp.basis
     text = (
-        f"A claim without model or batch. With one T4 a node, 100 Gbit/s and TCP at {number(round(float(tcp.value), 1))} "
-        f"Gbit/s ({basis}) it is true {only}; {rest} TCP would have to be as slow as the last column says. {_tcp_range(tcp)}"
+        f"The claim names neither model nor batch size. With one T4 per node, 100 Gbit/s and TCP at {number(round(float(tcp.value), 1))} "
+        f"Gbit/s ({basis}) it holds {only}; {rest}, TCP would have to be as slow as the last column shows. {_tcp_range(tcp)}"
     )
-    more = "Computed with parameters that are fitted to published measurements; no measurement behind the claim was found."
+    more = "Computed with parameters fitted to published measurements; no measurement behind the claim was found."
     return {"text": [said(text)], "tables": [screen(tables.vendor_claims(found), more=more)]}
 
 
 def _tcp_range(tcp: Fact) -> str:
     if tcp.low is None or tcp.high is None:
         return ""
-    return f"TCP may move {written(tcp.low, 'g')} to {written(tcp.high, 'g')} Gbit/s: the speed-up is shown with its range."
+    return f"TCP may move {written(tcp.low, 'g')} to {written(tcp.high, 'g')} Gbit/s, which gives the speed-up its range."
 
 
 PAGE = Page(

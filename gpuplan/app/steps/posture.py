@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, details, panel
+from gpuplan.analysis.posture_costs import PostureCost, posture_costs
+from gpuplan.app.cards import Contents, panel
 from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.alternatives import postures_of
+from gpuplan.app.steps.alternatives import MANY_HOSTS, postures_of
 from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
@@ -18,14 +19,14 @@ from gpuplan.plan.weighing import stun_item
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
-from gpuplan.report.tables.availability import postures
+from gpuplan.report.tables.availability import not_sure, postures
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
-"""Up to so many hosts, if no group grows, every posture is planned again for its cost."""
+"""Up to so many hosts, if no group grows, every posture is planned again for its cost before the page is shown."""
 EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "exposed_h", "chance": "chance"}
 """Column of the table of postures -> end of the keys of its lines."""
 FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
@@ -85,7 +86,7 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
 def _covered(workbook: Workbook, failures: int) -> str:
     """What the spare hosts of a posture are for."""
     if not workbook.scenario.availability.maintenance_failure_accepted:
-        return f"{amount(failures, 'failure')} + 1 maintenance"
+        return f"{amount(failures, 'failure')} + maintenance" if failures else "maintenance only"
     return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
 
 
@@ -108,15 +109,27 @@ def _why(plan: Plan, keys: Sequence[str], row: int, _cell: Cell) -> dict[str, st
 
 
 def _cost(workbook: Workbook, failures: int) -> str:
-    """Net present cost of a posture, where planning all of them again keeps the page fast; else the strip has that of the chosen one."""
+    """Net present cost of a posture; where planning all of them again takes long, once that is done beside the page."""
     plan = workbook.plan
-    grows = any(group.growth for group in plan.scenario.groups)
-    if plan.costs is None or plan.totals.hosts > COSTED_HOSTS or grows:
+    if plan.costs is None or plan.totals.hosts > MANY_HOSTS:
         return ""
-    found = {each.host_failures: each.net_present for each in postures_of(workbook)}
+    grows = any(group.growth for group in plan.scenario.groups)
+    if plan.totals.hosts > COSTED_HOSTS or grows:
+        costed = workbook.later("cost: postures beside the page", lambda: _costed(plan)) or ()
+    else:
+        costed = postures_of(workbook)
+    found = {each.host_failures: each.net_present for each in costed}
     if failures not in found:
         return ""
     return priced(short_number(found[failures]), plan.costs.currency)
+
+
+def _costed(plan: Plan) -> tuple[PostureCost, ...]:
+    """The postures with their cost; nothing if one of them cannot be worked out."""
+    try:
+        return posture_costs(plan)
+    except ValueError:
+        return ()
 
 
 def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
@@ -127,20 +140,20 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
         return ""
     more = known.get(availability.host_failures + 1)
     if now.exposed_h == 0:
-        text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in it is {percent(now.chance)} a year."
+        text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in maintenance is {percent(not_sure(now.chance))} a year."
     elif _short_by_maintenance(workbook, now):
         text = f"Maintenance itself takes GPUs that the plan needs: {hours(now.exposed_h)} a year."
     else:
         text = (
             f"During {hours(now.exposed_h)} of maintenance a year the cluster has no failover capacity; "
-            f"the probability of an outage in them is {percent(now.chance)} a year."
+            f"the probability of an outage in those hours is {percent(not_sure(now.chance))} a year."
         )
     if more is None:
         return text
     extra = more.hosts - now.hosts
     hosts = "one more host" if extra == 1 else f"{number(extra)} more hosts"
     left = f" and {hours(more.exposed_h)}" if more.exposed_h else ""
-    return f"{text} With {hosts} (N+{more.host_failures}): {percent(more.chance)}{left}."
+    return f"{text} With {hosts} (N+{more.host_failures}): {percent(not_sure(more.chance))}{left}."
 
 
 def risk_form(workbook: Workbook) -> dict[str, Any]:
@@ -153,24 +166,18 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
     fields = [planned_field(workbook, f"availability.{name}", fact) for name, fact in planned.items()]
     return {
         "title": "Risk inputs",
-        "fold": True,
         "hint": stated_hint(fields),
         "fields": fields,
-        "tables": [screen(_stun_table(workbook), "Leaving a host by vMotion")]
-        if workbook.plan.groups
-        else [],
+        "tables": [screen(_stun_table(workbook), "Evacuation by vMotion")] if workbook.plan.groups else [],
     }
 
 
-@details(
-    "platform-rules",
-    "What vSphere does, and checks at hand-over",
-    "DRS, HA, vMotion and licences",
-    lambda workbook: workbook.plan.pools,
-)
+@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences")
 def platform_data(workbook: Workbook) -> Contents:
     """The rules of the platform that hold for this design, and what to see on the cluster before it is handed over."""
     plan = workbook.plan
+    if not plan.pools:
+        return None
     return {"tables": [screen(behaviour(plan)), screen(hand_over(plan), "Checks at hand-over")]}
 
 
@@ -208,8 +215,8 @@ def _stun_table(workbook: Workbook) -> Table:
     columns = (
         Column("name", "Group"),
         Column("mode", "Access", words=MODE_NAMES.get),
-        Column("stun_s", "Stun of a VM", "number", of=_stun),
-        Column("how", "When its host goes into maintenance", of=leaves),
+        Column("stun_s", "vMotion stun", "number", of=_stun),
+        Column("how", "In host maintenance", of=leaves),
     )
     return listed("stun", "", columns, [group for group in workbook.plan.groups if group.vms_placed])
 

@@ -57,12 +57,12 @@ def power_on_data(workbook: Workbook) -> Contents:
         return tables.SHARED if workbook.plan.pools else None
     known = [made for made in made_of(workbook).values() if made.known]
     if not known:
-        return "Too many VMs and hosts to try orders of power-on at once."
+        return "Too many VMs and hosts to try power-on orders here."
     worst = min(known, key=lambda made: made.now.chance)
     return (
-        "All orders of power-on are alike."
+        "All power-on orders give the same result."
         if worst.orders == 1
-        else f"Every VM starts in {worst.now.share_words} orders of power-on."
+        else f"Every VM starts in {worst.now.share_words} power-on orders."
     )
 
 
@@ -79,13 +79,13 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Settings side by side, named orders, and the button that tries many more."""
     runner, done = workbook.powering_on.runner, studies(workbook)
     card = background_card(
-        workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try them again"), again=bool(done)
+        workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try again"), again=bool(done)
     )
     if not workbook.plan.power_on:
         return card | {"shown": False}
     return card | {
-        "title": "Orders of power-on",
-        "hint": "at random, each as likely",
+        "title": "Power-on orders",
+        "hint": "random, equally likely",
         "text": _said(workbook),
         "tables": _tables(workbook, done),
     }
@@ -95,7 +95,7 @@ def _said(workbook: Workbook) -> list[str]:
     """How many orders were tried, and what it takes that nearly all of them start every VM."""
     tries = max(made.orders for made in made_of(workbook).values())
     were = "was" if tries == 1 else "were"
-    said = [capital(f"{counted(tries, 'order')} {were} tried under each reading of the rules.")]
+    said = [capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")]
     if workbook.powering_on.runner.state == "cancelled":
         said.append("Stopped; nothing was changed.")
     said.append(_more_hosts(workbook))
@@ -109,7 +109,7 @@ def _more_hosts(workbook: Workbook) -> str:
     if plan.scenario.availability.sized_for == "orders":
         return f"The hosts are enough for {share} of the orders."
     if not studies(workbook):
-        return f"Try more to see how many hosts {share} of the orders need, and the extra cost."
+        return f"Try more to see how many hosts it takes for {share} of the orders to start every VM, and the extra cost."
     sized = (workbook.powering_on.found or {}).get("sized")
     if sized is None:
         return ""

@@ -18,7 +18,7 @@ def _rehearsed(workbook: Workbook) -> list[Rehearsed]:
     return tables.rehearsals(workbook.plan, *shown_clusters(workbook))
 
 
-@panel("Rehearse an upgrade", "who moves, who cannot, and what restarts", slow=True)
+@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", slow=True)
 def rehearse_data(workbook: Workbook) -> Contents:
     """Who moves when each host is emptied, what is shut down, and what restarts when one fails."""
     plan = workbook.plan
@@ -66,6 +66,6 @@ def _cluster(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 def _act(workbook: Workbook, pool: Pool, cell: Cell) -> Mapping[str, Any]:
     """Puts the host of a row into maintenance on the picture, or brings it back."""
     down = cell.value in workbook.maintenance.get(pool.id, ())
-    words, name = ("bring back" if down else "empty it"), f"host {cell.value} of the {pool.name}"
+    words, name = ("Bring back" if down else "Evacuate"), f"host {cell.value} of the {pool.name}"
     rest = {"pool": pool.id, "host": cell.value}
     return {"acts": [{"event": "maintain", "rest": rest, "text": words, "name": name}]}

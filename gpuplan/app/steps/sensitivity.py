@@ -48,8 +48,8 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
     runner = workbook.sensitivity.runner
     return background_card(workbook, runner, "sensitivity", texts, again=bool(found), off=off) | {
-        "title": "What moves the answer most",
-        "hint": "the design planned again at the low and the high end of each input, one at a time",
+        "title": "What drives the result",
+        "hint": "the design replanned at the low and high end of each input, one at a time",
         "text": _said(workbook, old),
         "old": old,
     }
@@ -61,14 +61,14 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         if sensitivity.runner.state == "cancelled":
             return ["Stopped; nothing was changed."]
         return [
-            "Each input has a range of its own: stated by you, of the catalog, or assumed for planning. Nothing is varied by a blanket share."
+            "Each input varies over its own range (stated by you, from the catalog, or assumed), never by a blanket percentage."
         ]
     said = ["The design or a range has changed since: try the ranges again."] if old else []
     bars = [bar for bar in _bars(workbook) if _swing(bar, "cost")]
     if not bars:
-        return [*said, "No input moves the cost."]
+        return [*said, "No input changes the cost."]
     names = [bar["label"] for bar in bars[:3]]
-    return [*said, f"The cost is moved most by: {'; '.join(names)}."]
+    return [*said, f"The largest cost drivers: {'; '.join(names)}."]
 
 
 def _swing(bar: Bar, view: str) -> float:
@@ -98,7 +98,7 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
 # Ranges
 
 
-@panel("Ranges, and the same as a table", draws="sheet")
+@panel("Ranges and results as a table", draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
     """The range of each input, to be overwritten in place, and what the answer is at its ends."""
     bars = _bars(workbook)
@@ -109,10 +109,10 @@ def ranges_data(workbook: Workbook) -> Contents:
     return {
         "shown": bool(bars or others),
         "fold": True,
-        "hint": "what each input may turn out to be; yours win over the catalog\u2019s",
+        "hint": "likely values of each input; yours override the catalog\u2019s",
         "text": [],
         **sheet(_ranges(workbook, bars, others), [*paths, *others]),
-        "more": "Such as \u201c20 to 60\u201d; an empty field takes the range in grey.",
+        "more": "Such as \u201c20 to 60\u201d; an empty field uses the range in grey.",
         "stale": workbook.stale or (bool(bars) and _old(workbook)),
     }
 
@@ -159,7 +159,7 @@ def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
 @details(
     "thresholds",
     "Where the number of hosts changes",
-    lambda workbook: f"{number(len(_thresholds(workbook)))} inputs of the demand",
+    lambda workbook: f"{number(len(_thresholds(workbook)))} demand inputs",
     _thresholds,
     old=_old,
 )
@@ -168,5 +168,5 @@ def thresholds_data(workbook: Workbook) -> Contents:
     thresholds = _thresholds(workbook)
     changing = [each for each in thresholds if each["below"] is not None or each["above"] is not None]
     others = [each["label"] for each in thresholds if each not in changing]
-    text = [f"No value of these changes the number of hosts: {'; '.join(others)}."] if others else []
+    text = [f"The number of hosts does not depend on: {'; '.join(others)}."] if others else []
     return {"text": text, "tables": [screen(tables.thresholds(changing))]}

@@ -14,25 +14,25 @@ from gpuplan.report.tables import demand as tables
 IN_MONEY = "The cost step has their prices."
 
 
-@panel("Silos against the pool", slow=True)
+@panel("Silos and pool", slow=True)
 def silo_data(workbook: Workbook) -> Contents:
     """Each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
     if not plan.groups:
         return None
     if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
-        return "With two groups or more, this shows what they would need with hosts of their own, and what sharing saves."
+        return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
     if not asked(workbook, "silos"):
         return {"button": {"key": "silos", "text": f"Plan {len(plan.groups)} silos"}}
     found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
     if found is None:
         return problem
     more = (
-        "Hosts with the failover capacity of this posture; utilisation: GPUs allocated, on average over the week, "
+        "Hosts include this design's failover capacity. Utilisation is the share of GPUs allocated on average over the week, "
         f"whether the chips are busy or not. {_leaves_out(workbook)}"
     )
     return {
-        "text": [said(_silo_words(found))],
+        "text": [said(_silo_words(found, bool(plan.scenario.hardware.existing)))],
         "tables": [screen(lettered(workbook, tables.silos(plan, found)), more=more)],
         "notes": [_quoted(workbook)],
     }
@@ -43,16 +43,17 @@ def _leaves_out(workbook: Workbook) -> str:
     if scenario.deciding_total_gpus is not None:
         left.append("the stated total")
     if scenario.hardware.existing:
-        left.append("the hosts already there")
+        left.append("the existing hosts")
     if not left:
         return IN_MONEY
-    return f"Left aside: {' and '.join(left)}. {IN_MONEY}"
+    return f"Not counted: {' and '.join(left)}. {IN_MONEY}"
 
 
-def _silo_words(found: Silos) -> str:
+def _silo_words(found: Silos, existing: bool) -> str:
+    lead = "Without the existing hosts, in" if existing else "In"
     return (
-        f"As silos the groups would need {amount(found.gpus, 'GPU')} in {amount(found.hosts, 'host')}, allocated "
-        f"{percent(found.utilisation)} of the time; pooled {number(found.pool.installed_gpus)} in "
+        f"{lead} silos the groups would need {amount(found.gpus, 'GPU')} on {amount(found.hosts, 'host')}, allocated "
+        f"{percent(found.utilisation)} of the time; pooled, they need {number(found.pool.installed_gpus)} on "
         f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
     )
 
@@ -63,7 +64,7 @@ def _quoted(workbook: Workbook) -> dict[str, str]:
     source = workbook.catalog.sources[quoted.sources[0]].title
     return {
         "text": per_cent(
-            f"The reference papers say {number(quoted.low)} to {number(quoted.high)} % for GPUs bound to single machines."
+            f"The reference papers quote {number(quoted.low)} to {number(quoted.high)} % for GPUs dedicated to single machines."
         ),
         "cite": source,
     }

@@ -15,7 +15,7 @@ from gpuplan.wording import NAMES, stated_percent
 
 WHEN = NAMES["hours simulated"]
 
-BELIEVE = "Requests come independently of each other: bursts are not in it. Where jobs come in bursts, trust the replay of an audit."
+BELIEVE = "Requests arrive independently, so bursts are not simulated. Where jobs arrive in bursts, trust the replay of an audit."
 
 
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
     card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
-        "title": "Simulated on the hosts",
-        "hint": "with their profiles and the placement policy; first come, first served; users who wait stay",
+        "title": "Simulation on the hosts",
+        "hint": "with their profiles and the placement policy; first come, first served; waiting users do not give up",
         "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
         "tables": _tables(workbook) if found else [],
@@ -42,14 +42,14 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     simulating = workbook.simulating
     if not simulating.simulations:
         return [
-            "The formulas see one pool of GPUs. A simulation of the requests on these hosts sees where GPUs are left over "
-            "that no waiting request can use."
+            "The formulas treat the GPUs as one pool. Simulating the requests on these hosts also shows where GPUs stay idle "
+            "because no waiting request fits."
         ]
-    said = ["This was another design: simulate again."] if old else []
+    said = ["The design has changed since: simulate again."] if old else []
     if simulating.runner.state == "cancelled":
-        said.append("Stopped: what was found until then.")
+        said.append("Stopped: these are the results so far.")
     if any(t["growing"] for t in simulating.simulations):
-        said.append("Where the queue grew without end, the figures depend on how long it was watched.")
+        said.append("Where the queue keeps growing, the figures depend on how long you look.")
     return said + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
 
 
@@ -64,7 +64,7 @@ def _fewest(workbook: Workbook) -> list[str]:
     for pool, simulations in pools.items():
         kept = [simulation["hosts"] for simulation in simulations if simulation["chance"]["value"] <= most]
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
-        what = f"{amount(min(kept), 'host')} or more keep" if kept else "None of these keeps"
+        what = f"{amount(min(kept), 'host')} or more meet" if kept else "None of these meets"
         target = f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][simulations[0]['rule']]}"
         found.append(f"{where}{what} the target: {target}.")
     return found
@@ -108,8 +108,8 @@ def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> 
     away = [names.get(group, group) for group in pool.groups if group not in seen]
     return screen(
         found,
-        title=f"{pool.name}: on the hosts planned"
+        title=f"{pool.name}: on the planned hosts"
         if len(whole_pools(plan.pools)) > 1
-        else "On the hosts planned",
+        else "On the planned hosts",
         more=f"No requests in these hours: {', '.join(away)}." if away else "",
     )

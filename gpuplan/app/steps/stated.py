@@ -22,11 +22,16 @@ def stated_data(workbook: Workbook) -> dict[str, Any] | None:
     by_total = plan.scenario.deciding_total_gpus is not None
     take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
     if not by_total:
-        take_groups |= {"text": f"Keep {needed}, drop the stated total", "path": TOTAL, "value": ""}
-    take_total = {"at": "take-total", "text": f"Take {total} as stated", "path": RULE, "value": "stated"}
-    text = f"{total} stated, {number(whole(stated + gap))} needed by the groups."
+        take_groups |= {"text": f"Use the groups ({needed})", "path": TOTAL, "value": ""}
+    take_total = {
+        "at": "take-total",
+        "text": f"Use the stated total ({total})",
+        "path": RULE,
+        "value": "stated",
+    }
+    text = f"The stated total is {total}; the groups need {number(whole(stated + gap))}."
     if gap == 0:
-        text = f"{total} stated, and the groups need as many."
+        text = f"The stated total of {total} is exactly what the groups need."
     elif by_total:
         text += f" The design provides {total}."
     else:

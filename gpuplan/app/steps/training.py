@@ -28,12 +28,14 @@ from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
 from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share, three_digits
 
-KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it"}
+KNEE = {0: "does not pay even on one host", 1: "a second host does not pay"}
 """What is said of the knee where it is at once."""
 ENTERED = "This job changes neither hosts nor cost."
-EXAMPLE = "An example until you enter a job; it is in no summary, and changes neither hosts nor cost."
+EXAMPLE = (
+    "An example only, until you enter a job: it appears in no summary and changes neither hosts nor cost."
+)
 """What is said of the job."""
-KNEE_NOTE = "Useful hosts: the most at which adding one still pays."
+KNEE_NOTE = "Useful hosts: the largest number at which adding one still pays."
 VIEWS = NAMES["view of the scaling"]
 """What the scaling chart may show."""
 
@@ -62,7 +64,7 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
 
 def example_badge(workbook: Workbook) -> str:
     """What marks a job that was not entered."""
-    return "" if workbook.plan.network.job_named else "example"
+    return "" if workbook.plan.network.job_named or not workbook.plan.pools else "example"
 
 
 def _models(workbook: Workbook) -> list[tuple[str, str]]:
@@ -138,10 +140,10 @@ def training_data(workbook: Workbook) -> Contents:
 def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
     """Speed and time of a step, and of its sum."""
     alone = f"a single GPU {three_digits(job.one_gpu_per_s)}, {job.speed}"
-    computing = f"{three_digits(job.compute_s)} s of it computing"
+    computing = f"{three_digits(job.compute_s)} s of it compute"
     return [
-        _figure(f"{job.unit.capitalize()} a second", three_digits(job.per_s), alone, "per_s"),
-        _figure("Time of a step", f"{three_digits(job.step_s)} s", computing, "step_s"),
+        _figure(f"{job.unit.capitalize()} per second", three_digits(job.per_s), alone, "per_s"),
+        _figure("Step time", f"{three_digits(job.step_s)} s", computing, "step_s"),
         *_allreduce(workbook),
     ]
 
@@ -150,13 +152,13 @@ def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
     """Tokens a second with their range, MFU, step and memory of a language model."""
     assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
     low, each, high = job.per_gpu
-    per_gpu = f"{three_digits(each)} a GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
+    per_gpu = f"{three_digits(each)} per GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
     moved = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
     return [
-        _figure("Tokens a second", three_digits(job.per_s), per_gpu, "per_s"),
-        _figure("MFU", kept_share(job.mfu), "of the dense rate in its precision", "mfu"),
-        _figure("Time of a step", f"{three_digits(job.step_s)} s", moved, "step_s"),
-        _figure("Memory of a GPU", f"{three_digits(job.memory_gib)} GiB", "", "memory_gib"),
+        _figure("Tokens per second", three_digits(job.per_s), per_gpu, "per_s"),
+        _figure("MFU", kept_share(job.mfu), "of the dense rate at this precision", "mfu"),
+        _figure("Step time", f"{three_digits(job.step_s)} s", moved, "step_s"),
+        _figure("Memory per GPU", f"{three_digits(job.memory_gib)} GiB", "", "memory_gib"),
     ]
 
 
@@ -170,13 +172,13 @@ def _hours(job: TrainingUse) -> dict[str, Any]:
             times = f"{hours(job.hours_low)} to {hours(job.hours_high)}; {number(job.samples)} tokens"
     elif job.samples:
         times = "state epochs"
-    return _figure("Time for the epochs", takes, times, "" if job.hours is None else "hours")
+    return _figure("Training time", takes, times, "" if job.hours is None else "hours")
 
 
 def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
     """Hosts up to which one more is worth it."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
-    keeps = f"a GPU keeps {kept_share(float(worth))} up to there"
+    keeps = f"each GPU keeps at least {kept_share(float(worth))}"
     knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
     return _figure(
         "Useful hosts",
@@ -197,7 +199,7 @@ def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     if line is None:
         return []
     note = f"a host moves {rate(_job(workbook).needs_gbit_s)} Gbit/s on average"
-    return [_figure("To sum the gradient", f"{three_digits(line.value)} s", note, "allreduce_s")]
+    return [_figure("Gradient exchange", f"{three_digits(line.value)} s", note, "allreduce_s")]
 
 
 @panel()
@@ -223,7 +225,7 @@ def scaling_head(workbook: Workbook) -> Contents:
     job, view = _job(workbook), workbook.chosen("scaling", VIEWS)
     ranged = ", with its range" if view == "efficiency" else ""
     return {
-        "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host{ranged}",
+        "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} per host{ranged}",
         "selects": [select("scaling", "Show", view, VIEWS)],
         "legend": [
             {"name": charts.curve_name(curve), **charts.curve_look(curve)} for curve in _curves(workbook)
@@ -238,8 +240,8 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
 
 @details(
     "scaling",
-    "The same as a table",
-    "efficiency, and samples a second, by hosts",
+    "As a table",
+    "efficiency and samples per second, by number of hosts",
     lambda _workbook: True,
     slow=True,
 )

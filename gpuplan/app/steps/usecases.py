@@ -14,16 +14,17 @@ from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
 from gpuplan.report import amount, number
 from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.table import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
-from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted
+from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
 SUMS = {
-    "sum": "all at their peak at once",
-    "stated": "all at their peak at once",
+    "sum": "sum of the peaks",
+    "stated": "sum of the peaks",
     "hours": "in the busiest hours",
 }
 NAMED = ("name", "use_case")
@@ -43,20 +44,25 @@ WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
 OTHERS = (*USED, "gpus_each", "hours", "sites", "access")
 INPUTS_OF_ALL = (
     *("people", "active_share", "gpus_each", "vms_each", "remote_allowed", "low_latency", "isolation"),
-    *("hours", "sites", "days", "work_h", "jobs_per_day"),
+    *("hours", "sites", "days", "work_h", "jobs_per_day", "runs_as"),
 )
 EMPTIES = {
     "sites": "UTC",
     "hours": "around the clock",
     "days": "every day",
     "off_hours_share": "none",
-    "jobs_per_day": "from users",
+    "jobs_per_day": "from active users",
     "growth": "none",
 }
 """What counts of a group's hours where nothing is stated."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """What a design is for besides its workloads."""
+
+
+def days_of(days: object) -> list[tuple[str, str]]:
+    """The days to choose from; where every day is stated, that instead of leaving it open."""
+    return [("every-day", "every day"), *DAYS[1:]] if days == "every-day" else DAYS
 
 
 def workloads_data(workbook: Workbook) -> dict[str, Any]:
@@ -73,7 +79,7 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
         "rows": rows,
         "kinds": sorted((each for each in listed if each["id"] in order), key=lambda each: order[each["id"]]),
         "more_kinds": [each for each in listed if each["id"] not in order],
-        "sum": amount(plan.lines["demand.groups_gpus"].value, "GPU"),
+        "sum": amount(whole(plan.lines["demand.groups_gpus"].value), "GPU"),
         "sum_label": SUMS.get(plan.scenario.demand.rule, "at the target"),
         "stated": stated_data(workbook),
         "stale": workbook.stale,
@@ -108,11 +114,16 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
         "words": sentence(plan, group, planned),
         "gets": gets(plan, group, planned),
         "access": access(planned),
-        "gpus": number(line.value) if line else "\u2013",
+        "gpus": _gpus(line.value) if line else "\u2013",
         "key": line.key if line else "",
         "problem": f"{field_of(mine[0]).label}: {workbook.problem_of(mine[0])}" if mine else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
+
+
+def _gpus(gpus: float) -> str:
+    """GPUs of a workload: a share as a fraction, else one decimal at most."""
+    return number(gpus) if gpus < 1 else one_place(gpus)
 
 
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
@@ -138,9 +149,9 @@ def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
         return found
     at = f"groups.{group.id}"
     of = (
-        f"{counted(planned.active, 'user')} at once"
+        f"{counted(planned.active, 'concurrent user')}"
         if group.vms_each == 1
-        else f"{number(group.vms_each)} for each active user"
+        else f"{number(group.vms_each)} per active user"
     )
     figures = [
         figure("GPUs", number(planned.demand_gpus), "at the peak", f"{at}.demand_gpus"),
@@ -167,7 +178,7 @@ def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
     cell = field_data(workbook, path, _options(workbook, name, group), empty=EMPTIES.get(name, ""))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
         value = workbook.plan.sized.get(path)
-        cell |= {"value": number(value), "locked": "Worked out from the model.", "assumed": False}
+        cell |= {"value": number(value), "locked": "Calculated from the model.", "assumed": False}
     return cell
 
 
@@ -177,9 +188,12 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
         return [(row.id, kind_name(workbook.plan, row.id)) for row in workbook.catalog.rows("use_cases")]
     if name == "access":
         modes = ("vgpu", "mig", "bitfusion", "passthrough")
-        return [("auto", "By the rules"), *((mode, MODE_NAMES[mode]) for mode in modes)]
+        return [("auto", "Automatic"), *((mode, MODE_NAMES[mode]) for mode in modes)]
+    if name == "runs_as":
+        names = NAMES["groups.*.runs_as"]
+        return [("", f"{names['vms']} (default)"), *names.items()]
     if name == "days":
-        return DAYS + [("every-day", "all days")] * (group.days == "every-day")
+        return days_of(group.days)
     return None
 
 
@@ -195,10 +209,10 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         "title": "Virtual machines",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
-        else "one vGPU for each share; CPU and memory not counted",
+        else "one vGPU per share; CPU and memory not counted",
         "heads": group_heads(PER_VM),
         "rows": group_rows(
-            workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted") | {"stun_read_s": "not read"}
+            workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted") | {"stun_read_s": "not measured"}
         ),
         "stale": workbook.stale,
     }
@@ -343,7 +357,7 @@ PAGE = Page(
         Tab(
             "basis",
             "Customer",
-            box("gp-page", Card("form", demand_form)),
+            box("gp-page", box("gp-inputs", Card("form", demand_form))),
         ),
     ),
 )

@@ -92,8 +92,8 @@ def _said(workbook: Workbook, play: Play) -> dict[str, str]:
         hosts = amount(len(play.cluster.rooms), "host")
         return {
             "tone": "",
-            "lead": f"{hosts}, no VM yet.",
-            "text": "Each VM is placed as it starts, and none is moved later.",
+            "lead": f"{hosts}, no VM started yet.",
+            "text": "vSphere places each VM as it starts and moves none later.",
         }
     request = play.cluster.requests[step.kind]
     name, profile = _name(workbook, play, step), f" ({request.profile})" * bool(request.profile)

@@ -13,9 +13,9 @@ from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
 from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Column, Table, screen
 from gpuplan.report.tables import demand as tables
-from gpuplan.wording import capital, moment, week_hours
+from gpuplan.wording import counted, mean_gpus, moment, week_hours
 
 SHOWN_MIXES = 12
 """Mixes of a week that are listed."""
@@ -40,9 +40,9 @@ def _place(workbook: Workbook) -> str:
 def day_head(workbook: Workbook) -> Contents:
     """Heading of the hours, and whose clock is shown."""
     if not workbook.plan.groups:
-        rest = ", and see here when GPUs are needed, and how many."
+        rest = " to see when GPUs are needed, and how many."
         first = "No workloads yet. "
-        return {"title": "", "hint": "", "text": [said(first, visit("Add a group", "groups"), rest)]}
+        return {"title": "", "hint": "", "text": [said(first, visit("Add a workload", "groups"), rest)]}
     places = _places(workbook)
     return {"selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else []}
 
@@ -55,12 +55,13 @@ def day_data(workbook: Workbook) -> Contents:
         return None
     shown = [found.group for found in hour_demand(week, tuple(charts.SHOWN_DAYS))]
     rows: list[tuple[Any, ...]] = [
-        (names[group], charts.mean_gpus(week.peaks_gpus[group])) for group in shown if group
+        (names[group], mean_gpus(week.peaks_gpus[group])) for group in shown if group
     ]
     if "" in shown:
-        rest = len(week.peaks_gpus.keys() - set(shown))
-        rows.append(("other groups", Cell(rest, words=f"{rest} groups")))
-    columns = (Column("name", "Group"), Column("gpus", "Mean at peak", "number"))
+        rest = week.peaks_gpus.keys() - set(shown)
+        gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
+        rows.append((counted(len(rest), "other group"), gpus))
+    columns = (Column("name", "Group"), Column("gpus", "Mean at the peak", "number"))
     table = Table("peaks", "", columns, tuple(rows))
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
@@ -68,29 +69,30 @@ def day_data(workbook: Workbook) -> Contents:
 
 
 def _mean(gpus: float) -> str:
-    return amount(charts.mean_gpus(gpus), "GPU")
+    return amount(mean_gpus(gpus), "GPU")
 
 
 def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     found, place = weeks(workbook), _place(workbook)
     week = found[0]
     if week.steady:
-        first = "All groups work around the clock, so all peaks coincide. "
+        first = "All groups work around the clock, so their peaks coincide. "
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
-        return [said(first, visit("State hours and places", path), " to see what sharing saves.")]
+        return [said(first, visit("Enter working hours and locations", path), " to see what sharing saves.")]
     peaks = [
         f"{_mean(each.peak_gpus)}, {moment(local_quarters(each, [each.peak_quarter], place)[0])} {place}"
         for each in found
     ]
     differ = len(set(peaks)) > 1
+    saved = tables.saved_gpus(week)
     lent = (
-        f"different hours save {_mean(week.lent_gpus)}"
-        if week.lent_gpus > 0.005
-        else "the peaks coincide, so sharing hours saves nothing"
+        f"Different hours save {amount(saved, 'GPU')}."
+        if saved
+        else "The peaks coincide, so sharing hours saves nothing."
     )
     text = [
-        f"Peak: {peaks[0]}{f' in {week.season}' if differ else ''}; all groups at their peak at once: "
-        f"{_mean(week.everybody_gpus)}. {capital(lent)}."
+        f"Mean at the peak: {peaks[0]}{f' in {week.season}' if differ else ''}; with all groups at their peaks: "
+        f"{_mean(week.everybody_gpus)}. {lent}"
     ]
     if differ:
         text.append(f"In {found[1].season}: {peaks[1]}.")
@@ -110,7 +112,7 @@ def mixes_data(workbook: Workbook) -> Contents:
     if not several:
         return None
     return {
-        "text": [said("Hours with no more demand than another row are left out.")],
+        "text": [said("Hours that need no more than another row are left out.")],
         "tables": [
             screen(
                 _mixes(workbook, pool),

@@ -27,7 +27,7 @@ LIKELY = {
 """Whether a condition is possible, and whether its value is beyond what is known -> a sign and a word."""
 
 
-@panel("What would have to be true for another design to win?")
+@panel("What would make another design win?")
 def to_win_data(workbook: Workbook) -> Contents:
     """What would have to be true for another design to win, one input at a time."""
     exploring = workbook.exploring
@@ -49,7 +49,7 @@ def to_win_data(workbook: Workbook) -> Contents:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
     if not conditions:
         return data | {"text": [said("No single input makes it win.")]}
-    more = f"One input at a time; at the value needed it costs as much as {winner}."
+    more = f"One input at a time; at that value it costs as much as {winner}."
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
 
 

@@ -102,7 +102,7 @@ def after_failure(
     failed: Collection[int],
     maintenance: Collection[int] = (),
 ) -> Outcome:
-    """Who restarts where, who must move and who is not placed when hosts fail.
+    """Which VMs restart where, which must move and which find no place when hosts fail.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def failure_survey(
     maintenance: Collection[int] = (),
     most: int = 0,
 ) -> tuple[Loss, ...]:
-    """What the loss of any hosts would do, worst first.
+    """What each possible loss of hosts would do, worst first.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> int:
-    """Hosts added so that everything still fits while hosts are failed or in maintenance.
+    """Hosts added so that all VMs still fit while hosts have failed or are in maintenance.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
 
 
 def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -> int:
-    """Clusters that the hosts for the demand are divided into when each cluster has spare hosts of its own.
+    """Clusters into which the hosts for the demand are divided when each cluster has its own failover capacity.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -
 
 
 def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
-    """Hosts of each cluster when some are divided as evenly as they can be.
+    """Hosts of each cluster when hosts are divided as evenly as possible.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
 
 
 def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
-    """Hosts of the design: the fewest equal hosts on which everything fits, and still fits after the losses it must survive.
+    """Hosts of the design: the fewest identical hosts on which all VMs fit, and still fit after the host failures the design must tolerate.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
 
 
 def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, existing_gpus: int = 0) -> int:
-    """GPUs in all hosts together.
+    """GPUs in all hosts.
 
     Parameters
     ----------
@@ -180,12 +180,12 @@ def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, e
 
 
 def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts: int) -> int:
-    """GPUs left when the tolerated number of hosts, and at least one, is lost.
+    """GPUs left after the tolerated number of host failures, at least one.
 
     Parameters
     ----------
     gpus : int
-        GPUs in all hosts together. [GPU]
+        GPUs in all hosts. [GPU]
     gpus_per_host : int
         GPUs in each host. [GPU]
     hosts_lost : int
@@ -215,7 +215,7 @@ def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts:
 
 
 def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
-    """GPUs left when the hosts with most GPUs are lost.
+    """GPUs left when the hosts with the most GPUs fail.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from gpuplan.models.availability.outages import (
 
 
 def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
-    """Hours per year in which one host is down for maintenance, one after another.
+    """Hours per year in which a host is in maintenance, one host at a time.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
 
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
-    """Hours per year in which a host is in maintenance and one failure more leaves VMs without a GPU.
+    """Hours per year in which a host is in maintenance and a host failure would leave VMs without a GPU.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def mixed_exposed_hours_h(
     new_needed: Mapping[tuple[int, ...], int],
     maintenance_h_per_host: float,
 ) -> float:
-    """Hours per year in which a host of several kinds is in maintenance and some one failure more is too much.
+    """The same for hosts of several kinds: hours of maintenance in which one more failure is too many.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def mixed_maintenance_short_h(
 def maintenance_chance(
     hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
 ) -> float:
-    """Chance that in a year of maintenance a failure leaves VMs without a GPU at least once.
+    """Probability that, within a year, a failure during maintenance leaves VMs without a GPU at least once.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def mixed_maintenance_chance(
     repair_h: float,
     maintenance_h_per_host: float,
 ) -> float:
-    """Chance that in a year of maintenance a failure leaves too few hosts of several kinds at least once.
+    """Probability that, within a year, a failure during maintenance leaves too few hosts of several kinds at least once.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ HOURS_PER_YEAR = 8760
 
 
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
-    """Share of the time that a host is up, as its failures and repairs take turns.
+    """Share of time a host is up, from its time between failures and repair time.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def chance_of_shortage(
 
 
 def chance_over_pools(*chances: float) -> float:
-    """Chance that it happens in at least one pool, the pools failing independently.
+    """Probability that it happens in at least one pool, if pools fail independently.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def chance_over_pools(*chances: float) -> float:
 
 
 def hours_over_pools_h(*hours_h: float) -> float:
-    """Hours a year in which at least one of several pools is short, the pools failing independently.
+    """Hours a year in which at least one of several pools is short of hosts, if pools fail independently.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def hours_over_pools_h(*hours_h: float) -> float:
 
 
 def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
-    """Chance that exactly so many hosts are up.
+    """Probability that exactly this many hosts are up.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
 
 
 def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
-    """Chance that fewer hosts are up than needed.
+    """Probability that fewer hosts are up than needed.
 
     Parameters
     ----------

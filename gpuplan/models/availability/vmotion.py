@@ -4,7 +4,7 @@ from gpuplan.units import above_zero, not_negative
 
 
 def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float) -> float:
-    """Time a VM with vGPUs stands still in vMotion, while the frame buffer it uses is copied.
+    """Stun of a VM with vGPUs during vMotion, while its used frame buffer is copied.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float
 def worst_stun_time_s(
     vgpu_gb: float, *, vm_memory_gb: float, fixed_s: float, copy_rate_gb_s: float, memory_rate_gb_s: float
 ) -> float:
-    """Time a VM with vGPUs stands still in vMotion at worst, by the vendor's estimate.
+    """Worst-case stun of a VM with vGPUs during vMotion, by the vendor's estimate.
 
     Parameters
     ----------

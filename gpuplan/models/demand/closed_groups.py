@@ -30,7 +30,7 @@ _MOST_ODDS = 1e12
 def closed_wait_chance(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
-    """Chance that a request of each class finds too few units free when no request is ever denied.
+    """Probability that a request of each class finds too few units free when no request is denied.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def closed_wait_longer_chance(
 def closed_blocking(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
-    """Chance that a request of each class of a closed group is denied.
+    """Probability that a request of each class of a closed group is denied.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def erlang_b(servers: float, *, load: float) -> float:
-    """Chance that a request is denied when all servers are busy and no request waits.
+    """Probability that a request is denied because all servers are busy and no request waits.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def erlang_b(servers: float, *, load: float) -> float:
 
 
 def erlang_c(servers: float, *, load: float) -> float:
-    """Chance that a request has to wait when all servers are busy and all requests wait.
+    """Probability that a request has to wait because all servers are busy.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
 
 
 def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
-    """Chance of being denied when the demand is burstier or smoother than at random.
+    """Probability of denial when demand is burstier or smoother than random arrivals.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
 
 
 def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
-    """Chance of waiting when the demand is burstier or smoother than at random.
+    """Probability of waiting when demand is burstier or smoother than random arrivals.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
 def hayward_wait_longer_chance(
     servers: float, *, load: float, peakedness: float, duration_h: float, wait_h: float
 ) -> float:
-    """Chance of waiting longer than a stated time when the demand is burstier or smoother than at random.
+    """Probability of waiting longer than a stated time when demand is burstier or smoother than random arrivals.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def hayward_wait_longer_chance(
 
 
 def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[int]) -> Floats:
-    """Chance that a request of each class is denied when classes of several sizes share one pool.
+    """Probability that a request of each class is denied when classes of several sizes share one pool.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
 
 
 def least_servers(chance: Callable[[int], float], *, target: float, start: int) -> int:
-    """Fewest servers with which a chance is not above its target.
+    """Fewest servers that keep a probability within its target.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from gpuplan.units import exact
 
 
 def active_people(people: int, *, active_share: float) -> int:
-    """People of a group who use a GPU at the same time in the busiest hour.
+    """Users of a group who need a GPU at the same time in the busiest hour.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def active_people(people: int, *, active_share: float) -> int:
 
 
 def group_vms(active: int, *, vms_each: int) -> int:
-    """VMs with a GPU that a group runs at the peak.
+    """VMs with a GPU that a group runs at its peak.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def group_vms(active: int, *, vms_each: int) -> int:
 
 
 def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
-    """GPUs that a group uses at the peak, fractions added up.
+    """GPUs that a group needs at its peak, fractions included.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
 
 
 def total_demand_gpus(*parts: float) -> float:
-    """Sum of the GPUs that all groups use at the peak.
+    """Sum of the GPUs that all groups need at the peak.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def total_demand_gpus(*parts: float) -> float:
 
 
 def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
-    """VMs of a group that fit into what is left of the customer's stated total.
+    """VMs of a group that fit into the remainder of the customer's stated total.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
 
 
 def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> float:
-    """GPUs that the design must provide at the peak: the customer's stated total where there is one, else the sum of the groups.
+    """GPUs that the design must provide at the peak: the customer's stated total where there is one, otherwise the sum of the groups.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def planned_requests(
     sizes_gpus: Sequence[float],
     most: Sequence[int],
 ) -> tuple[int, ...]:
-    """Requests of each group that together want as many GPUs as are planned: a mix that stands for a crowded moment.
+    """Requests of each group that together need as many GPUs as are planned: a mix that represents a crowded moment.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def planned_requests(
 
 
 def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
-    """Requests of a closed group under way at once on average: its people, each with the chance to be active.
+    """Average concurrent requests of a closed group: its users, each active with a given probability.
 
     Parameters
     ----------

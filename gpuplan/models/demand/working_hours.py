@@ -99,7 +99,7 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
 
 
 def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
-    """Jobs that a group begins in an hour of work.
+    """Jobs that a group starts per working hour.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
 
 
 def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
-    """Jobs under way on average in each part of a week that repeats, if none ever waits.
+    """Average number of running jobs in each part of a repeating week, if no job waits.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
 
 
 def growth_factor(year: int, *, growth: float) -> float:
-    """How many times as large a group is after some years of steady growth.
+    """Growth factor of a group after some years of steady growth.
 
     Parameters
     ----------

@@ -249,7 +249,7 @@ def requests_at_once(
     spread: float = 0.0,
     overheads: Overheads = OVERHEADS,
 ) -> int:
-    """Requests whose cache a replica holds at the same time.
+    """Concurrent requests whose cache fits in a replica.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def least_gpus(
     gpus_per_host: int = 8,
     overheads: Overheads = OVERHEADS,
 ) -> int:
-    """Fewest GPUs of one host that hold the model and one request of so many tokens.
+    """Fewest GPUs of one host that hold the model and one request of a given length.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def limits(
     overheads: Overheads = OVERHEADS,
     measured: bool = True,
 ) -> Limits:
-    """Most requests at once on a replica that its memory holds and that keep each promise.
+    """Most concurrent requests on a replica that fit its memory and keep each promise.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def replicas(
     overheads: Overheads = OVERHEADS,
     measured: bool = True,
 ) -> Replicas:
-    """Least replicas that carry a load within the promises.
+    """Fewest replicas that carry the load within the promises.
 
     Parameters
     ----------

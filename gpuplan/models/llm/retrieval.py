@@ -85,7 +85,7 @@ def encoder_throughput(
 def passage_count(
     documents: float, *, document_tokens: float, passage_tokens: int, overlap_tokens: int = 0
 ) -> int:
-    """Passages that documents are cut into, each with a vector of its own.
+    """Passages that documents are split into, each with its own vector.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def index_gib(
 def database_vms(
     index_gib: float, *, vm_memory_gib: float, copies: int = 2, usable_share: float = 0.8
 ) -> int:
-    """VMs of a vector database that hold an index in memory.
+    """Vector database VMs that hold an index in memory.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def database_vms(
 
 
 def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy_share: float = 0.6) -> float:
-    """GPUs that read so many requests a second without queueing much.
+    """GPUs that process a number of requests per second without much queueing.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ def decode_step_ms(
     context_tokens: float,
     speeds: Speeds = USUAL,
 ) -> float:
-    """Time of a step that gives every request of a replica one token more.
+    """Time of a step that gives every request of a replica one more token.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def time_per_token_ms(
     speeds: Speeds = USUAL,
     measured: bool = True,
 ) -> Range:
-    """Time between two tokens of a request on a replica that holds so many.
+    """Time between two tokens of a request on a replica with a given number of requests.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def first_token_ms(
     speeds: Speeds = USUAL,
     measured: bool = True,
 ) -> Range:
-    """Time from a request to its first token on a replica that holds so many.
+    """Time from a request to its first token on a replica with a given number of requests.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def token_rate(
     speeds: Speeds = USUAL,
     measured: bool = True,
 ) -> Range:
-    """Tokens out per second of a replica that is kept full with so many requests.
+    """Output tokens per second of a replica kept busy with a given number of requests.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests:
 
 
 def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float = 1.0) -> float:
-    """Tokens that replicas give in a year.
+    """Tokens that replicas produce in a year.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float
 
 
 def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> float:
-    """Cost of a million tokens: what a share of a cost comes to for each.
+    """Cost of a million tokens, from a share of the cost.
 
     Parameters
     ----------

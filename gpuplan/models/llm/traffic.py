@@ -274,7 +274,7 @@ def answers(
     replicas: int = 1,
     first_token_s: float = math.inf,
 ) -> Answers:
-    """Times to the first token when requests come as they come and go to the replica with the fewest, by formula.
+    """Times to the first token with random arrivals, each going to the replica with the fewest requests, by formula.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def replicas_for(
     share: float = 0.95,
     least: int = 1,
 ) -> int:
-    """Fewest replicas with which a share of the requests starts within a promise, by formula.
+    """Fewest replicas with which a given share of requests starts within the promised time, by formula.
 
     Parameters
     ----------

@@ -357,7 +357,7 @@ def model_flops_share(
 
 
 def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
-    """Hours to train on so many tokens.
+    """Hours to train on a number of tokens.
 
     Parameters
     ----------

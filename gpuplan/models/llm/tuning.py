@@ -92,7 +92,7 @@ def adapter_parameters(
 def tuning_memory(
     run: TrainingRun, *, adapters: float = 0.0, state_bytes: float = 14.0, runtime_gib: float = 2.2
 ) -> TuningMemory:
-    """Memory that one GPU holds while it trains or tunes a language model.
+    """Memory that one GPU needs to train or tune a language model.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class LeafSpine:
 
 
 def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_gbit_s: float) -> float:
-    """Bandwidth of a leaf towards its hosts over its bandwidth towards the spines.
+    """Bandwidth of a leaf to its hosts divided by its bandwidth to the spines.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def leaf_spine(
     leaf_ports: int | None = None,
     spines: int = 2,
 ) -> LeafSpine:
-    """Fewest leaf and spine switches that connect hosts to pairs of leaves within an oversubscription.
+    """Fewest leaf and spine switches that connect hosts to leaf pairs within an oversubscription limit.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ class _Leaf(NamedTuple):
 
 
 def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float, minimum: int = 2) -> int:
-    """Teamed network ports of a host that carry what runs on it at the same time.
+    """Teamed network ports of a host, enough for its concurrent traffic.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
 
 
 def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share: float) -> int:
-    """Ports of a host for PVRDMA beside its teamed ports, each the only uplink of a distributed switch of its own.
+    """PVRDMA ports of a host besides its teamed ports, each the only uplink of its own distributed switch.
 
     Parameters
     ----------
@@ -432,7 +432,7 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
 
 
 def bandwidth_left(links: int, lost: int = 1) -> float:
-    """Share of the bandwidth that is left when some of equal links are lost.
+    """Share of bandwidth left when some of several equal links fail.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def remote_time_s(
     tcp_gbit_s: float | None = None,
     usable_share: float = 0.887,
 ) -> float:
-    """Time of one unit of work on a GPU that is reached over the network: a batch, a request, or a cold start.
+    """Time of one unit of work on a remote GPU: a batch, a request, or a cold start.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def remote_time_s(
 
 
 def remote_slowdown(native_s: float, *, remote_s: float) -> float:
-    """How many times longer work takes on a GPU over the network.
+    """How many times as long work takes on a remote GPU.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def training_step_s(
     overlap_share: float = 0.553,
     straggler_share: float = 0.00746,
 ) -> float:
-    """Time of one step of synchronous training with allreduce.
+    """Time of one synchronous training step with allreduce.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def overlapped_step_s(
     overlap_share: float = 0.553,
     straggler_share: float = 0.00746,
 ) -> float:
-    """Time of one step whose gradients are summed beside computing.
+    """Time of one step whose gradient exchange overlaps with computing.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def overlapped_step_s(
 def host_traffic_gbit_s(
     gradient_mb: float, *, step_s: float, hosts: int, gpus_per_host: int = 1, algorithm: str = "ring"
 ) -> float:
-    """What one host sends over its network on average while it trains; it receives as much.
+    """Average traffic that one host sends during training; it receives as much.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def host_traffic_gbit_s(
 
 
 def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
-    """Share of the GPUs' own speed that is left when they train together.
+    """Share of their standalone speed that GPUs keep when they train together.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def efficiency_range(
 
 
 def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
-    """Samples per second of all GPUs that train together.
+    """Samples per second of all GPUs together.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
 
 
 def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: int, step_s: float) -> float:
-    """Hours to train for a number of epochs.
+    """Hours to train a number of epochs.
 
     Parameters
     ----------

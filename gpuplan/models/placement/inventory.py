@@ -41,7 +41,7 @@ class Most(NamedTuple):
 
 
 def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities: Sequence[int] = ()) -> Most:
-    """The VMs that fit on hosts that are there, as many GPUs' worth as possible of the first priority, then of the next.
+    """VMs that fit on existing hosts, filling as many GPUs as possible with the first priority, then the next.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Placement(NamedTuple):
 
 
 def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
-    """Fewest hosts whose GPUs add up to the demand, by plain division.
+    """Fewest hosts whose GPUs add up to the demand, by simple division.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
 
 
 def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
-    """The fewest equal hosts on which every request fits, and who is where.
+    """Fewest identical hosts on which every request fits, and the placement.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
 def place_mixed(
     requests: Sequence[Request], *, room: Room, existing: Sequence[Room] = (), spare: int = 0
 ) -> Placement:
-    """The fewest new hosts beside the existing ones on which everything fits, also after the loss of some hosts.
+    """Fewest new hosts beside the existing ones on which everything fits, even after the loss of some hosts.
 
     Parameters
     ----------

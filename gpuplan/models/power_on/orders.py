@@ -48,7 +48,7 @@ def power_on_orders(
     seed: int = 0,
     tick: Callable[[int], None] | None = None,
 ) -> Orders:
-    """In how many orders of power-on every VM starts, and what is left over where one does not.
+    """In how many power-on orders every VM starts, and what stays idle where one does not.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@
 ``note`` something to know.
 """
 
+from gpuplan.facts import Several
 from gpuplan.locales import spoken
 from gpuplan.plan.checks import (
     basis,
@@ -19,7 +20,7 @@ from gpuplan.plan.checks import (
     upgrades,
 )
 from gpuplan.plan.checks.message import LEVELS, Message
-from gpuplan.plan.plan import Plan
+from gpuplan.plan.plan import Plan, of_design
 
 __all__ = ["CHECKS", "LEVELS", "Message", "check_plan"]
 
@@ -86,8 +87,9 @@ CHECKS = (
 """In the order in which their messages are read, the most serious first."""
 
 
+@of_design
 @spoken
 def check_plan(plan: Plan) -> tuple[Message, ...]:
     """All messages about a plan, the most serious first."""
     found = [message for check in CHECKS for message in check(plan)]
-    return tuple(sorted(found, key=lambda message: LEVELS.index(message.level)))
+    return Several(sorted(found, key=lambda message: LEVELS.index(message.level)))

@@ -13,7 +13,8 @@ from gpuplan.wording import counted, stated_percent, verb
 
 def assumed(plan: Plan) -> Iterator[Message]:
     """What rests on planning values."""
-    keys = {i.key for line in plan.asked_lines.values() for i in line.inputs if i.basis == "assumed"}
+    behind = (given for line in plan.asked_lines.values() for given in line.given.values())
+    keys = {given.key for given in behind if given.basis == "assumed"}
     assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
         inputs = f"{counted(len(assumed), 'input')} {verb(len(assumed), 'are')}"

@@ -112,7 +112,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
             "vgpu-profiles-unlisted",
             gpu=gpu.name,
             profile=rows[0]["profile"],
-            whole=f" {cut}: each part of a GPU is planned as a whole one." * bool(cut),
+            whole=f" {cut}: each partial GPU is planned as a whole one." * bool(cut),
             sources=rows[0].sources,
         )
 

@@ -131,11 +131,11 @@ def waiting(plan: Plan) -> Iterator[Message]:
     waiting = plan.lines.get("totals.waiting")
     if plan.scenario.demand.rule not in RISKS and waiting and waiting.value >= WORTH_A_WORD_PCT:
         if waiting.function.endswith("closed_wait_chance"):
-            why = "If users are active at random with the stated share"
+            why = "If users are active at random with the stated concurrency"
             who = " of the group that waits most"
-            more = " A share that is already the highest ever seen leaves no such risk."
+            more = " If the stated concurrency is already a maximum, there is no such risk."
         else:
-            why, who, more = "If work comes in bursts as stated or planned for", "", ""
+            why, who, more = "If work arrives in bursts, as stated or assumed", "", ""
         sources = tuple(each for each in waiting.sources if each in plan.catalog.sources)
         chance = percent(waiting.value / 100)
         yield message(plan, "waiting-likely", why=why, chance=chance, who=who, more=more, sources=sources)

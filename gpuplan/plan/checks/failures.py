@@ -185,7 +185,7 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
 
 
 STUN_REMEDIES = {
-    False: "Try a migration before promising it, and state what it took.",
+    False: "Test a migration before promising vMotion, and enter the measured stun.",
     True: (
         "Read stunTimeEstimates of the profile, for the bandwidth of the slower host, add up the vGPUs of a VM, and state the seconds. In PowerCLI: "
         "(Get-View (Get-Cluster NAME).ExtensionData.EnvironmentBrowser).QueryConfigTarget($null).VgpuProfileInfo"

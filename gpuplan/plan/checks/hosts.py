@@ -78,7 +78,7 @@ def stranded(plan: Plan) -> Iterator[Message]:
         gpus = sum(idle.gpus for idle in lost)
         whole = sum(idle.room * idle.count for idle in lost if idle.kind == "whole")
         if gpus >= 1:
-            of_it = f", {whole} of it as whole GPUs" if whole else ""
+            of_it = f", {whole} of them as whole GPUs" if whole else ""
             yield message(plan, "gpus-stranded", pool=pool.name, gpus=amount(gpus, "GPU"), whole=of_it)
 
 

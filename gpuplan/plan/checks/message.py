@@ -27,6 +27,10 @@ class Message:
     path: str = ""
     sources: tuple[str, ...] = ()
     locator: str = ""
+    owner: str = "architect"
+    """Who acts on it: the customer, architect, reseller, vendor or delivery team; a proposal, like the days."""
+    days: int = 0
+    """Days after the document's date by which that is proposed."""
 
 
 def message(
@@ -49,4 +53,6 @@ def message(
         path or row["path"].format(**words),
         sources or tuple(sources_of(plan.catalog, row["sources"])),
         locator or row["locator"],
+        row["owner"],
+        int(row["days"]),
     )

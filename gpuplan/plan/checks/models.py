@@ -55,7 +55,7 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
         if step is not None:
             seen = f"users wait {rough(step.first_token_s.value)} s for the first token and get {rough(step.tokens_per_s.value)} tokens/s"
             seen += "" if step.keeps else ", less than promised"
-            seen += f"; {counted(step.queued, 'request')} wait for a place" if step.queued else ""
+            seen += f"; {counted(step.queued, 'request')} have to queue" if step.queued else ""
         left = f"{number(made.replicas - lost)} of {number(made.replicas)} replicas"
         yield message(plan, "replicas-lost", group=made.name, left=left, seen=seen)
 

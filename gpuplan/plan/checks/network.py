@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.network import carried
+from gpuplan.plan.network import kept_by_preset
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.remote_gpus import NO_FASTER_LINK
 from gpuplan.plan.training import TrainingUse
 from gpuplan.wording import TRANSPORT_NAMES, amount, capital, percent
 
@@ -22,7 +23,7 @@ def remote_gpus(plan: Plan) -> Iterator[Message]:
     """What the network leaves of the speed of remote GPUs, group by group, and the vendor's rules."""
     for use in plan.network.remote:
         if use.verdict != "good":
-            workload = f"groups.{use.id}.workload" if use.changes[0].startswith("no faster") else ""
+            workload = f"groups.{use.id}.workload" if use.changes[0].startswith(NO_FASTER_LINK) else ""
             yield message(
                 plan,
                 "network-slows-remote",
@@ -46,20 +47,18 @@ def carried_work(plan: Plan) -> Iterator[Message]:
     """For designs with remote GPUs: what one user keeps of usual work, and what the link does not carry."""
     if not plan.network.remote:
         return
-    found = carried(plan.scenario, plan.catalog)
+    found = kept_by_preset(plan.scenario, plan.catalog)
     kept = {
-        verdict: ", ".join(
-            f"{c.remote.name} ({percent(c.remote.kept)})" for c in found if c.remote.verdict == verdict
-        )
-        for verdict in ("good", "bad")
+        wanted: ", ".join(f"{name} ({percent(share)})" for name, share, verdict in found if verdict == wanted)
+        for wanted in ("good", "bad")
     }
     network = plan.scenario.network
     link = f"{network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[network.transport]}"
-    text = f"{link} carries no remote work well."
+    text = f"{link} is fast enough for no typical remote workload."
     if kept["good"]:
-        text = f"For one user of a remote GPU, {link} typically carries {kept['good']}."
+        text = f"For one user of a remote GPU, {link} is typically fast enough for {kept['good']}."
     if kept["bad"]:
-        text += f" It does not carry {kept['bad']}."
+        text += f" It is too slow for {kept['bad']}."
     yield message(plan, "network-carries", text=text)
 
 
@@ -69,7 +68,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
     named = plan.network.job_named
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
     if named and own.verdict == "bad":
-        yield _slowed(plan, "job-not-carried", own, "take larger batches, or fewer GPUs")
+        yield _slowed(plan, "job-not-carried", own, "use larger batches, or fewer GPUs")
     if named and own.hosts != plan.scenario.training.hosts:
         stated = amount(plan.scenario.training.hosts, "host")
         yield message(plan, "job-needs-hosts", workload=own.workload_name, stated=stated, fewest=own.hosts)

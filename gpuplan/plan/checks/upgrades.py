@@ -59,10 +59,10 @@ def upgrades(plan: Plan) -> Iterator[Message]:
 
 
 PROOF = {
-    True: "No order of hosts avoids it.",
-    False: "No order of hosts was found that avoids it.",
+    True: "No host order avoids this.",
+    False: "No host order was found that avoids this.",
 }
-NO_REMEDY = "Shut these VMs down for the upgrade, or choose their places by hand."
+NO_REMEDY = "Shut these VMs down for the upgrade, or place them manually."
 
 
 def _off(vms: int) -> str:
@@ -73,7 +73,7 @@ def _off(vms: int) -> str:
 def _remedy(found: Sequence[str]) -> str:
     if not found:
         return NO_REMEDY
-    return f"{capital('; or '.join(found))}: rehearsed, and {'either is ' * (len(found) > 1)}enough."
+    return f"{capital('; or '.join(found))}: in the rehearsal, {'either' if len(found) > 1 else 'this'} was enough."
 
 
 def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
@@ -86,7 +86,7 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
             if changed.works_within(LOOKS):
                 yield some[0].path, words
             elif changed.by_hand:
-                yield some[0].path, f"{words}, and move the VMs of each host to the empty one by hand"
+                yield some[0].path, f"{words}, and manually move the VMs of each host to the empty one"
 
 
 def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
@@ -99,7 +99,7 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     if not platform.drs_consolidation and not lacks(platform.vsphere, plan.catalog, "host-consolidate"):
         found.append(Change("let DRS consolidate full profiles", "platform.drs_consolidation", True))
     if now.reserved < spare:
-        words = f"keep {amount(spare, 'host')} out of power-on"
+        words = f"keep {amount(spare, 'host')} empty"
         found.append(Change(words, "availability.reserved_hosts", spare))
     return found
 

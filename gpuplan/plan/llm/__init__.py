@@ -1,7 +1,7 @@
 """Language models: what a group that serves, tunes or searches with one needs, and the VMs that this becomes."""
 
 from gpuplan.plan.llm.asks import INPUTS, KINDS, RETRIEVAL, SERVING, TUNING, uses_model
-from gpuplan.plan.llm.effective import Llm, llm_of, model_problems
+from gpuplan.plan.llm.effective import Llm, llm_of
 
 __all__ = [
     "INPUTS",
@@ -11,6 +11,5 @@ __all__ = [
     "TUNING",
     "Llm",
     "llm_of",
-    "model_problems",
     "uses_model",
 ]

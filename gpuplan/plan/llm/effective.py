@@ -5,7 +5,7 @@ What follows the plan for every group (demand by hour, access, placement, failur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,32 +45,57 @@ class Llm(Brief):
 
 
 def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
-    """Each group that uses a language model as the VMs that it takes; the trail leads from these to its inputs."""
-    if not any(map(uses_model, scenario.groups)):
+    """Each group that uses a language model as the VMs that it takes; the trail leads from these to its inputs.
+
+    Models that do not fit, or cannot keep what is promised, on this hardware are refused, those of all groups at once.
+    """
+    taken: dict[str, Serving | Tuning | Retrieval] = {}
+    problems: list[Problem] = []
+    for group in filter(uses_model, scenario.groups):
+        try:
+            here = trail.about(f"groups.{group.id}", name=group.name)
+            taken[group.id] = TAKES[group.use_case](here, Asks(scenario, catalog, group))
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    if not taken:
         return Llm(scenario)
-    serving: dict[str, Serving] = {}
-    tuned: dict[str, Tuning] = {}
-    searched: dict[str, Retrieval] = {}
-    groups = []
-    for group in scenario.groups:
-        asks, here = Asks(scenario, catalog, group), trail.about(f"groups.{group.id}", name=group.name)
-        follows: dict[str, Any] = {}
-        if uses_model(group) and group.use_case == SERVING:
-            check_lengths(asks)
-            engine = engine_of(asks)
-            serving[group.id] = serving_of(asks, engine)
-            serving_lines(here, asks, engine, serving[group.id])
-            follows = serving[group.id].as_group
-        elif uses_model(group) and group.use_case == TUNING:
-            tuned[group.id] = tuning_of(asks)
-            tuning_lines(here, asks, tuned[group.id])
-            follows = tuned[group.id].as_group
-        elif uses_model(group) and group.use_case == RETRIEVAL:
-            searched[group.id] = retrieval_of(asks, here)
-            follows = searched[group.id].as_group
-        groups.append(_as_vms(group, follows, local=scenario.platform.bitfusion) if follows else group)
-    sized = _with_databases(replace(scenario, groups=tuple(groups)), searched)
-    return Llm(sized, serving, tuned, searched)
+    local = scenario.platform.bitfusion
+    groups = tuple(
+        _as_vms(group, taken[group.id].as_group, local=local) if group.id in taken else group
+        for group in scenario.groups
+    )
+    serving = {id: made for id, made in taken.items() if isinstance(made, Serving)}
+    tuned = {id: made for id, made in taken.items() if isinstance(made, Tuning)}
+    searched = {id: made for id, made in taken.items() if isinstance(made, Retrieval)}
+    return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched)
+
+
+def _serving(trail: Trail, asks: Asks) -> Serving:
+    check_lengths(asks)
+    engine = engine_of(asks)
+    made = serving_of(asks, engine)
+    serving_lines(trail, asks, engine, made)
+    return made
+
+
+def _tuning(trail: Trail, asks: Asks) -> Tuning:
+    made = tuning_of(asks)
+    tuning_lines(trail, asks, made)
+    return made
+
+
+def _retrieval(trail: Trail, asks: Asks) -> Retrieval:
+    return retrieval_of(asks, trail)
+
+
+TAKES: Mapping[str, Callable[[Trail, Asks], Serving | Tuning | Retrieval]] = {
+    SERVING: _serving,
+    TUNING: _tuning,
+    RETRIEVAL: _retrieval,
+}
+"""What a group takes, by its workload."""
 
 
 def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Scenario:
@@ -86,13 +111,3 @@ def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:
     """A group as its VMs: its model is spoken for; ``local`` where Bitfusion is there, for which no language model is measured."""
     at = {"remote_allowed": False} if local else {}
     return replace(group, **{**dict.fromkeys(MODEL_INPUTS), **follows, **at})
-
-
-def model_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """What of a language model does not fit, or cannot be promised, on this hardware."""
-    for group in scenario.groups:
-        if uses_model(group):
-            try:
-                llm_of(Trail(), replace(scenario, groups=(group,)), catalog)
-            except ScenarioError as error:
-                yield from error.problems

@@ -265,7 +265,7 @@ def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
 def why_share(made: Retrieval) -> str:
     """What the work and the database come to."""
     return (
-        f"Embedding and reranking take {rough(made.busy_gpus)} GPUs at the peak; all passages are embedded once in {rough(made.indexing_h)} GPU-hours. "
+        f"Embedding and reranking take {rough(made.busy_gpus)} GPUs at the peak; embedding all passages once takes {rough(made.indexing_h)} GPU-hours. "
         f"The index takes {rough(made.index_gib)} GiB a copy: {amount(made.database_vms, 'VM')} of {number(made.database_vcpus)} vCPUs and "
         f"{number(made.database_gib)} GiB"
     )

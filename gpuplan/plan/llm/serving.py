@@ -137,7 +137,7 @@ class Serving:
         asks = self.asks
         if asks["requests_per_s"] is not None:
             return f"{number(asks['requests_per_s'])} requests a second"
-        return f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} at once"
+        return f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} concurrent"
 
     @property
     def promises(self) -> str:

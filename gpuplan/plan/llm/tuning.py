@@ -72,7 +72,7 @@ class Tuning:
     @property
     def said(self) -> str:
         """What a job is, in words."""
-        jobs = "" if self.jobs_per_day is None else f"{number(self.jobs_per_day)} jobs a day, "
+        jobs = "" if self.jobs_per_day is None else f"{number(self.jobs_per_day)} jobs per day, "
         return f"{METHODS[self.method]}, {jobs}{number(self.tokens)} million tokens each"
 
     @property
@@ -204,4 +204,6 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
 
 def why_job(made: Tuning) -> str:
     """What a job would take on other GPUs of one host."""
-    return "; ".join(f"on {amount(size.gpus, 'GPU')} it takes {rough(size.hours)} h" for size in made.sizes)
+    return "; ".join(
+        f"on {amount(size.gpus, 'GPU')} a job takes {rough(size.hours)} h" for size in made.sizes
+    )

@@ -6,15 +6,16 @@ from typing import Any
 
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, told_apart
+from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, names_below, told_apart
 from gpuplan.report.colours import OKABE_ITO
 
-STATES = {True: "VMs on hosts fit", False: "VMs on hosts do not all fit", None: "not known"}
+TITLE = {"text": "GPUs left after host failures", "subtitle": "dashed: GPUs occupied by the placed VMs"}
+STATES = {True: "all VMs fit", False: "not all VMs fit", None: "not known"}
 """Whether every VM on the hosts has a place again after a loss."""
 
 
 def capacity_rows(plan: Plan) -> list[dict[str, Any]]:
-    """GPUs left after no, one and two losses, beside what the placed VMs occupy; of the clusters of a pool in the tightest."""
+    """GPUs left after no, one, two and more losses, beside what the placed VMs occupy; of the clusters of a pool in the tightest."""
     tightest = [
         min(pool.clusters, key=lambda each: each.losses[1].gpus_left - each.gpus_occupied)
         for pool in whole_pools(plan.pools).values()
@@ -37,7 +38,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     many = len({r["pool"] for r in rows}) > 1
     colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], look.soft), strict=True))
     found = {r["state"] for r in rows}
-    domain = [state for known, state in STATES.items() if known is not None or state in found]
+    domain = [state for state in STATES.values() if state in found]
     left, lost = field("left"), field("lost", "ordinal")
     shown = {state: colours[state] for state in domain}
     tips = [
@@ -51,7 +52,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
         "encoding": {
             "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
             "y": lost | {"title": "Hosts failed"},
-            "color": told_apart("state", shown, {"orient": "bottom"}),
+            "color": told_apart("state", shown, {"orient": "bottom", **names_below(look)}),
             "tooltip": tips,
         },
     }
@@ -64,7 +65,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
         "encoding": {"x": field("occupied", aggregate="max")},
     }
     layered = {
-        "width": 260 if many else 560,
+        "width": 260 if many else 560 if look.paper else "container",
         "height": {"step": 30},
         "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
         "layer": [bars, words, rule],
@@ -72,10 +73,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     column = {"column": field("pool", "nominal", title=None, sort=None)}
     return {
         "$schema": SCHEMA,
-        "title": {
-            "text": "GPUs left after host failures",
-            "subtitle": "dashed: GPUs that the placed VMs occupy",
-        },
+        **({"title": TITLE} if look.paper else {}),
         "data": {"values": rows},
         **({"facet": column, "spec": layered} if many else layered),
         "config": config(look),

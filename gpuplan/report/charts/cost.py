@@ -24,6 +24,8 @@ from gpuplan.wording import money, short_number
 
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part of it has room for its letter."""
+SUM_PX = 42
+"""Room of a column for its sum."""
 HALF_BAR = 0.42
 """Half the width of a column, as a share of the distance of two."""
 
@@ -77,7 +79,7 @@ def years_rows(costs: Costs) -> dict[str, Any]:
 def years_chart(data: Spec, look: Look) -> Spec:
     """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
     axis = {
-        "labelExpr": "datum.value ? 'Year ' + datum.value : 'Start'",
+        "labelExpr": "datum.value % 1 ? '' : datum.value ? 'Year ' + datum.value : 'Start'",
         "tickMinStep": 1,
         "ticks": False,
         "domain": False,
@@ -100,7 +102,8 @@ def years_chart(data: Spec, look: Look) -> Spec:
     bold = {"fontSize": look.small, "fontWeight": 600}
     middle, top = field("middle", **y), field("top", **y)
     letters = labels(data["rows"], "letter", bold, x=field("at", **x), y=middle, color=as_is("pen"))
-    how = {"dy": -8, "color": look.ink, "fontWeight": 600}
+    room = f"scale('x', 1) - scale('x', 0) < {SUM_PX} ? 0 : 1"
+    how = {"dy": -8, "color": look.ink, "fontWeight": 600, "opacity": {"expr": room}}
     sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
-    about = "What is paid at the start and in each year, by part; the same stands in the table below"
+    about = "What is paid at the start and in each year, by part; the table below has the same figures"
     return chart([bars, letters, sums], look, about, 180, 360)

@@ -19,12 +19,13 @@ from gpuplan.report.charts.look import (
     labels,
     layer,
     named_colours,
+    names_below,
     told_apart,
     tooltip,
 )
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, number, percent, stated_percent, whole
+from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, mean_gpus, number, percent, stated_percent, whole
 
 LINES = {
     "closed": (OKABE_ITO[0], [1, 0]),
@@ -105,14 +106,14 @@ def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, 
 def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
     """The lines of the chart; where they are close, the words of the lower one are below it."""
     mean, needed = number(mean_gpus(everybody)), number(whole(planned))
-    if abs(everybody - planned) < 0.005 * everybody:
-        words = f"planned, and all peaks at once: {needed}"
+    if mean == needed:
+        words = f"planned = all groups at peak: {needed}"
         return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
     close = abs(everybody - planned) < 0.09 * max(everybody, planned)
     return [
         {
             "gpus": everybody,
-            "words": f"all peaks at once: {mean}",
+            "words": f"mean with all groups at peak: {mean}",
             "below": close and everybody < planned,
             "dashed": True,
         },
@@ -123,11 +124,6 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
             "dashed": False,
         },
     ]
-
-
-def mean_gpus(gpus: float) -> float:
-    """GPUs that are a mean: to three digits."""
-    return float(f"{gpus:.3g}") if gpus < 1000 else round(gpus)
 
 
 def day_chart(data: Spec, look: Look) -> Spec:
@@ -195,7 +191,7 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
         "target": known.target.chance,
         "target_words": f"target {stated_percent(known.target.chance)}",
         "installed": known.gpus,
-        "installed_words": f"{number(known.gpus)} without failover capacity",
+        "installed_words": f"{number(known.gpus)} GPUs without failover capacity",
         "rule": known.target.rule,
         "gpus_title": "GPUs",
         "simulated": [],
@@ -225,6 +221,7 @@ def odds_chart(data: Spec, look: Look) -> Spec:
         "symbolSize": 600,
         "symbolStrokeWidth": 2.5,
         "columnPadding": 24,
+        **names_below(look),
     }
 
     spread = {"opacity": 0.18, **clip, "color": LINES["bursty"][0]}
@@ -258,7 +255,7 @@ def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
     first = min(row["gpus"] for row in data["rows"])
     target = [{"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}]
     installed = [{"chance": 1, "gpus": data["installed"], "words": data["installed_words"]}]
-    room = data["installed"] < 0.25 * first + 0.75 * last  # for its words, at the right
+    room = data["installed"] < (first + last) / 2  # for its words, at the right
     beside = {"align": "left", "dx": 4} if room else {"align": "right", "dx": -4}
     rule = {"color": look.ink, "strokeWidth": 1.5}
     x = field("gpus")

@@ -9,22 +9,28 @@ from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.tables.sensitivity import input_words
 from gpuplan.wording import NAMES, amount, hours, money, percent
 
-LOOKS = {
-    "recommended": ("diamond", OKABE_ITO[5]),
-    "as entered": ("square", OKABE_ITO[0]),
-    "on the frontier": ("triangle-up", OKABE_ITO[2]),
-    "another is better": ("circle", COLOURS[0]),
-}
-"""Point and colour of each kind of design."""
 ENDS = {"at its low end": OKABE_ITO[1], "at its high end": OKABE_ITO[3]}
 """Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
+LINE = 40
+"""Signs of the name of an input in a line."""
+_BREAK = f"lastindexof(slice(datum.label, 0, {LINE}), ' ')"
+TWO_LINES = f"length(datum.label) > {LINE} ? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
+"""A long name on two lines."""
 SHOWN = 14
 """Bars of the tornado that are drawn; the table has all of them."""
 DRAWN = 300
 """Designs around the frontier that are drawn, the cheapest first."""
 KINDS = NAMES["mark of a design"]
 """What a mark of the chart stands for."""
+WINNER, ASKED, OTHER = (KINDS[kind] for kind in ("winner", "asked", "other"))
+LOOKS = {
+    WINNER: ("diamond", OKABE_ITO[5]),
+    ASKED: ("square", OKABE_ITO[0]),
+    KINDS["frontier"]: ("triangle-up", OKABE_ITO[2]),
+    OTHER: ("circle", COLOURS[0]),
+}
+"""Point and colour of each kind of design."""
 
 
 def priced(found: Spec) -> list[Spec]:
@@ -92,7 +98,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
         },
     )
     strokes = {
-        "condition": {"test": "datum.kind != 'another is better'", "value": look.ink},
+        "condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink},
         "value": "transparent",
     }
     designs = layer(
@@ -109,11 +115,11 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
             label="Design", money="Net present", hours="Capacity shortfall", wait="Probability of waiting"
         ),
     )
-    beside = {"expr": "datum.kind == 'recommended' ? -9 : 15"}  # two designs may lie side by side
+    beside = {"expr": f"datum.kind == '{WINNER}' ? -9 : 15"}  # two designs may lie side by side
     how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
-    named = [row for row in rows if row["kind"] in ("recommended", "as entered")]
+    named = [row for row in rows if row["kind"] in (WINNER, ASKED)]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
-    about = "Net present cost against capacity shortfall of every priced design; the frontier stands in the table below"
+    about = "Net present cost against capacity shortfall of every priced design; the table below lists the frontier"
     return chart([designs, words], look, about, 270, 320)
 
 
@@ -155,7 +161,13 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
         "nominal",
         sort=data["inputs"],
         title=None,
-        axis={"labelLimit": 300, "ticks": False, "domain": False, "labelColor": look.ink},
+        axis={
+            "labelExpr": TWO_LINES,
+            "labelLimit": 0,
+            "ticks": False,
+            "domain": False,
+            "labelColor": look.ink,
+        },
     )
     words = {"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1}
     wide: Spec = {"scale": {"zero": False, "padding": 70}, "axis": {"tickCount": 6, **words}}
@@ -170,5 +182,6 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
         how = {"align": align, "dx": dx, "fontSize": look.small, "color": look.soft}
         ends.append(labels(rows, "at", how, x=x, y=y))
     now = layer([{"value": data["middle"]}], "rule", {"color": look.ink, "strokeWidth": 1.5}, x=x)
-    about = "How far each input moves the answer within its own range; the same stands in the table below"
-    return chart([bars, *ends, now], look, about, {"step": 24}, {"step": 24})
+    about = "How far each input moves the answer within its own range; the table below has the same figures"
+    step = {"step": 24 if max(map(len, data["inputs"]), default=0) <= LINE else 32}
+    return chart([bars, *ends, now], look, about, step, step)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuplan.locales import PLAIN, SPOKEN
+from gpuplan.locales import SPOKEN
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
 
@@ -14,7 +14,7 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
 """What a chart is written in; the name is never fetched."""
-MONEY = "replace(format(datum.value, '~s'), 'G', ' bn')"
+MONEY = "replace(replace(replace(format(datum.value, '~s'), 'G', ' bn'), 'M', ' M'), 'k', ' k')"
 """Words at an axis of money."""
 
 
@@ -29,6 +29,8 @@ class Look:
     ground: str
     """What a chart lies on, and what divides its bars."""
     paper: bool = False
+    below: bool = False
+    """Whether names of colours stand below the chart, two in a line: in a notebook it is as narrow as its place."""
     font: str = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
     size: int = 12
     small: int = 11
@@ -39,7 +41,7 @@ DARK = Look(ink="#e8edf4", soft="#9aa7b8", line="#2b3644", ground="#18202b")
 PAPER = Look(
     ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE, small=SIZE
 )
-NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="transparent")
+NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="transparent", below=True)
 """Words in the colour of the page around them, light or dark."""
 
 
@@ -75,10 +77,8 @@ def config(look: Look) -> Spec:
 
 
 def _locale() -> Spec:
-    """How Vega writes numbers, where a locale is chosen."""
+    """How Vega writes numbers."""
     here = SPOKEN.get()
-    if here is PLAIN:
-        return {}
     number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
     return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}
 
@@ -108,6 +108,11 @@ def labels(rows: Sequence[Any], name: str, how: Spec, **encoding: Any) -> Spec:
     return layer(rows, "text", how, text={"field": name}, **encoding)
 
 
+def names_below(look: Look) -> Spec:
+    """Where the names of a legend stand in a notebook."""
+    return {"orient": "bottom", "columns": 2} if look.below else {}
+
+
 def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) -> Spec:
     """A field each of whose values has a colour, a point or dashes of its own."""
     scale = {"domain": list(looks), "range": list(looks.values())}
@@ -117,7 +122,14 @@ def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
     """Colours of a field's values, named below the chart on paper; on a screen their names stand beside it."""
     scale = {"domain": [each for each, _ in colours], "range": [ink for _, ink in colours]}
-    key = {"title": None, "symbolType": "square", "symbolSize": 160, "rowPadding": 4, **legend}
+    key = {
+        "title": None,
+        "symbolType": "square",
+        "symbolSize": 160,
+        "rowPadding": 4,
+        **legend,
+        **names_below(look),
+    }
     return field(name, "nominal", scale=scale, legend=key if look.paper else None)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from gpuplan.locales import per_cent
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.plan.scaling import Curve
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, three_digits
+from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, stated_percent, three_digits
 
 CHOSEN = OKABE_ITO[0]
 LINKS = {
@@ -61,6 +63,17 @@ def scaling_rows(curves: Sequence[Curve], view: str, unit: str) -> Spec:
     return {"view": view, "unit": unit, "rows": rows}
 
 
+def _efficiency(lowest: float) -> Spec:
+    """The axis of efficiency: it says so where it does not begin at zero."""
+    begin = max(0, math.floor(10 * lowest) / 10)
+    sign = per_cent("1 %")[1:]
+    return {
+        "title": f"Efficiency, from {stated_percent(begin)} up" if begin else "Efficiency",
+        "scale": {"domain": [begin, 1], "zero": False},
+        "axis": {"labelExpr": f"format(100 * datum.value, 'd') + '{sign}'", "tickCount": 5},
+    }
+
+
 def scaling_chart(data: Spec, look: Look) -> Spec:
     """Efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
 
@@ -73,7 +86,7 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
         scale={"type": "log", "base": 2, "domain": [1, 64]},
         axis={"values": HOSTS, "format": "d", "grid": False},
     )
-    y: Spec = {"title": "Efficiency", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5}}
+    y = _efficiency(min((row["low"] for row in data["rows"]), default=0))
     if not efficiency:
         y = {
             "title": f"{data['unit'].capitalize()} a second",
@@ -105,5 +118,5 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
         tooltip=tooltip(name="Network", hosts="Hosts", words="Efficiency", per_s="Together"),
     )
     what = "Efficiency" if efficiency else "Throughput"
-    about = f"{what} of training over the number of hosts, the network of this design against others; the same stands in the table below"
+    about = f"{what} of training over the number of hosts, the network of this design against others; the table below has the same figures"
     return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)

@@ -5,7 +5,9 @@ vl-convert draws them as SVG: no network and no browser is needed. Text stays te
 
 from __future__ import annotations
 
+import base64
 import itertools
+import json
 import math
 import operator
 from collections.abc import Sequence
@@ -77,10 +79,11 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     if not points:
         return None
     data = odds_rows(known, points)
+    lines = [f"GPUs of the {clean_text(shown.name)} without failover capacity,", "in the busiest hours"]
     said = {
         "rows": _ended(data["rows"]),
         "band": _band(data["band"]),
-        "gpus_title": f"GPUs of the {clean_text(shown.name)} without failover capacity, in the busiest hours",
+        "gpus_title": lines if look.below else " ".join(lines),
         "installed_words": f"this design: {number(known.gpus)}",
     }
     return odds_chart(data | said, look)
@@ -90,8 +93,21 @@ def picture(spec: Spec) -> str:
     """A chart as SVG on a white ground; a ValueError if its rows are on another host."""
     import vl_convert
 
+    return str(vl_convert.vegalite_to_svg(_inked(spec), allowed_base_urls=[]))
+
+
+def picture_png(spec: Spec) -> str:
+    """The same as PNG, in the letters that a notebook keeps it in."""
+    import vl_convert
+
+    return base64.b64encode(vl_convert.vegalite_to_png(_inked(spec), allowed_base_urls=[])).decode()
+
+
+def _inked(spec: Spec) -> Spec:
+    """A chart with a size and a ground of its own, ink in place of the colour of its page, and letters as wide as they were measured."""
     sized = spec | {"width": WIDTH} if spec.get("width") == "container" else spec
-    return str(vl_convert.vegalite_to_svg(sized, allowed_base_urls=[])).replace(NOTEBOOK.ink, PAPER.ink)
+    inked: Spec = json.loads(json.dumps(sized).replace(NOTEBOOK.ink, PAPER.ink))
+    return inked | {"background": PAPER.ground, "config": {"font": PAPER.font} | inked.get("config", {})}
 
 
 def _ended(rows: Sequence[Spec]) -> list[Spec]:

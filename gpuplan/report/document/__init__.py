@@ -1,9 +1,10 @@
-"""The design document: its blocks, and what its ten chapters say, from the summary to the sources, one file a topic.
+"""The low-level design: its blocks, its first page, and what its chapters say, one file a topic.
 
 ``design_document(plan)`` makes it; ``docx_file`` and ``html_file`` beside this folder add the looks.
 """
 
 from gpuplan.report.document.blocks import (
+    FILLED,
     Block,
     Bullets,
     Chapter,
@@ -13,6 +14,7 @@ from gpuplan.report.document.blocks import (
     Grid,
     KeyFigures,
     Paragraph,
+    References,
     Section,
     clean,
 )

@@ -1,69 +1,116 @@
-"""Chapter 3: how each group reaches a GPU, with the reasons."""
+"""The logical design: domains and clusters in a drawing, the workloads, how each reaches its GPUs, and what that keeps and gives up.
+
+What holds for several workloads is said once with all their names.
+"""
 
 from __future__ import annotations
 
-from gpuplan.plan import Plan
-from gpuplan.plan.access import GroupPlan
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
-from gpuplan.report.document.summary import vms
-from gpuplan.report.document.writing import Citations, grid_of, tabled
-from gpuplan.report.tables.plan import groups
-from gpuplan.wording import MODE_NAMES, number
+from collections.abc import Iterable, Sequence
 
-MOST_GROUPS = 20
-"""Groups whose access is reasoned in full."""
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan, Reason
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
+from gpuplan.report.document.writing import MOST_ROWS, Citations, and_more, drawn, grid_of, tabled, vms
+from gpuplan.report.tables.plan import groups
+from gpuplan.wording import MODE_NAMES, number, said, some_of
 
 
 def access_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 3: how each group reaches a GPU, and why."""
-    title = "Workloads and access"
-    if not plan.groups:
-        return Chapter(title, (Paragraph("No workload group is described yet."),))
+    """The logical design."""
+    from gpuplan.report.architecture import logical_svg
+
+    title = said("logical.title")
+    if not plan.groups and not plan.pools:
+        return Chapter(title, (Paragraph(said("logical.nothing")),))
     table = groups(plan).only("group", "use_case", "people", "vms", "gpus_each", "access", "profile")
-    lead = (
-        "A workload is a group of users or jobs of one kind. How a group reaches its GPUs follows from what it needs, from the "
-        "GPU and from the vSphere version."
-    )
-    left = f"The access of {number(len(plan.groups) - MOST_GROUPS)} groups more is in the workbook."
     return chapter(
         title,
-        Paragraph(lead),
-        tabled(table, caption="Workload groups"),
-        (section(group.name, _reasons(group, cite)) for group in plan.groups[:MOST_GROUPS]),
-        section("Other groups", Paragraph(left)) if len(plan.groups) > MOST_GROUPS else None,
+        Paragraph(said("logical.lead")),
+        drawn(logical_svg(plan), said("logical.figure"), said("logical.about", clusters=len(plan.pools)))
+        if plan.pools
+        else None,
+        section(said("logical.workloads"), tabled(table, caption=said("logical.workloads"))),
+        section(said("logical.access"), _reasons(plan, cite)),
+        section(said("logical.features"), _features(plan, cite)),
+        section(said("logical.rejected"), _rejected(plan, cite)),
     )
 
 
-def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:
-    why = " ".join(r.text + cite(r.sources) for r in group.reasons)
-    blocks: list[Block] = [Paragraph(f"{MODE_NAMES[group.mode]}. {why}".strip())]
-    if group.against:
-        costs = " ".join(r.text + cite(r.sources) for r in group.against)
-        blocks.append(Paragraph(f"What speaks against it: {costs}"))
-    if group.profile_reason:
-        blocks.append(Paragraph(f"Profile {group.profile}: {group.profile_reason.removesuffix('.')}."))
-    kept = [t.feature for t in group.traits if t.verdict == "yes"]
-    if kept:
-        blocks.append(Paragraph(f"Keeps {', '.join(kept)}."))
-    limits = [f"{t.feature}: {t.text}{cite(t.sources)}" for t in group.traits if t.verdict != "yes"]
-    if limits:
-        blocks += [Paragraph("What it gives up, or has within limits:"), Bullets(tuple(limits))]
-    rows = [
-        (
-            MODE_NAMES[r.mode],
-            number(r.possible),
-            r.reason.text + cite(r.reason.sources),
+def _reasons(plan: Plan, cite: Citations) -> list[Block]:
+    """Why each workload reaches its GPUs so, and what speaks against it; a reason once for all that it holds for."""
+    points = [
+        *_said_once(plan.groups, "reasons", cite),
+        *_said_once(plan.groups, "against", cite, said("logical.but")),
+    ]
+    points += [
+        said("logical.no gpu", vms=vms(each.vms), group=group.name, reason=each.reason.removesuffix("."))
+        for group in plan.groups
+        for each in group.unplaced
+    ]
+    return [Bullets(tuple(points[:MOST_ROWS])), *and_more(len(points) - MOST_ROWS)] if points else []
+
+
+def _said_once(found: Sequence[GroupPlan], what: str, cite: Citations, before: str = "") -> list[str]:
+    """The reasons of some workloads, those that hold for the same ones in one point."""
+    held: dict[str, tuple[Reason, dict[str, None], dict[str, None]]] = {}
+    for group in found:
+        for reason in getattr(group, what):
+            _, modes, names = held.setdefault(reason.text, (reason, {}, {}))
+            modes[MODE_NAMES[group.mode]], names[group.name] = None, None
+    points: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for text, (reason, modes, names) in held.items():
+        points.setdefault((tuple(modes), tuple(names)), []).append(text + cite(reason.sources))
+    return [
+        said(
+            "logical.reason",
+            mode=", ".join(modes),
+            names=names,
+            text=" ".join(filter(None, (before, *texts))),
         )
-        for r in group.ruled_out
+        for (modes, names), texts in points.items()
     ]
-    blocks += grid_of(
-        f"{group.name}: rejected options",
-        ("Access mode", "Possible", "Why not"),
-        rows,
-        widths=(0.22, 0.16, 0.62),
-    )
-    blocks += [
-        Paragraph(f"{vms(missing.vms)} no GPU: {missing.reason.removesuffix('.')}.", "note")
-        for missing in group.unplaced
+
+
+def _features(plan: Plan, cite: Citations) -> list[Block]:
+    """What each feature of vSphere does for the workloads, those alike in one row."""
+    rows: dict[tuple[str, str, str], list[GroupPlan]] = {}
+    sources: dict[tuple[str, str, str], dict[str, None]] = {}
+    for group in plan.groups:
+        for trait in group.traits:
+            key = (trait.feature, trait.verdict, trait.text)
+            rows.setdefault(key, []).append(group)
+            sources.setdefault(key, {}).update(dict.fromkeys(trait.sources))
+    order = list(dict.fromkeys(feature for feature, _, _ in rows))
+    shown = sorted(rows.items(), key=lambda item: order.index(item[0][0]))
+    told = [
+        (
+            feature,
+            said(f"logical.verdict {verdict}"),
+            _whom(plan, held),
+            text + cite(sources[feature, verdict, text]),
+        )
+        for (feature, verdict, text), held in shown
     ]
-    return blocks
+    heads = tuple(said(f"logical.features.{key}") for key in ("feature", "verdict", "workloads", "text"))
+    return grid_of(said("logical.features"), heads, told, widths=(0.15, 0.11, 0.26, 0.48))
+
+
+def _whom(plan: Plan, held: Iterable[GroupPlan]) -> str:
+    names = [group.name for group in held]
+    return said("logical.all") if len(names) == len(plan.groups) > 1 else some_of(names)
+
+
+def _rejected(plan: Plan, cite: Citations) -> list[Block]:
+    """The modes that were not chosen, each reason once."""
+    held: dict[tuple[str, bool, str], tuple[tuple[str, ...], list[GroupPlan]]] = {}
+    for group in plan.groups:
+        for each in group.ruled_out:
+            held.setdefault((each.mode, each.possible, each.reason.text), (each.reason.sources, []))[
+                1
+            ].append(group)
+    rows = [
+        (MODE_NAMES[mode], number(possible), _whom(plan, groups), text + cite(sources))
+        for (mode, possible, text), (sources, groups) in sorted(held.items(), key=lambda item: item[0][0])
+    ]
+    heads = tuple(said(f"logical.rejected.{key}") for key in ("mode", "possible", "workloads", "why"))
+    return grid_of(said("logical.rejected"), heads, rows, widths=(0.15, 0.1, 0.27, 0.48))

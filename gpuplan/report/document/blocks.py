@@ -10,6 +10,10 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-
 """Characters that XML or HTML cannot hold."""
 
 
+FILLED = re.compile("(\u2039[^\u203a]*\u203a)")
+"""What the customer or the delivery team fills in."""
+
+
 def clean(text: str) -> str:
     """The text without the characters that files cannot hold."""
     return FORBIDDEN.sub("", text)
@@ -44,6 +48,8 @@ class Grid:
     """Share of the width of each column; empty if it follows from the text."""
     totals: tuple[int, ...] = ()
     """Rows that sum up the others, from 0."""
+    small: bool = False
+    """Whether it is set tighter, as on the first page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +80,17 @@ class DecisionBlock:
     decision: str
     justification: str
     implication: str
-    sources: tuple[str, ...]
-    """Titles of the sources."""
 
 
-Block = Paragraph | Bullets | Grid | Figure | KeyFigures | DecisionBlock
+@dataclass(frozen=True, slots=True)
+class References:
+    """The sources by their numbers, set small in two columns."""
+
+    items: tuple[tuple[str, str], ...]
+    """Number, and title with producer and year."""
+
+
+Block = Paragraph | Bullets | Grid | Figure | KeyFigures | DecisionBlock | References
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +140,16 @@ class Document:
 
     title: str
     customer: str
-    as_of: str
-    """ISO day of the prices and of the calculation."""
+    about: str
+    """Kind, version, status, day and author in a line."""
+    day: str
+    """ISO day of the document."""
     made_with: str
     """Program and catalog that it was made with."""
+    front: tuple[Block, ...]
+    """The first page, for who decides."""
+    control: tuple[Block, ...]
+    """Who wrote and who approves it, and how to read it; the contents follow."""
     chapters: tuple[Chapter, ...]
     locale: str = ""
     """In which it is written; empty: as international documents are."""

@@ -1,12 +1,12 @@
-"""The design document: its chapters in order."""
+"""The low-level design: its first page, its control and its chapters in the order in which it is built from."""
 
 from __future__ import annotations
-
-from importlib.metadata import version
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
+from gpuplan.report.document import front
+from gpuplan.report.document.acceptance import acceptance_chapter, risks_chapter
 from gpuplan.report.document.access import access_chapter
 from gpuplan.report.document.availability import availability_chapter
 from gpuplan.report.document.blocks import Document
@@ -15,32 +15,46 @@ from gpuplan.report.document.cost import cost_chapter, internal_chapters
 from gpuplan.report.document.demand import demand_chapter
 from gpuplan.report.document.hosts import hosts_chapter
 from gpuplan.report.document.network import network_chapter
+from gpuplan.report.document.operations import operations_chapter
+from gpuplan.report.document.physical import physical_chapter
 from gpuplan.report.document.requirements import requirements_chapter
+from gpuplan.report.document.services import services_chapter
+from gpuplan.report.document.software import software_chapter
 from gpuplan.report.document.sources import decisions_chapter, sources_chapter
-from gpuplan.report.document.summary import summary_chapter
-from gpuplan.report.document.writing import Citations, as_of, paper_of
+from gpuplan.report.document.writing import Citations, paper_of
+from gpuplan.report.executive import Executive, document_day, executive
 
 
 @spoken
-def design_document(plan: Plan, compared: Comparison | None = None) -> Document:
-    """The design document of a plan: ten chapters, from the summary to the sources; one more if it is compared with other designs, and one if something is internal."""
+def design_document(
+    plan: Plan, compared: Comparison | None = None, *, summary: Executive | None = None
+) -> Document:
+    """The low-level design of a plan; one chapter more if it is compared with other designs, and one if something is internal."""
     cite = Citations(plan.catalog)
     return Document(
         title=plan.scenario.name,
         customer=plan.scenario.customer,
-        as_of=as_of(plan),
-        made_with=f"gpuplan {version('gpuplan')}, catalog {plan.catalog.digest}",
+        about=front.about(plan),
+        day=document_day(plan),
+        made_with=front.made_with(plan),
+        front=tuple(front.front_page(plan, summary or executive(plan))),
+        control=tuple(front.control(plan)),
         chapters=(
-            summary_chapter(plan),
             requirements_chapter(plan, cite),
             access_chapter(plan, cite),
+            decisions_chapter(plan, cite),
             demand_chapter(plan, cite),
-            hosts_chapter(plan, cite),
-            availability_chapter(plan, cite),
+            hosts_chapter(plan),
+            physical_chapter(plan, cite),
+            software_chapter(plan, cite),
             network_chapter(plan, cite),
+            services_chapter(plan, cite),
+            availability_chapter(plan, cite),
+            operations_chapter(plan, cite),
+            acceptance_chapter(plan, cite),
             cost_chapter(plan, cite),
             *([compared_chapter(compared, plan.catalog)] if compared else []),
-            decisions_chapter(plan, cite),
+            risks_chapter(plan, cite),
             sources_chapter(plan, cite),
             *internal_chapters(plan),
         ),

@@ -9,6 +9,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.document.blocks import Bullets, Chapter, Paragraph, chapter
 from gpuplan.report.document.writing import tabled
 from gpuplan.report.tables.sensitivity import compared
+from gpuplan.wording import said
 
 COMPARED = "Designs compared"
 """Title of the chapter, and name of the sheet."""
@@ -16,12 +17,12 @@ COMPARED = "Designs compared"
 
 def compared_chapter(found: Comparison, catalog: Catalog) -> Chapter:
     """What differs between this design and others: a sentence for each result, then inputs and results side by side."""
-    said = [each.sentence for each in found.differences]
+    sentences = [each.sentence for each in found.differences]
     table = replace(compared(found, catalog).without("differs"), notes=())
     return chapter(
         COMPARED,
-        Paragraph(said[0] if said else "The designs have the same results.", "lead"),
-        Bullets(tuple(said[1:])) if said[1:] else None,
+        Paragraph(sentences[0] if sentences else said("compared.the designs have the"), "lead"),
+        Bullets(tuple(sentences[1:])) if sentences[1:] else None,
         *(Paragraph(note, "note") for note in found.notes),
-        tabled(table, caption="Inputs that differ, and results"),
+        tabled(table, caption=said("compared.table inputs that differ and")),
     )

@@ -10,6 +10,7 @@ from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, c
 from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
 from gpuplan.report.table import fitted
 from gpuplan.report.tables.alternatives import alternative_words, alternatives
+from gpuplan.report.tables.build import order_lines
 from gpuplan.report.tables.cost import (
     INTERNAL,
     bill_of_materials,
@@ -31,6 +32,7 @@ from gpuplan.wording import (
     counted,
     money,
     number,
+    said,
     stated_percent,
 )
 
@@ -48,40 +50,47 @@ BILL_WIDTHS = {
 
 def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 8: cost by year, alternatives, the bill of materials, prices, power and space."""
-    title = "Cost, power and space"
+    title = said("cost.title")
     costs, power = plan.costs, plan.power
     if costs is None or power is None:
-        return Chapter(title, (Paragraph("Without hosts nothing is bought."),))
+        return Chapter(title, (Paragraph(said("cost.without hosts there is")),))
     span = headlines(plan)
-    lead = (
-        f"Over {counted(costs.years, 'year')} the design costs {span['net_present']} net present, with later payments "
-        f"discounted at {stated_percent(costs.discount_rate)} a year. In all it costs {span['total']}, "
-        f"at the start {span['at_start']}."
+    lead = said(
+        "cost.over the net present",
+        years=counted(costs.years, "year"),
+        net_present=span["net_present"],
+        rate=stated_percent(costs.discount_rate),
+        total=span["total"],
+        at_start=span["at_start"],
     )
     if costs.hosts[-1] > costs.hosts[0]:
-        lead += (
-            f" That includes growth from {number(costs.hosts[0])} to {amount(costs.hosts[-1], 'host')}, which the demand chapter "
-            "shows by year."
+        lead += said(
+            "cost.that includes growth from",
+            first=number(costs.hosts[0]),
+            hosts=amount(costs.hosts[-1], "host"),
         )
     gpu_hour = ""
     if costs.gpu_hour_installed is not None:
-        gpu_hour = f"A GPU-hour costs {span['gpu_hour_installed']} installed"
+        gpu_hour = said("cost.a gpu hour costs", cost=span["gpu_hour_installed"])
     if costs.gpu_hour_used is not None:
-        gpu_hour += f" and {span['gpu_hour_used']} used, with GPUs used {use_words(plan)}"
+        gpu_hour += said("cost.and used with gpus", cost=span["gpu_hour_used"], use=use_words(plan))
     outside, growth = "; ".join(costs.outside), growth_words(costs)
-    left_out = (Paragraph("Left out, for want of a price or a count:"), Bullets(costs.excludes[:MOST_ROWS]))
+    left_out = (
+        Paragraph(said("cost.left out because a")),
+        Bullets(costs.excludes[:MOST_ROWS]),
+    )
     return chapter(
         title,
         Paragraph(lead, "lead"),
         Paragraph(f"{gpu_hour}.") if gpu_hour else None,
         left_out if costs.excludes else None,
-        Paragraph(f"Not part of the cost: {outside}.", "note") if outside else None,
+        Paragraph(said("cost.not part of the", outside=outside), "note") if outside else None,
         Paragraph(growth, "note") if growth else None,
-        section("Cost by year", _years(plan, costs)),
-        section("Alternatives", _alternatives(plan)),
-        section("Bill of materials", _bill(plan, cite)),
-        section("Prices", _prices(plan, costs, cite)),
-        section("Power and space", _power(power)),
+        section(said("cost.cost by year"), _years(plan, costs)),
+        section(said("cost.alternatives"), _alternatives(plan)),
+        section(said("cost.bill of materials"), _bill(plan, cite)),
+        section(said("cost.prices"), _prices(plan, costs, cite)),
+        section(said("cost.power and space"), _power(power)),
     )
 
 
@@ -92,33 +101,37 @@ def _alternatives(plan: Plan) -> list[Block]:
 def _bill(plan: Plan, cite: Citations) -> list[Block]:
     table = bill_of_materials(plan)
     widths = [BILL_WIDTHS.get(column.key, 0.13) for column in table.shown().columns]
-    return tabled(table, cite, widths=[width / sum(widths) for width in widths])
+    order = tabled(order_lines(plan), widths=(0.22, 0.4, 0.22, 0.16))
+    return [*order, *tabled(table, cite, widths=[width / sum(widths) for width in widths])]
 
 
 def _years(plan: Plan, costs: Costs) -> list[Block]:
     from gpuplan.report import charts
 
     word, table = fitted(cost_by_year(plan))
-    blocks = tabled(table, caption=f"Cost by year, in {word}{costs.currency}")
+    blocks = tabled(table, caption=said("cost.table cost by year in", unit=word, currency=costs.currency))
     blocks += drawn(
         charts.years_svg(plan),
-        f"Cost by year and part, in {costs.currency}",
-        f"Chart of what is paid at the start and in each of {counted(costs.years, 'year')}, by part; "
-        f"{money(costs.total, costs.currency)} in all.",
+        said("cost.years figure", currency=costs.currency),
+        said(
+            "cost.years figure alt",
+            years=counted(costs.years, "year"),
+            total=money(costs.total, costs.currency),
+        ),
     )
-    blocks += tabled(cost_by_part(plan), caption="Cost by part")
+    blocks += tabled(cost_by_part(plan), caption=said("cost.table cost by part"))
     if words := ranges_words(plan):
         blocks.append(Paragraph(words, "note"))
     blocks += tabled(cost_by_group(plan))
     blocks += tabled(token_costs(plan)) if plan.token_costs else []
     weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
     if weak:
-        blocks.append(Paragraph(f"Parts that rest on an assumed price or count: {', '.join(weak)}.", "note"))
+        blocks.append(Paragraph(said("cost.parts based on an", parts=", ".join(weak)), "note"))
     return blocks
 
 
 def _prices(plan: Plan, costs: Costs, cite: Citations) -> list[Block]:
-    text = f"Prices before discounts, in {costs.currency}. A price is old if it is more than a year older than {written_day(costs.as_of)}."
+    text = said("cost.prices before discounts in", currency=costs.currency, day=written_day(costs.as_of))
     return [Paragraph(text), *tabled(prices(plan).without("key"), cite)]
 
 
@@ -130,15 +143,16 @@ def _power(power: PowerUse) -> list[Block]:
 def internal_chapters(plan: Plan) -> list[Chapter]:
     """What the customer's version does not have: nothing where nothing is internal."""
     held = plan.scenario.internal
-    table, caption = margin(plan), f"What is paid and earned over all years, in {plan.scenario.cost.currency}"
-    text = (
-        f"The margin is {stated_percent(held.margin or 0)} of the selling price of hardware, licences and their support. Energy, "
-        "space and administration carry no margin."
-    )
+    table, caption = margin(plan), said("cost.what is paid and", currency=plan.scenario.cost.currency)
+    text = said("cost.the margin is of", margin=stated_percent(held.margin or 0))
     found = chapter(
         INTERNAL,
-        Paragraph("This chapter is left out of the version for the customer.", "lead"),
-        section("Notes", (Paragraph(line) for line in (held.notes or "").split("\n") if line.strip())),
-        section("Margin", Paragraph(text), tabled(table, caption=caption)) if table is not None else None,
+        Paragraph(said("cost.this chapter is left"), "lead"),
+        section(
+            said("cost.notes"), (Paragraph(line) for line in (held.notes or "").split("\n") if line.strip())
+        ),
+        section(said("cost.margin"), Paragraph(text), tabled(table, caption=caption))
+        if table is not None
+        else None,
     )
     return [found] if found.sections else []

@@ -1,62 +1,46 @@
-"""Chapter 7: what the network carries, and the fabric."""
+"""The network: what it carries, the networks to hand out, and how adapters and switches are set."""
 
 from __future__ import annotations
 
 from gpuplan.plan import Plan
-from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section, chapter, section
-from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
-from gpuplan.report.tables.network import cabling, part_failures, remote_gpus, rules, settings, training
-from gpuplan.wording import TRANSPORT_NAMES, amount, number
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
+from gpuplan.report.document.writing import MOST_ROWS, Citations, tabled
+from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.tables.build import network_plan
+from gpuplan.report.tables.network import remote_gpus, rules, settings, speed_kept
+from gpuplan.wording import TRANSPORT_NAMES, number, said
 
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 7: what the network carries, and the fabric."""
+    """What the network carries, and how it is set up."""
     given, use, fabric = plan.scenario.network, plan.network, plan.cabling
-    link = (
-        f"Each GPU host has links of {number(given.link_gbit_s)} Gbit/s with {TRANSPORT_NAMES[given.transport]}, MTU "
-        f"{number(given.mtu_bytes)} bytes."
-    )
+    transport = TRANSPORT_NAMES[given.transport]
+    link = said("network.link", link=given.link_gbit_s, transport=transport, mtu=number(given.mtu_bytes))
     return chapter(
-        "Network",
+        said("network.title"),
+        Paragraph(HEADLINES["network"](plan).sentence, "lead"),
         Paragraph(link),
-        section("Work over the network", _work(plan, cite)),
-        section("The vendor's rules for remote GPUs", tabled(rules(plan), cite)) if use.rules else None,
-        _fabric(plan, fabric, cite) if fabric is not None else None,
+        section(said("network.networks"), tabled(network_plan(plan))) if plan.pools else None,
+        section(said("network.settings"), tabled(settings(fabric), cite)) if fabric else None,
+        section(said("network.work"), _work(plan, cite)),
+        section(said("network.rules"), tabled(rules(plan), cite)) if use.rules else None,
     )
-
-
-def _fabric(plan: Plan, fabric: Cabling, cite: Citations) -> list[Section]:
-    from gpuplan.report import diagrams
-
-    drawing = drawn(
-        diagrams.fabric_svg(plan),
-        "Hosts, leaf and spine switches",
-        f"Drawing of {amount(fabric.gpu_hosts, 'GPU host')} and the switches that they connect to.",
-    )
-    return [
-        section("Ports and switches", tabled(cabling(fabric), widths=(0.3, 0.7)), drawing),
-        section("Settings", tabled(settings(fabric), cite)),
-        section("When a part fails", tabled(part_failures(fabric))),
-    ]
 
 
 def _work(plan: Plan, cite: Citations) -> list[Block]:
     use = plan.network
-    blocks: list[Block] = []
-    if use.remote:
-        blocks += tabled(remote_gpus(plan), cite)
-    else:
-        blocks.append(Paragraph("No GPU is reached over the network."))
-    blocks += tabled(training(plan).without("per_s", "hours", "knee_hosts"), cite)
+    blocks: list[Block] = [*tabled(speed_kept(plan).keyless(), cite)]
+    blocks += tabled(remote_gpus(plan), cite) if use.remote else [Paragraph(said("network.no remote"))]
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.asked)
     changes = [
         f"{each.name}: {'; '.join(each.changes)}."
         for each in works
         if each.changes and each.verdict != "good"
     ]
-    if changes:
-        blocks += [Paragraph("What would change it:"), Bullets(tuple(changes[:MOST_ROWS]))]
-    return blocks
+    return (
+        [*blocks, Paragraph(said("network.changes")), Bullets(tuple(changes[:MOST_ROWS]))]
+        if changes
+        else blocks
+    )

@@ -1,18 +1,18 @@
-"""Chapter 2: requirements, constraints, assumptions and risks."""
+"""What is required and given, and what is assumed for want of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.facts import weakest
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
-from gpuplan.plan.checks import check_plan
 from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Input
-from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
-from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
+from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
@@ -24,6 +24,7 @@ from gpuplan.wording import (
     capital,
     counted,
     number,
+    said,
     stated_percent,
     target_words,
     verb,
@@ -37,17 +38,12 @@ ASKED = ("groups", "demand", "availability")
 
 
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 2: requirements, constraints, assumptions and risks."""
-    lead = Paragraph(
-        "The customer's requirements, the constraints, the assumptions and the risks on which the later chapters rest."
-    )
+    """What is required and given, and what is assumed for want of it."""
     return chapter(
-        "Requirements, constraints, assumptions and risks",
-        lead,
-        section("Requirements", _numbered("R", "Requirement", _requirements(plan, cite))),
-        section("Constraints", _given(plan, _constraints(plan, cite))),
-        section("Assumptions", _assumptions(plan, cite)),
-        section("Risks", _risks(plan, cite)),
+        said("requirements.title"),
+        section(said("requirements.requirements"), _numbered("requirement", _requirements(plan, cite))),
+        section(said("requirements.constraints"), _given(plan, _constraints(plan, cite))),
+        section(said("requirements.assumptions"), _assumptions(plan, cite)),
     )
 
 
@@ -58,18 +54,19 @@ def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
         (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
     ]
     chosen = [input_words(plan, path, value) for path, value in held if value]
-    text = f"Chosen for this design, not a requirement of the customer: {', '.join(chosen)}."
+    text = said("requirements.chosen for this design", inputs=", ".join(chosen))
     return [
         *([Paragraph(text)] if chosen else []),
-        *(_numbered("C", "Constraint", rows) if rows or not chosen else []),
+        *(_numbered("constraint", rows) if rows or not chosen else []),
     ]
 
 
-def _numbered(letter: str, head: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
+def _numbered(kind: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
     if not rows:
-        return [Paragraph("None is stated.")]
-    shown = [(f"{letter}{n}", *row) for n, row in enumerate(rows, 1)]
-    return grid_of(f"{head}s", ("No.", head, "Known from"), shown, widths=(0.08, 0.64, 0.28))
+        return [Paragraph(said("requirements.none is stated"))]
+    shown = [(said(f"requirements.{kind} number", number=n), *row) for n, row in enumerate(rows, 1)]
+    heads = (said("table.number"), said(f"requirements.{kind}"), said("requirements.source"))
+    return grid_of(said(f"requirements.{kind}s"), heads, shown, widths=(0.08, 0.64, 0.28))
 
 
 def _origin(plan: Plan, path: str, cite: Citations) -> str:
@@ -96,7 +93,7 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
         (_group_asks(plan, group), _origin_of_group(plan, group, known, cite)) for group in scenario.groups
     ]
     if (left := len(rows) - MOST_ROWS // 2) > 0:
-        rows = [*rows[: MOST_ROWS // 2], (f"{number(left)} groups more, as in the workbook.", "")]
+        rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
     rows += [(text, _origin(plan, path, cite)) for path, text in _asked_in_all(plan).items() if text]
     return rows
 
@@ -107,45 +104,53 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     stated = ""
     if asked.stated_gpus is not None:
         decides = plan.scenario.deciding_total_gpus is not None
-        stated = f"{amount(asked.stated_gpus, 'GPU')} in all, as stated"
+        stated = said("requirements.in all as stated", gpus=amount(asked.stated_gpus, "GPU"))
         stated += "." if decides else "; what the groups need sizes the design."
     found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return found
     lost = stand.host_failures
-    survived = (
-        f"All planned VMs must have a GPU again when any {amount(lost, 'host')} {verb(lost, 'are')} lost."
-    )
+    survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
     return found | {
-        "availability.host_failures": survived if lost else "No host failure has to be survived.",
+        "availability.host_failures": survived if lost else said("requirements.the design need not"),
         "availability.maintenance_failure_accepted": (
             "A failure while a host is in maintenance may leave VMs without a GPU."
             if stand.maintenance_failure_accepted
-            else "A failure while a host is in maintenance leaves no VM without a GPU."
+            else "A failure while a host is in maintenance must leave no VM without a GPU."
         ),
         "availability.sized_for": (
             ""
             if stand.sized_for == "best"
-            else f"Every planned VM starts in at least {stated_percent(stand.orders_share)} of the orders of power-on."
+            else said("requirements.every planned vm starts", share=stated_percent(stand.orders_share))
         ),
-        "cost.years": f"The cost is counted over {counted(plan.scenario.cost.years, 'year')}.",
+        "cost.years": said(
+            "requirements.costs are counted over", years=counted(plan.scenario.cost.years, "year")
+        ),
     }
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
     found, made = plan.group(group.id), plan.llm.of(group.id)
-    text = f"{found.name}: {amount(found.vms, 'VM')} at the same time, {amount(found.gpus_each, 'GPU')} each"
+    text = said(
+        "requirements.concurrently each",
+        name=found.name,
+        vms=amount(found.vms, "VM"),
+        gpus=amount(found.gpus_each, "GPU"),
+    )
     if made:
         text = f"{found.name}: {made.model}, {made.said}"
     wishes = [
         words
         for words, wanted in (
             ("GPUs in the VM's own host", not group.remote_allowed),
-            ("the least latency", group.low_latency),
+            ("the lowest latency", group.low_latency),
             ("a guaranteed share of the compute", group.isolation),
-            ("vMotion" if group.vmotion == "needed" else "no need of vMotion", group.vmotion != "auto"),
-            (f"access by {MODE_NAMES.get(group.access, group.access)}", group.access != "auto"),
-            (f"{stated_percent(group.growth or 0)} more each year", group.growth),
+            ("vMotion" if group.vmotion == "needed" else "no need for vMotion", group.vmotion != "auto"),
+            (
+                said("requirements.access by", mode=MODE_NAMES.get(group.access, group.access)),
+                group.access != "auto",
+            ),
+            (said("requirements.more each year", growth=stated_percent(group.growth or 0)), group.growth),
         )
         if wanted
     ]
@@ -161,7 +166,10 @@ def promise(plan: Plan) -> str:
     if asked.rule in PROMISES:
         return PROMISES[asked.rule]
     each = asked.for_whom == "each"
-    return f"Enough GPUs that {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
+    return said(
+        "requirements.enough gpus that",
+        target=target_words(asked.rule, asked.chance, asked.wait_min, each),
+    )
 
 
 def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
@@ -180,9 +188,20 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
                 (f"{spec.label}: {input_words(plan, spec.path, value)}.", _origin(plan, spec.path, cite))
             )
     if scenario.prices:
-        rows.append((f"{capital(counted(len(scenario.prices), 'price'))} stated, see the prices.", "Stated"))
+        rows.append(
+            (
+                said(
+                    "requirements.stated see the prices",
+                    prices=capital(counted(len(scenario.prices), "price")),
+                ),
+                "Stated",
+            )
+        )
     rows += [
-        (f"{mode.name}: not possible here. {mode.text}", capital(basis_word(mode.basis)) + cite(mode.sources))
+        (
+            said("requirements.not possible here", name=mode.name, text=mode.text),
+            capital(basis_word(mode.basis)) + cite(mode.sources),
+        )
         for mode in sharing_modes(scenario, plan.catalog)
         if mode.verdict == "no"
     ]
@@ -190,25 +209,31 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
+    """What is assumed: what has a range or a reason of its own in a table, the rest by its reason."""
     found = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
     if not found:
-        return [Paragraph("No number rests on an assumption.")]
+        return [Paragraph(said("assumptions.none"))]
     rows = [*_assumed_of_groups(plan, found), *_assumed_of_work(plan, found), *_assumed_facts(plan, found)]
+    alike = Counter((note, sources) for _, span, note, sources in rows if not span)
+    together = {reason for reason, count in alike.items() if count > 2}
+    apart = [row for row in rows if row[1] or row[2:] not in together]
     shown = [
         (f"A{n}", what, span, f"{capital(note)}{cite(sources)}".strip())
-        for n, (what, span, note, sources) in enumerate(rows, 1)
+        for n, (what, span, note, sources) in enumerate(apart, 1)
     ]
+    points = [
+        said(
+            "assumptions.reason",
+            reason=capital(note) + cite(sources),
+            what="; ".join(row[0] for row in rows if not row[1] and row[2:] == (note, sources)),
+        )
+        for note, sources in dict.fromkeys(row[2:] for row in rows if row[2:] in together)
+    ]
+    heads = tuple(said(f"assumptions.{key}") for key in ("number", "what", "range", "why"))
     return [
-        Paragraph(
-            f"{capital(counted(len(found), 'input'))} of the calculation {verb(len(found), 'are')} assumed. Each can be "
-            "replaced by what the customer knows."
-        ),
-        *grid_of(
-            "Assumptions, with the range that is likely",
-            ("No.", "Assumption", "Range", "Why"),
-            shown,
-            widths=(0.08, 0.36, 0.14, 0.42),
-        ),
+        Paragraph(said("assumptions.lead", count=len(found))),
+        *([Bullets(tuple(points))] if points else []),
+        *grid_of(said("assumptions.table"), heads, shown, widths=(0.07, 0.34, 0.14, 0.45)),
     ]
 
 
@@ -254,15 +279,3 @@ def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumptio
 def _small(label: str) -> str:
     """A label within a sentence: a small first letter, unless it begins an abbreviation."""
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
-
-
-def _risks(plan: Plan, cite: Citations) -> list[Block]:
-    found = check_plan(plan)
-    if not found:
-        return [Paragraph("No check of the design found anything.")]
-    rows = [
-        (f"K{n}", LEVEL_WORDS[m.level], m.text + cite(m.sources), what_to_do(m))
-        for n, m in enumerate(found, 1)
-    ]
-    heads = ("No.", "Weight", "What", "What to do")
-    return grid_of("Risks and what to do about them", heads, rows, widths=(0.08, 0.13, 0.47, 0.32))

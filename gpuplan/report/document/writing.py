@@ -13,7 +13,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, run_words, verb
+from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, run_words, said, verb
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -39,11 +39,6 @@ class Citations:
         found = sorted({n for source in sources if (n := self.number(source)) is not None})
         return f" [{run_words(found, dash='-')}]" if found else ""
 
-    def titles(self, sources: Iterable[str]) -> tuple[str, ...]:
-        """Title of each source behind its number."""
-        known = [(s, n) for s in dict.fromkeys(sources) if (n := self.number(s)) is not None]
-        return tuple(f"[{n}] {self._catalog.sources[s].title}" for s, n in known)
-
 
 def as_of(plan: Plan) -> str:
     """The ISO day of the prices and of the calculation."""
@@ -60,9 +55,9 @@ def total_words(plan: Plan) -> str:
     """What is said of the demand where no workload is described."""
     stated = plan.scenario.demand.stated_gpus
     if not stated:
-        return "No workloads yet."
+        return said("writing.no workloads yet")
     total = amount(stated, "GPU")
-    return f"The customer states {total} and describes no workload: each GPU is planned as a VM of its own."
+    return said("writing.the customer states and", total=total)
 
 
 def what_to_do(message: Message) -> str:
@@ -74,10 +69,10 @@ def cost_span(costs: Costs) -> str:
     """Over how long a net present cost is, and what is in it and what is not."""
     text = f"over {counted(costs.years, 'year')}"
     if costs.hosts[-1] > costs.hosts[0]:
-        text += f", with growth to {amount(costs.hosts[-1], 'host')}"
+        text += said("writing.with growth to", hosts=amount(costs.hosts[-1], "host"))
     text += f"; {headline_money(costs.cash[0], costs.currency)} of it at the start"
     left_out = len(costs.excludes)
-    return f"{text}; {counted(left_out, 'item')} {verb(left_out, 'are')} not in it" if left_out else text
+    return f"{text}; {counted(left_out, 'item')} {verb(left_out, 'are')} not included" if left_out else text
 
 
 def waits(plan: Plan) -> tuple[str, str] | None:
@@ -128,6 +123,11 @@ def tabled(
     return [grid, *and_more(len(table.rows) - len(rows)), *notes]
 
 
+def of_clusters(plan: Plan, table: Table) -> Table:
+    """The table without the name of the cluster where there is only one."""
+    return table.without("pool") if len(plan.pools) < 2 else table
+
+
 def _cited(table: Table, cite: Citations) -> Table:
     """The table with its sources by their numbers, for which a page has room."""
 
@@ -141,9 +141,14 @@ def _cited(table: Table, cite: Citations) -> Table:
     )
 
 
+def vms(count: int) -> str:
+    """A count of VMs with its verb: ``3 VMs have``."""
+    return f"{amount(count, 'VM')} {verb(count, 'have')}"
+
+
 def and_more(left: int) -> list[Block]:
     """How many rows are left out; nothing without any."""
-    return [Paragraph(f"And {number(left)} more in the workbook.", "note")] if left > 0 else []
+    return [Paragraph(said("writing.and more in the", left=number(left)), "note")] if left > 0 else []
 
 
 def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[Block]:
@@ -151,6 +156,4 @@ def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[B
     return [] if svg is None else [Figure(svg, caption, alt, width)]
 
 
-MOST_CITED = 6
-"""Sources of a decision that are named; the others by their numbers."""
 BASIS_MEANS = NAMES["meaning of basis"]

@@ -1,150 +1,50 @@
-"""A deck that is written: its layouts, and ways to put text, tiles, tables, pictures and charts on a slide."""
+"""A deck that is written: its layouts, its slides with their notes, and ways to put text, tiles and tables on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from io import BytesIO
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
-from gpuplan.report.document import clean
-from gpuplan.report.document.writing import as_of
-from gpuplan.report.docx_file import ACCENT, INK, QUIET, SHADE, add_svg, one_line, set_properties
-from gpuplan.report.explain import explain
-from gpuplan.report.table import Table, heads, numeric, texts
+from gpuplan.report.brand import Brand
+from gpuplan.report.docx_file import one_line, set_properties
+from gpuplan.report.executive import Executive, document_day
+from gpuplan.report.pptx.measure import (
+    BODY,
+    INSET,
+    LEAD,
+    LINE_HEIGHT,
+    LOOSE,
+    NARROW,
+    POINT,
+    SMALL,
+    TITLE,
+    WIDE,
+    Box,
+    box_of,
+    cut,
+    first_fitting,
+    text_lines,
+    text_width,
+)
+from gpuplan.report.pptx.notes import MOST_SOURCES, Reasons, sources_of, told
+from gpuplan.report.pptx.sketch import Sketch
 from gpuplan.report.untrusted import TemplateError
-from gpuplan.wording import capital, number
 
-POINT = 12_700
-"""English Metric Units in a point."""
-INCH = 72 * POINT
-SLIDE = (int(13.333 * INCH), int(7.5 * INCH))
-SIZES = (18, 16, 14, 12)
-"""Sizes of text in points, the first that fits is taken."""
-LINE_HEIGHT = 1.2
-INSET = 0.1 * INCH
-"""Left and right in a box and in a cell; half as much above and below."""
-COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "F0E442", "5A6576")
-PATTERNS = ((1e7, "#,##0.0,,", "millions of "), (1e4, "#,##0,", "thousands of "))
-"""From how much on numbers of a chart are shown in which multiples, and how."""
-EXCLUDES_HEIGHT = int(0.65 * INCH)
-MORE = "in the design document"
+GAP = 16
+SMALL_PLACES = {13, 15, 16}
+"""Number of the slide, footer and date among the kinds of places."""
+TILE, TILE_INSET = 96, 12
+"""Height of a tile, and what it leaves free at its sides."""
 
 
-class Box(NamedTuple):
-    """A place on a slide in English Metric Units."""
+class Tile(NamedTuple):
+    """A key figure."""
 
-    left: int
-    top: int
-    width: int
-    height: int
-
-    def split(self, height: int, gap: float = 0) -> tuple[Box, Box]:
-        """The upper part, so many units high, and what is below it and a gap."""
-        start = height + int(gap)
-        upper = Box(self.left, self.top, self.width, height)
-        return upper, Box(self.left, self.top + start, self.width, self.height - start)
-
-
-def box_of(shape: Any) -> Box:
-    """Where a shape is."""
-    return Box(shape.left, shape.top, shape.width, shape.height)
-
-
-# Text and its room
-
-
-def text_lines(text: str, size: float, width: float) -> int:
-    """Lines that a text takes, rather too many than too few."""
-    lines = 0
-    for paragraph in text.split("\n"):
-        used, lines = 0.0, lines + 1
-        for word in paragraph.split(" "):
-            long = _text_width(word, size)
-            if used and used + long > width:
-                lines, used = lines + 1, 0.0
-            while long > width:
-                lines, long = lines + 1, long - width
-            used += long + _text_width(" ", size)
-    return lines
-
-
-def _text_width(text: str, size: float) -> float:
-    """Width of a text in points, as wide as in Arial."""
-    return size * sum(map(_character_width, text))
-
-
-def _character_width(character: str) -> float:
-    if ord(character) > 0x2E80:
-        return 1.0
-    if character in " iljtfrI.,:;'|!()[]/\u202f\u00a0":
-        return 0.34
-    if character in "mwMW@%…":
-        return 1.0
-    return 0.72 if character.isupper() else 0.58
-
-
-def _height(text: str, size: float, width: float) -> float:
-    """Height of a text in points."""
-    return text_lines(text, size, width) * size * LINE_HEIGHT
-
-
-def _cut(text: str, size: float, width: float, lines: int) -> str:
-    """The text, or as much of it as so many lines hold."""
-    text = one_line(text)
-    if text_lines(text, size, width) <= lines:
-        return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if text_lines(text[:middle].rstrip() + "…", size, width) <= lines:
-            low = middle
-        else:
-            high = middle - 1
-    return text[:low].rstrip() + "…"
-
-
-def rgb(colour: str) -> Any:
-    """A colour as the library takes it."""
-    from pptx.dml.color import RGBColor
-
-    made: Any = RGBColor
-    return made.from_string(colour)
-
-
-def chart_data(categories: Sequence[str], series: Mapping[str, Sequence[float]]) -> Any:
-    """Numbers of a chart, as a workbook inside the slides holds them."""
-    from pptx.chart.data import CategoryChartData
-
-    made: Any = CategoryChartData
-    data = made(number_format="#,##0")
-    data.categories = categories
-    for name, values in series.items():
-        data.add_series(name, values)
-    return data
-
-
-# The file and its slides
-
-
-def widen(show: Any) -> None:
-    """Make the slides 16:9, with their titles at the left."""
-    from pptx.oxml.ns import qn
-
-    factor = SLIDE[0] / show.slide_width
-    show.slide_width, show.slide_height = SLIDE
-    for page in (show.slide_master, *show.slide_layouts):
-        for shape in page.placeholders:
-            if shape._element.spPr.xfrm is not None:
-                shape.left, shape.width = int(shape.left * factor), int(shape.width * factor)
-    title = next(s for s in show.slide_master.placeholders if s.placeholder_format.type == 1)
-    title.left, title.top = int(0.6 * INCH), int(0.35 * INCH)
-    title.width, title.height = SLIDE[0] - int(1.2 * INCH), int(1.0 * INCH)
-    level = show.slide_master.element.find(f".//{qn('p:titleStyle')}/{qn('a:lvl1pPr')}")
-    level.set("algn", "l")
-    level.find(qn("a:defRPr")).set("b", "1")
+    label: str
+    value: str
+    note: str = ""
 
 
 def emptied(show: Any) -> None:
@@ -167,30 +67,50 @@ def emptied(show: Any) -> None:
 class Deck:
     """Slides on one grid."""
 
-    def __init__(self, show: Any, plan: Plan) -> None:
-        self.show, self.plan = show, plan
-        self.as_of = as_of(plan)
-        self.layout, self.title_box = self._layout()
-        self.drawings = 0
-        top = self.title_box.top + self.title_box.height + int(0.15 * INCH)
-        bottom = show.slide_height - int(0.65 * INCH)
+    def __init__(self, show: Any, plan: Plan, summary: Executive, brand: Brand) -> None:
+        self.show, self.plan, self.summary, self.brand = show, plan, summary, brand
+        self.day = document_day(plan)
+        self.layout, self.title_box = self._content_layout()
+        wide = font_of(show).casefold() in WIDE
+        self.loose, self.narrow = (1.0, 1.0) if wide else (LOOSE, NARROW)
+        """How wide text is in the font of the deck, as a part of that in the widest: at most, and about."""
+        self.cited: dict[str, None] = {}
+        """Sources of what the slides so far say."""
+        bottom = show.slide_height / POINT - 44
+        top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
         set_properties(
             show.core_properties,
             show.part.package._rels,
             title=plan.scenario.name,
             subject=plan.scenario.customer,
-            day=self.as_of,
+            day=self.day,
         )
 
-    def _layout(self) -> tuple[Any, Box]:
-        """The layout for all slides but the first: a title at the top, and nothing to fill below it."""
-        small = {13, 15, 16}  # number of the slide, footer, date
-        layouts = [layout for master in self.show.slide_masters for layout in master.slide_layouts]
-        for layout in sorted(layouts, key=lambda each: each.name.strip().casefold() != "title only"):
+    # Layouts
+
+    def layouts(self) -> Iterator[Any]:
+        """All layouts of the file."""
+        for master in self.show.slide_masters:
+            yield from master.slide_layouts
+
+    def layout_with(self, *, kinds: set[int], type: str = "") -> Any:
+        """The first layout with places of such kinds, and of a type if one is named; None without one."""
+        return next(
+            (
+                each
+                for each in self.layouts()
+                if kinds <= kinds_of(each) and (not type or each.element.get("type") == type)
+            ),
+            None,
+        )
+
+    def _content_layout(self) -> tuple[Any, Box]:
+        """The layout for all slides with content: a title at the top, and nothing to fill below it."""
+        for layout in sorted(self.layouts(), key=lambda each: each.name.strip().casefold() != "title only"):
             kinds = {int(p.placeholder_format.type or 0): p for p in layout.placeholders}
             title = kinds.get(1) or kinds.get(3)
-            if title is None or title.width is None or set(kinds) - small - {1, 3}:
+            if title is None or title.width is None or set(kinds) - SMALL_PLACES - {1, 3}:
                 continue
             box = box_of(title)
             if self._has_room(box):
@@ -201,214 +121,184 @@ class Deck:
 
     def _has_room(self, title: Box) -> bool:
         """Whether a title is on the slide, large enough, and has room below it."""
-        wide, high = self.show.slide_width, self.show.slide_height
-        large = title.width > 0.6 * wide and title.height > 0.5 * INCH
+        wide, high = self.show.slide_width / POINT, self.show.slide_height / POINT
+        large = title.width > 0.6 * wide and title.height > 36
         inside = title.left >= 0 and title.left + title.width <= wide
         return large and inside and high - title.top - title.height > 0.55 * high
 
-    def slide(self, title: str, keys: Sequence[str] = (), sources: Sequence[str] = (), why: str = "") -> Any:
-        """A slide with its title, and notes that say why and from where."""
+    # Slides
+
+    def slide(self, titles: str | Sequence[str], first: str, reasons: Reasons = Reasons()) -> Any:  # noqa: B008
+        """A slide with the first of its titles that two lines hold; its notes say what to say first, and the reasons."""
         slide = self.show.slides.add_slide(self.layout)
-        self.fill(slide.shapes.title, capital(title), self.title_box, (28, 24, 20, 18), bold=True)
-        for shape in self.layout.placeholders:
-            if int(shape.placeholder_format.type or 0) == 13:
-                slide.shapes._spTree.append(deepcopy(shape._element))
-        self._notes(slide, keys, sources, why)
+        wordings = [titles] if isinstance(titles, str) else titles
+        self.title(slide.shapes.title, [each.removesuffix(".") for each in wordings])
+        self.finish(slide, first, reasons)
         return slide
 
-    def _notes(self, slide: Any, keys: Sequence[str], sources: Sequence[str], why: str) -> None:
-        parts = [why] if why else []
-        cited = dict.fromkeys(sources)
-        for key in keys:
-            if key not in self.plan.lines:
+    def title(self, shape: Any, wordings: Sequence[str]) -> None:
+        """The message of a slide, on two lines at most; smaller only where the title of a template has no room for it."""
+        width = self.title_box.width - self._inset()
+        known = {one_line(each) for each in wordings}
+        for size in (TITLE, LEAD, BODY, SMALL):
+            lines = min(2, max(1, int(self.title_box.height / (size * LINE_HEIGHT))))
+            text = first_fitting(wordings, size, width, lines, bold=True)
+            if self.own or text in known:
+                break
+        put(shape, text, size, bold=True)
+
+    def _inset(self) -> float:
+        """What a title leaves free at its sides: nothing in the deck's own layouts."""
+        return 0 if self.own else 2 * INSET
+
+    @property
+    def own(self) -> bool:
+        """Whether the layouts are the deck's own."""
+        return bool(
+            self.layout.name == "Title Only" and any(s.name == "Accent rule" for s in self.layout.shapes)
+        )
+
+    def finish(self, slide: Any, first: str, reasons: Reasons) -> None:
+        """Footer, number and notes of a slide."""
+        for place in slide.slide_layout.placeholders:
+            kind = int(place.placeholder_format.type or 0)
+            if kind != 13 and not (kind == 15 and self.own):
                 continue
-            known = explain(self.plan, key)
-            parts.append(f"Why {known.label}: {known.formula}. {known.sentence}")
-            parts.append(known.basis_text)
-            cited.update(dict.fromkeys(source.id for source in known.sources))
-        held = [self.plan.catalog.sources[s] for s in cited if s in self.plan.catalog.sources]
-        listed = [", ".join(part for part in (s.title, s.producer, s.published, s.url) if part) for s in held]
-        parts.append("Sources:\n" + "\n".join(listed or ["The scenario, and the arithmetic of gpuplan."]))
-        slide.notes_slide.notes_text_frame.text = clean("\n".join(parts))
+            slide.shapes._spTree.append(deepcopy(place._element))
+            if kind == 15:
+                put(slide.shapes[-1], cut(self.footer, SMALL, box_of(place).width), 0)
+        self.cited |= dict.fromkeys(sources_of(self.plan, reasons)[:MOST_SOURCES])
+        slide.notes_slide.notes_text_frame.text = told(self.plan, first, reasons)
 
-    def fill(
-        self, shape: Any, text: str, box: Box, sizes: Sequence[int], *, bold: bool = False, colour: str = ""
-    ) -> None:
-        """Put text into a shape, at the first size at which it fits; the last one holds as much as fits."""
-        from pptx.util import Pt
+    @property
+    def footer(self) -> str:
+        """What stands at the bottom of each slide."""
+        return " \u00b7 ".join(filter(None, (one_line(self.brand.footer), one_line(self.plan.scenario.name))))
 
-        width = (box.width - 2 * INSET) / POINT * (0.94 if bold else 1)
-        height = (box.height - INSET) / POINT
-        text = one_line(text)
-        size = next((s for s in sizes if _height(text, s, width) <= height), sizes[-1])
-        frame = shape.text_frame
-        frame.word_wrap = True
-        frame.text = _cut(text, size, width, max(1, int(height / (size * LINE_HEIGHT))))
-        for run in frame.paragraphs[0].runs:
-            run.font.size, run.font.bold = Pt(size), bold
-            if colour:
-                run.font.color.rgb = rgb(colour)
+    # What is on them
 
     def text(
         self,
         slide: Any,
-        text: str,
+        paragraphs: Sequence[str] | str,
         box: Box,
-        sizes: Sequence[int] = SIZES,
+        size: int = BODY,
         *,
         bold: bool = False,
-        colour: str = INK,
+        quiet: bool = False,
+        anchor: str = "t",
     ) -> None:
-        """A box with text."""
-        self.fill(slide.shapes.add_textbox(*box), text, box, sizes, bold=bold, colour=colour)
-
-    def points(self, slide: Any, items: Sequence[str], box: Box) -> None:
-        """Points of a list, at the first size at which they fit; those that do not fit are counted."""
+        """Paragraphs below each other, as much of each as there is room for."""
         from pptx.util import Pt
 
-        width, height = (box.width - 2 * INSET) / POINT, (box.height - INSET) / POINT
-        for size in SIZES:
-            shown = [f"•  {_cut(item, size, width - 2 * size, 3)}" for item in items]
-            tall = [_height(item, size, width) + size / 2 for item in shown]
-            if sum(tall) <= height:
+        shown = [paragraphs] if isinstance(paragraphs, str) else [p for p in paragraphs if p]
+        left = box.height / (size * LINE_HEIGHT)
+        shape = slide.shapes.add_textbox(*box.emu)
+        frame = _plain_frame(shape, anchor)
+        for at, text in enumerate(shown):
+            if left < 1:
                 break
-        if sum(tall) > height:
-            fits = _fitting(tall, height - 1.5 * size * LINE_HEIGHT)
-            shown = [*shown[:fits], f"•  and {number(len(items) - fits)} more {MORE}"]
-        frame = slide.shapes.add_textbox(*box).text_frame
-        frame.word_wrap = True
-        for at, item in enumerate(shown):
+            kept = cut(text, size, box.width, int(left), bold=bold)
+            left -= text_lines(kept, size, box.width, bold=bold)
             paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-            run = paragraph.add_run()
-            run.text = item
-            run.font.size, run.font.color.rgb = Pt(size), rgb(INK)
-            paragraph.space_after = Pt(size / 2)
+            paragraph.space_after = Pt(size / 3)
+            _run(paragraph, kept, size, bold=bold, colour="TEXT_2" if quiet else "TEXT_1")
+            left -= 0.28
 
-    def tiles(self, slide: Any, items: Sequence[tuple[str, str, str]], box: Box, columns: int = 3) -> None:
-        """Key figures: label, value and a note for each."""
-        from pptx.enum.shapes import MSO_SHAPE
+    def footed(self, paragraphs: Sequence[str], size: int) -> tuple[Box, Box]:
+        """The place for a picture, and that for a text below it, as high as it needs."""
+        lines = sum(text_lines(text, size, self.box.width) + 0.28 for text in paragraphs)
+        high = lines * size * LINE_HEIGHT
+        return self.box.above(self.box.height - high - 10), self.box.below(self.box.height - high)
 
-        gap = int(0.2 * INCH)
-        rows = -(-len(items) // columns)
-        width = (box.width - (columns - 1) * gap) // columns
-        height = min((box.height - (rows - 1) * gap) // rows, int(2.3 * INCH))
-        for at, (label, value, note) in enumerate(items):
-            left = box.left + at % columns * (width + gap)
-            top = box.top + at // columns * (height + gap)
-            back = slide.shapes.add_shape(MSO_SHAPE.RECTANGLE, left, top, width, height)
-            back.fill.solid()
-            back.fill.fore_color.rgb = rgb(SHADE)
-            back.line.fill.background()
-            back.shadow.inherit = False
-            back.name = f"Back of {label}"
-            for text, start, share, sizes, bold, colour in (
-                (label, 0.04, 0.2, (16, 14, 12), False, QUIET),
-                (value, 0.24, 0.34, (32, 28, 24, 20, 16), True, ACCENT),
-                (note, 0.58, 0.4, (14, 12), False, INK),
-            ):
-                inside = Box(left, top + int(start * height), width, int(share * height))
-                self.text(slide, text, inside, sizes, bold=bold, colour=colour)
+    def sketch(self, box: Box) -> Sketch:
+        """An empty picture."""
+        return Sketch(box, self.loose)
 
-    def table(
-        self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str, lines: int = 3
-    ) -> int:
-        """A topic's table at the first size at which it fits, its height; rows that do not fit are counted, its totals stay.
+    def tiles(self, slide: Any, tiles: Sequence[Tile], box: Box, columns: int = 0) -> float:
+        """Key figures beside each other, in several rows if there are many; the height that they take."""
+        columns = columns or len(tiles)
+        across = box.columns(columns, GAP)
+        width = (across[0].width - 2 * TILE_INSET) / self.narrow
+        size = next(
+            (s for s in (TITLE, LEAD) if all(text_width(t.value, s, bold=True) <= width for t in tiles)), BODY
+        )
+        for at, tile in enumerate(tiles):
+            row, column = divmod(at, columns)
+            self._tile(slide, tile, across[column].below(row * (TILE + GAP)).above(TILE), size)
+        rows = -(-len(tiles) // columns)
+        return rows * (TILE + GAP) - GAP
 
-        A column more than ``widths`` says is as wide as the narrowest."""
-        from pptx.enum.text import PP_ALIGN
-        from pptx.util import Pt
+    def _tile(self, slide: Any, tile: Tile, box: Box, size: int) -> None:
+        from pptx.enum.dml import MSO_THEME_COLOR
 
-        shares = [*widths, *[min(widths)] * (len(table.columns) - len(widths))]
-        each = [int(box.width * share / sum(shares)) for share in shares]
-        cells, tall, size = _laid(table, each, box.height, lines)
-        frame = slide.shapes.add_table(len(cells), len(each), box.left, box.top, sum(each), sum(tall))
-        frame._element.nvGraphicFramePr.cNvPr.set("descr", clean(about))
-        made, right = frame.table, numeric(table)
-        for column, width in enumerate(each):
-            made.columns[column].width = width
-        for at, (row, line) in enumerate(zip(made.rows, cells, strict=True)):
-            row.height = tall[at]
-            for column, (cell, text) in enumerate(zip(row.cells, line, strict=True)):
-                cell.text = text
-                paragraph = cell.text_frame.paragraphs[0]
-                paragraph.font.size = Pt(size)
-                paragraph.font.bold = at == 0 or at >= len(cells) - table.totals
-                if column in right:
-                    paragraph.alignment = PP_ALIGN.RIGHT
-        return sum(tall)
-
-    def picture(self, slide: Any, svg: str, about: str, box: Box) -> None:
-        """A drawing, as SVG and as PNG for programs that know no SVG."""
-        from pptx.opc.package import Part
-        from pptx.opc.packuri import PackURI
-
-        from gpuplan.report.drawing import figure_png
-
-        self.drawings += 1
-        shown = slide.shapes.add_picture(BytesIO(figure_png(clean(svg))), box.left, box.top)
-        factor = min(box.width / shown.width, box.height / shown.height)
-        shown.width, shown.height = int(shown.width * factor), int(shown.height * factor)
-        shown.left = box.left + (box.width - shown.width) // 2
-        shown._element.nvPicPr.cNvPr.set("descr", clean(about))
-        shown.name = f"Drawing {self.drawings}"
-        name = PackURI(f"/ppt/media/drawing{self.drawings}.svg")
-        drawing = Part(name, "image/svg+xml", slide.part.package, clean(svg).encode())
-        add_svg(slide.part, shown._element.xpath(".//a:blip")[0], drawing)
-
-    def chart(self, slide: Any, kind: Any, data: Any, box: Box, scale: tuple[str, float], about: str) -> Any:
-        """A chart whose numbers can be edited, and their pattern; ``scale`` is their unit and the most of them."""
-        from pptx.util import Pt
-
-        frame = slide.shapes.add_chart(kind, *box, data)
-        frame._element.nvGraphicFramePr.cNvPr.set("descr", clean(about))
-        chart = frame.chart
-        chart.font.size = Pt(12)
-        chart.has_title = chart.has_legend = False
-        unit, most = scale
-        pattern, multiple = next((how for least, *how in PATTERNS if most >= least), ("#,##0", ""))
-        axis = chart.value_axis
-        axis.has_title = True
-        axis.axis_title.text_frame.text = f"{multiple}{unit}"
-        axis.axis_title.text_frame.paragraphs[0].runs[0].font.size = Pt(12)
-        axis.tick_labels.number_format = pattern
-        axis.tick_labels.number_format_is_linked = False
-        return chart, pattern
-
-    def above_excludes(self, excludes: Sequence[str]) -> Box:
-        """The place above the words on what a cost excludes; all of it where it excludes nothing."""
-        return self.box.split(self.box.height - EXCLUDES_HEIGHT)[0] if excludes else self.box
-
-    def excludes(self, slide: Any, excludes: Sequence[str]) -> None:
-        """The words on what a cost excludes, at the bottom."""
-        if excludes:
-            below = self.box.split(self.box.height - EXCLUDES_HEIGHT)[1]
-            self.text(slide, f"Cost excludes: {'; '.join(excludes)}", below, (14, 12), colour=QUIET)
+        shape = slide.shapes.add_textbox(*box.emu)
+        shape.name = one_line(f"Figure: {tile.label}")
+        shape.fill.solid()
+        shape.fill.fore_color.theme_color = MSO_THEME_COLOR.BACKGROUND_2
+        frame = _plain_frame(shape, "ctr", inset=TILE_INSET)
+        width = box.width - 2 * TILE_INSET
+        parts = (
+            (tile.label, SMALL, 1, False, "TEXT_2"),
+            (tile.value, size, 1, True, "ACCENT_1"),
+            (tile.note, SMALL, 2, False, "TEXT_1"),
+        )
+        for at, (text, points, lines, bold, colour) in enumerate(parts):
+            paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
+            if text:
+                room = width if lines > 1 else width / self.narrow
+                _run(paragraph, cut(text, points, room, lines, bold=bold), points, bold=bold, colour=colour)
 
 
-def _laid(
-    table: Table, widths: Sequence[int], room: int, lines: int
-) -> tuple[list[Sequence[str]], list[int], int]:
-    """(cells of each row, head included, how tall each row is, size) of a table where there is some room."""
-    inner = [(width - 2 * INSET) / POINT * 0.94 for width in widths]
+def font_of(show: Any) -> str:
+    """The font of the text of a presentation."""
+    from pptx.opc.constants import RELATIONSHIP_TYPE
+    from pptx.oxml import parse_xml
+    from pptx.oxml.ns import qn
 
-    def height(row: Sequence[str]) -> int:
-        return int((max(map(_height, row, [size] * len(row), inner)) + 0.1 * 72) * POINT)
-
-    for size in SIZES:
-        cells: list[Sequence[str]] = [
-            [_cut(text, size, width, lines) for text, width in zip(row, inner, strict=True)]
-            for row in (heads(table), *texts(table))
-        ]
-        tall = list(map(height, cells))
-        if sum(tall) <= room:
-            return cells, tall, size
-    last = len(cells) - table.totals
-    left = room - sum(tall[last:]) - int((size * LINE_HEIGHT + 0.1 * 72) * POINT)
-    fits = max(1, _fitting(tall[:last], left))
-    more = [f"and {number(last - fits)} more", *[""] * (len(widths) - 1)]
-    return [*cells[:fits], more, *cells[last:]], [*tall[:fits], height(more[:1]), *tall[last:]], size
+    theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
+    found = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
+    return "" if found is None else str(found.get("typeface", ""))
 
 
-def _fitting(tall: Sequence[float], room: float) -> int:
-    """How many of the first there is room for."""
-    return sum(below <= room for below in accumulate(tall))
+def kinds_of(layout: Any) -> set[int]:
+    """Numbers of the kinds of places that a layout has."""
+    return {int(place.placeholder_format.type or 0) for place in layout.placeholders}
+
+
+def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:
+    """Put text into a place, at a size, or at that of its layout if none is given."""
+    from pptx.util import Pt
+
+    shape.text_frame.text = one_line(text)
+    for run in shape.text_frame.paragraphs[0].runs:
+        if size:
+            run.font.size = Pt(size)
+        if bold is not None:
+            run.font.bold = bold
+
+
+def _plain_frame(shape: Any, anchor: str, inset: float = 0) -> Any:
+    """The text of a shape, without room at its edges."""
+    from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE
+    from pptx.util import Pt
+
+    frame = shape.text_frame
+    frame.word_wrap, frame.auto_size = True, MSO_AUTO_SIZE.NONE
+    frame.margin_left = frame.margin_right = Pt(inset)
+    frame.margin_top = frame.margin_bottom = 0
+    frame.vertical_anchor = {"t": MSO_ANCHOR.TOP, "ctr": MSO_ANCHOR.MIDDLE, "b": MSO_ANCHOR.BOTTOM}[anchor]
+    return frame
+
+
+def _run(paragraph: Any, text: str, size: int, *, bold: bool, colour: str) -> None:
+    """Text in a colour of the theme."""
+    from pptx.enum.dml import MSO_THEME_COLOR
+    from pptx.enum.text import PP_ALIGN
+    from pptx.util import Pt
+
+    paragraph.alignment = PP_ALIGN.LEFT
+    run = paragraph.add_run()
+    run.text = text
+    run.font.size, run.font.bold = Pt(size), bold
+    run.font.color.theme_color = getattr(MSO_THEME_COLOR, colour)

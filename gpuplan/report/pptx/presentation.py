@@ -1,4 +1,4 @@
-"""A plan as slides that a person can go on editing: which ones, in order, in a template of the user's own if one is given."""
+"""A plan as slides that a person presents and can go on editing: which ones, in order, in a template of the user's own if one is given."""
 
 from __future__ import annotations
 
@@ -9,47 +9,67 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
+from gpuplan.report.brand import PLAIN, Brand
 from gpuplan.report.docx_file import same_bytes
-from gpuplan.report.pptx import slides
-from gpuplan.report.pptx.deck import Deck, emptied, widen
+from gpuplan.report.executive import Executive
+from gpuplan.report.pptx import design, money, opening, steps
+from gpuplan.report.pptx.appendix import appendix
+from gpuplan.report.pptx.deck import Deck, emptied
+from gpuplan.report.pptx.master import own_presentation
 from gpuplan.report.template import checked_template, usable_template
 
 
 @spoken
-def pptx_bytes(plan: Plan, compared: Comparison | None = None, *, template: bytes | None = None) -> bytes:
-    """A plan, and what it is compared with, as a PPTX file, the same bytes for the same plan."""
+def pptx_bytes(
+    plan: Plan,
+    summary: Executive,
+    compared: Comparison | None = None,
+    *,
+    brand: Brand = PLAIN,
+    template: bytes | None = None,
+) -> bytes:
+    """A plan, what an executive decides on, and what it is compared with, as a PPTX file, the same bytes for the same plan.
+
+    A template brings its own looks; the brand then colours the charts only.
+    """
     from pptx import Presentation
 
     if template is None:
-        show = Presentation()
-        widen(show)
-        return _written(plan, compared, show)
+        return _written(Deck(own_presentation(brand), plan, summary, brand), compared)
     with usable_template("pptx"):
         show = Presentation(BytesIO(checked_template(template, "pptx").file))
         emptied(show)
-        return _written(plan, compared, show)
+        return _written(Deck(show, plan, summary, brand), compared)
 
 
-def _written(plan: Plan, compared: Comparison | None, show: Any) -> bytes:
-    deck = Deck(show, plan)
+def _written(deck: Deck, compared: Comparison | None) -> bytes:
+    plan, costs = deck.plan, deck.plan.costs
     messages = check_plan(plan)
-    slides.title_slide(deck)
-    slides.demand_slide(deck)
+    opening.title_slide(deck)
+    opening.executive_slide(deck)
+    opening.asked_slide(deck)
     if plan.pools:
-        slides.waiting_slide(deck)
-        slides.design_slide(deck)
-        slides.hosts_slide(deck)
-        slides.failure_slide(deck)
-        slides.network_slide(deck)
-    if plan.costs is not None:
-        slides.cost_by_year_slide(deck, plan.costs)
-        slides.cost_by_part_slide(deck, plan.costs)
-        slides.alternatives_slide(deck)
-    if compared is not None:
-        slides.compared_slide(deck, compared)
-    slides.decisions_slide(deck)
-    slides.open_points_slide(deck, messages)
-    slides.next_steps_slide(deck, messages)
+        opening.when_slide(deck)
+        design.hosts_slide(deck)
+        design.failure_slide(deck)
+        design.architecture_slide(deck)
+        design.network_slide(deck)
+    if costs is not None:
+        money.cost_slide(deck, costs)
+        money.alternatives_slide(deck, costs)
+        money.drivers_slide(deck, costs)
+    if costs is not None and costs.hosts[-1] > costs.hosts[0]:
+        money.growth_slide(deck, costs)
+    else:
+        money.power_slide(deck)
+    steps.decisions_slide(deck)
+    steps.next_steps_slide(deck, messages)
+    appendix(deck, messages, compared)
+    return _saved(deck)
+
+
+def _saved(deck: Deck) -> bytes:
     stream = BytesIO()
+    show: Any = deck.show
     show.save(stream)
-    return same_bytes(stream.getvalue(), day=deck.as_of)
+    return same_bytes(stream.getvalue(), day=deck.day)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gpuplan.plan import Plan
+from gpuplan.plan import Plan, of_design
 from gpuplan.report.table import Table, frame
 from gpuplan.report.tables import (
     alternatives,
@@ -66,16 +66,19 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
 """The tables of a plan by name."""
 
 
+@of_design
 def plan_tables(plan: Plan) -> dict[str, Table]:
     """The plan's tables by name."""
     return {name: build(plan) for name, build in TABLES.items()}
 
 
+@of_design
 def plan_table(plan: Plan, name: str) -> Table:
     """One of the plan's tables; in a cell of a notebook it is shown as one."""
     return pick(TABLES, name, "table")(plan)
 
 
+@of_design
 def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     """The plan's tables as pandas frames; pandas comes with ``gpuplan[app]``.
 

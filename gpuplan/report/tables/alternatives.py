@@ -12,7 +12,7 @@ from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_ter
 from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
-from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, stated_percent
+from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, said, stated_percent
 
 TERM_NAMES = NAMES["rental term"]
 
@@ -27,9 +27,9 @@ def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
     shown = [each for each in found if each not in rented or each is cheapest]
     return listed(
         "alternatives_in_short",
-        "What else it could cost",
+        said("table.alternatives_in_short"),
         (
-            Column("name", "Alternative", of=_short_name),
+            Column("name", said("table.alternatives_in_short.name"), of=_short_name),
             Column("net_present", plan.scenario.cost.currency, "money", of=_rounded),
         ),
         shown,
@@ -53,45 +53,66 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     notes = []
     if costs is not None:
         notes.append(
-            f"Every line has the same demand, prices and {counted(costs.years, 'year')}, later payments discounted at "
-            f"{stated_percent(costs.discount_rate)} a year, and the hosts bought for the growth unless it says otherwise. "
-            "Prices that turn out high are high in every line that is bought."
+            said(
+                "table.every line covers the",
+                years=counted(costs.years, "year"),
+                rate=stated_percent(costs.discount_rate),
+            )
         )
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
     if any(each.key == "silos" for each in found) and (demand.rule == "stated" or hardware.existing):
-        notes.append("Silos cost more or less than shared hosts for the demand of the groups, all hosts new.")
+        notes.append(said("table.silos are compared with"))
     notes += _left_out(found)
     return listed(
         "alternatives",
-        "Alternatives",
+        said("table.alternatives"),
         (
-            Column("key", "Key", detail=True),
+            Column("key", said("table.alternatives.key"), detail=True),
             Column(
-                "name", "Alternative", of=lambda each: Cell(each.name, tone="strong" if each.chosen else "")
+                "name",
+                said("table.alternatives.name"),
+                of=lambda each: Cell(each.name, tone="strong" if each.chosen else ""),
             ),
-            Column("hosts", "Hosts", "number", of=lambda each: _counted(each.hosts)),
-            Column("gpus", "GPUs", "number", of=lambda each: _counted(each.gpus)),
-            Column("net_present", f"Net present cost, {currency}", "money", currency),
-            Column("range", "Low to high", of=_range),
-            Column("low", "Low", "money", currency, detail=True),
-            Column("high", "High", "money", currency, detail=True),
-            Column("difference", f"Difference, {currency}", "money", currency, of=_difference),
+            Column("hosts", said("table.alternatives.hosts"), "number", of=lambda each: _counted(each.hosts)),
+            Column("gpus", said("table.alternatives.gpus"), "number", of=lambda each: _counted(each.gpus)),
+            Column(
+                "net_present", said("table.alternatives.net_present", currency=currency), "money", currency
+            ),
+            Column("range", said("table.alternatives.range"), of=_range),
+            Column("low", said("table.alternatives.low"), "money", currency, detail=True),
+            Column("high", said("table.alternatives.high"), "money", currency, detail=True),
+            Column(
+                "difference",
+                said("table.alternatives.difference", currency=currency),
+                "money",
+                currency,
+                of=_difference,
+            ),
             Column(
                 "hosts_at_end",
-                "Hosts in the last year",
+                said("table.alternatives.hosts_at_end"),
                 "number",
                 detail=True,
                 of=lambda each: _last(each.hosts),
             ),
             Column(
                 "gpus_at_end",
-                "GPUs in the last year",
+                said("table.alternatives.gpus_at_end"),
                 "number",
                 detail=True,
                 of=lambda each: _last(each.gpus),
             ),
-            Column("excludes", "Leaves out", detail=True, of=lambda each: "; ".join(each.excludes)),
-            Column("gives_up", "What it gives up", of=lambda each: Cell(each.gives_up, tone="small")),
+            Column(
+                "excludes",
+                said("table.alternatives.excludes"),
+                detail=True,
+                of=lambda each: "; ".join(each.excludes),
+            ),
+            Column(
+                "gives_up",
+                said("table.alternatives.gives_up"),
+                of=lambda each: Cell(each.gives_up, tone="small"),
+            ),
         ),
         found,
         notes=tuple(notes),
@@ -100,15 +121,22 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
 
 def _left_out(found: Sequence[Alternative]) -> list[str]:
     """What the cost of an alternative that is bought leaves out, where the plan leaves out other things."""
-    return [
-        f"{each.name}: leaves out {_named(each)}; this design {_named(found[0])}."
-        for each in found[1:]
-        if (each.hosts or each.excludes) and set(each.excludes) != set(found[0].excludes)
-    ]
+    names: dict[str, list[str]] = {}
+    for each in found[1:]:
+        if not each.hosts and not each.excludes:
+            continue
+        more, fewer = (_beyond(*both) for both in ((each, found[0]), (found[0], each)))
+        sentence = " but ".join(
+            [*["also excludes " + more] * bool(more), *["does not exclude " + fewer] * bool(fewer)]
+        )
+        if sentence:
+            names.setdefault(sentence, []).append(each.name)
+    return [said("table.the cost", names=", ".join(who), differs=sentence) for sentence, who in names.items()]
 
 
-def _named(each: Alternative) -> str:
-    return "; ".join(each.excludes) or "nothing"
+def _beyond(one: Alternative, other: Alternative) -> str:
+    """What the cost of one leaves out beyond another."""
+    return "; ".join(each for each in one.excludes if each not in other.excludes)
 
 
 def _counted(counts: Sequence[int]) -> Cell:
@@ -138,7 +166,7 @@ def _difference(each: Alternative) -> Cell:
 
 def count_over_years(counts: Sequence[int]) -> str:
     """A count at the start, and what it grows to: ``10, growing to 19``."""
-    grown = f", growing to {number(counts[-1])}" if counts[-1] > counts[0] else ""
+    grown = said("table.growing to", hosts=number(counts[-1])) if counts[-1] > counts[0] else ""
     return f"{number(counts[0])}{grown}"
 
 
@@ -147,43 +175,61 @@ def alternative_words(plan: Plan) -> list[str]:
     costs = plan.costs
     if costs is None:
         return []
-    currency, said = costs.currency, []
+    currency, sentences = costs.currency, []
     for posture in posture_costs(plan):
         if posture.hour_price is not None:
-            said.append(
-                f"N+{posture.host_failures} costs {money(posture.hour_price, currency)} for each hour with too few hosts that it removes, by failures or in maintenance."
+            sentences.append(
+                said(
+                    "table.n costs for each",
+                    failures=posture.host_failures,
+                    price=money(posture.hour_price, currency),
+                )
             )
     found = rent_terms(plan)
     if not found:
-        return [*said, no_rental(plan)]
+        return [*sentences, no_rental(plan)]
     for each in found:
-        said.append(_rent_words(each))
-    return [*said, _offers(found)]
+        sentences.append(_rent_words(each))
+    return [*sentences, _offers(plan, found)]
 
 
 def _rent_words(found: RentOrBuy) -> str:
     """At which use renting costs as much as buying, and when buying has paid off."""
-    term = f"Rent {TERM_NAMES[found.term]} at {money(found.gpu_hour_price, found.currency)} a GPU-hour"
+    term = said(
+        "table.renting at per gpu",
+        term=TERM_NAMES[found.term],
+        price=money(found.gpu_hour_price, found.currency),
+    )
     if found.breakeven_utilisation is None:
-        at = "is paid whatever the use"
+        at = "costs the same at any utilisation"
     elif found.breakeven_utilisation > 1:
-        at = f"is cheaper at any use (planned {percent(found.utilisation)})"
+        at = said("table.is cheaper at any", planned=percent(found.utilisation))
     else:
-        at = f"costs as much as buying at a use of {percent(found.breakeven_utilisation)} (planned {percent(found.utilisation)})"
-    when = "buying has not paid off in these years"
+        at = said(
+            "table.breaks even with buying",
+            breakeven=percent(found.breakeven_utilisation),
+            planned=percent(found.utilisation),
+        )
+    when = "buying does not pay off within these years"
     if found.crossover_year is not None:
-        when = f"buying has paid off in year {written(found.crossover_year, '.1f')}"
+        when = said("table.buying pays off in", year=written(found.crossover_year, ".1f"))
     return f"{term} {at}; {when}."
 
 
-def _offers(found: Sequence[RentOrBuy]) -> str:
+def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
     """The offers that are compared, with their sources."""
     named = [
-        f"{each.row.name}, {written_day(each.row.as_of)} [{', '.join(each.row.sources)}]"
+        f"{each.row.name}, {written_day(each.row.as_of)} ({'; '.join(_source(plan, id) for id in each.row.sources)})"
         for each in found
         if each.row
     ]
-    return f"Offers: {'; '.join(named)}." if named else "The rent is stated in this design."
+    return f"Offers: {'; '.join(named)}." if named else said("table.the rent is stated")
+
+
+def _source(plan: Plan, id: str) -> str:
+    """A source by its title, producer and year."""
+    source = plan.catalog.sources[id]
+    return ", ".join(filter(None, (source.title, source.producer, source.published[:4])))
 
 
 def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:
@@ -193,11 +239,11 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
     ways += [(f"Rent {TERM_NAMES[each.term]}", each.rent_cash) for each in found]
     return Table(
         "rent_by_year",
-        "Paid until then" if added_up else "Paid each year",
+        "Paid to date" if added_up else "Paid each year",
         (
-            Column("way", "Paid until then" if added_up else ""),
-            Column("at_start", "Start", "money"),
-            *(Column(f"year_{year}", f"Year {year}", "money") for year in years),
+            Column("way", "Paid to date" if added_up else ""),
+            Column("at_start", said("table.rent_by_year.at_start"), "money"),
+            *(Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years),
         ),
         tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways),
     )
@@ -215,13 +261,13 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
 
     return listed(
         "offers",
-        "Other offers",
+        said("table.offers"),
         (
-            Column("offer", "Offer", of="name"),
-            Column("term", "Term", words=TERM_NAMES.get),
-            Column("gpu_hour_price", "A GPU-hour", "money", found[0].currency),
-            Column("as_of", "As of", "day"),
-            Column("sources", "Source", "sources", of=titles),
+            Column("offer", said("table.offers.offer"), of="name"),
+            Column("term", said("table.offers.term"), words=TERM_NAMES.get),
+            Column("gpu_hour_price", said("table.offers.gpu_hour_price"), "money", found[0].currency),
+            Column("as_of", said("table.offers.as_of"), "day"),
+            Column("sources", said("table.offers.sources"), "sources", of=titles),
         ),
         [row for row in found[0].rows if row.id not in compared],
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.locales import written
 from gpuplan.report.table import Cell, Column, Table, listed, two_places
-from gpuplan.wording import NAMES, number
+from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]
 """A part of what ``audit_dict`` gives."""
@@ -19,16 +19,16 @@ def holders(use: Found) -> Table:
     """Users of GPUs."""
     return listed(
         "holders",
-        "GPU users",
+        said("table.holders"),
         (
-            Column("name", "Group"),
-            Column("jobs", "Jobs", "number"),
-            Column("gpu_h", "GPU-hours", "whole", "h"),
-            Column("share", "Share", "share"),
-            Column("mean_duration_h", "Mean h", "duration", "h"),
-            Column("mean_gpus", "Mean GPUs", "mean"),
-            Column("peak_gpus", "Peak", "mean"),
-            Column("own_peak_utilisation", "Used of own peak", "share"),
+            Column("name", said("table.holders.name")),
+            Column("jobs", said("table.holders.jobs"), "number"),
+            Column("gpu_h", said("table.holders.gpu_h"), "whole", "h"),
+            Column("share", said("table.holders.share"), "share"),
+            Column("mean_duration_h", said("table.holders.mean_duration_h"), "duration", "h"),
+            Column("mean_gpus", said("table.holders.mean_gpus"), "mean"),
+            Column("peak_gpus", said("table.holders.peak_gpus"), "mean"),
+            Column("own_peak_utilisation", said("table.holders.own_peak_utilisation"), "share"),
         ),
         use["groups"],
     )
@@ -38,15 +38,15 @@ def activity(use: Found) -> Table:
     """How busy the chips of each group were."""
     return listed(
         "activity",
-        "How busy the chips were",
+        said("table.activity"),
         (
-            Column("name", "Group"),
-            Column("samples", "Samples", "number"),
-            Column("mean_activity_pct", "Mean", "points", "%"),
-            Column("active_share", "Above 0", "share"),
-            Column("busy_share", "Above 5 %", "share"),
-            Column("mean_gpus", "GPUs at a time", "mean"),
-            Column("busy_gpus", "As busy as", "mean"),
+            Column("name", said("table.activity.name")),
+            Column("samples", said("table.activity.samples"), "number"),
+            Column("mean_activity_pct", said("table.activity.mean_activity_pct"), "points", "%"),
+            Column("active_share", said("table.activity.active_share"), "share"),
+            Column("busy_share", said("table.activity.busy_share"), "share"),
+            Column("mean_gpus", said("table.activity.mean_gpus"), "mean"),
+            Column("busy_gpus", said("table.activity.busy_gpus"), "mean"),
         ),
         use["groups"],
     )
@@ -56,16 +56,35 @@ def requests(arrivals: Found) -> Table:
     """Requests to each language model, or by each application."""
     return listed(
         "requests",
-        "Users of language models",
+        said("table.requests"),
         (
-            Column("name", "Group"),
-            Column("requests", "Requests", "number"),
-            Column("share", "Share of tokens", "share"),
-            Column("busiest_per_second", "A second, busiest hour", "number", words=few_digits),
-            Column("in", "Prompt", "number", of=lambda group: round(group["tokens_in"]["mean"])),
-            Column("in_p95", "95 % at most", "number", of=lambda group: round(group["tokens_in"]["p95"])),
-            Column("out", "Answer", "number", of=lambda group: round(group["tokens_out"]["mean"])),
-            Column("out_p95", "95 % at most", "number", of=lambda group: round(group["tokens_out"]["p95"])),
+            Column("name", said("table.requests.name")),
+            Column("requests", said("table.requests.requests"), "number"),
+            Column("share", said("table.requests.share"), "share"),
+            Column(
+                "busiest_per_second", said("table.requests.busiest_per_second"), "number", words=few_digits
+            ),
+            Column(
+                "in", said("table.requests.in"), "number", of=lambda group: round(group["tokens_in"]["mean"])
+            ),
+            Column(
+                "in_p95",
+                said("table.requests.in_p95"),
+                "number",
+                of=lambda group: round(group["tokens_in"]["p95"]),
+            ),
+            Column(
+                "out",
+                said("table.requests.out"),
+                "number",
+                of=lambda group: round(group["tokens_out"]["mean"]),
+            ),
+            Column(
+                "out_p95",
+                said("table.requests.out_p95"),
+                "number",
+                of=lambda group: round(group["tokens_out"]["p95"]),
+            ),
         ),
         arrivals["groups"],
     )
@@ -80,14 +99,19 @@ def suggestions(found: Sequence[Found]) -> Table:
     """Groups for a scenario, made from the jobs."""
     return listed(
         "suggestions",
-        "Groups for a scenario",
+        said("table.suggestions"),
         (
-            Column("name", "Group"),
-            Column("people", "At once", "number"),
-            Column("gpus_each", "GPUs each", "number", of=_gpus_each),
-            Column("jobs_per_day", "A day", "number", words=lambda jobs: number(round(jobs, 2))),
-            Column("work_h", "Hours each", "number", "h", words=two_places),
-            Column("when", "When", of=_when),
+            Column("name", said("table.suggestions.name")),
+            Column("people", said("table.suggestions.people"), "number"),
+            Column("gpus_each", said("table.suggestions.gpus_each"), "number", of=_gpus_each),
+            Column(
+                "jobs_per_day",
+                said("table.suggestions.jobs_per_day"),
+                "number",
+                words=lambda jobs: number(round(jobs, 2)),
+            ),
+            Column("work_h", said("table.suggestions.work_h"), "number", "h", words=two_places),
+            Column("when", said("table.suggestions.when"), of=_when),
         ),
         found,
     )
@@ -97,22 +121,24 @@ def serving(found: Sequence[Found]) -> Table:
     """Groups for a scenario, made from the requests."""
     return listed(
         "serving",
-        "Groups for a scenario",
+        said("table.serving"),
         (
-            Column("name", "Group"),
-            Column("requests_per_s", "Requests a second", "number", words=few_digits),
-            Column("tokens_in", "Prompt", "number"),
-            Column("tokens_out", "Answer", "number"),
+            Column("name", said("table.serving.name")),
+            Column("requests_per_s", said("table.serving.requests_per_s"), "number", words=few_digits),
+            Column("tokens_in", said("table.serving.tokens_in"), "number"),
+            Column("tokens_out", said("table.serving.tokens_out"), "number"),
             Column(
                 "spread",
-                "Spread",
+                said("table.serving.spread"),
                 of=lambda group: (
                     f"{written(group['spread_in'], 'g')} and {written(group['spread_out'], 'g')}"
                 ),
             ),
-            Column("peakedness", "Bursts", "number", words=number),
-            Column("longest_context", "Longest", "number"),
-            Column("when", "When", of=lambda group: _when({**group, "days": "every day"})),
+            Column("peakedness", said("table.serving.peakedness"), "number", words=number),
+            Column("longest_context", said("table.serving.longest_context"), "number"),
+            Column(
+                "when", said("table.serving.when"), of=lambda group: _when({**group, "days": "every day"})
+            ),
         ),
         found,
     )
@@ -135,10 +161,10 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
         "formulas",
         title,
         (
-            Column("name", "Formulas and replay", words=METHOD_TITLES.get),
-            Column("chance", f"With {number(gpus)}", "share"),
-            Column("gpus_needed", "GPUs needed", "number"),
-            Column("assumption", "Assumption"),
+            Column("name", said("table.formulas.name"), words=METHOD_TITLES.get),
+            Column("chance", said("table.formulas.chance", gpus=number(gpus)), "share"),
+            Column("gpus_needed", said("table.formulas.gpus_needed"), "number"),
+            Column("assumption", said("table.formulas.assumption")),
         ),
         found,
     )

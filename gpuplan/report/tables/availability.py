@@ -13,22 +13,28 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import by_cluster
-from gpuplan.wording import hours, number
+from gpuplan.wording import hours, number, said
 
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
     return by_cluster(
         "failures",
-        "What the loss of a host does",
+        said("table.failures"),
         (
-            Column("host_lost", "Host failed", "number", of=lambda loss: loss.hosts[0]),
-            Column("hosts_alike", "Hosts filled alike", "number", of="alike"),
-            Column("vms_restarted", "VMs that restart", "number", of="restarted"),
-            Column("vms_moved", "VMs moved to make room", "number", of="moved"),
-            Column("vms_not_placed", "VMs without a GPU", "number", of="unplaced"),
-            Column("gpus_not_placed", "GPUs of these", "number", detail=True, of="unplaced_gpus"),
-            Column("proven", "Proven the worst", "yes", detail=True),
+            Column("host_lost", said("table.failures.host_lost"), "number", of=lambda loss: loss.hosts[0]),
+            Column("hosts_alike", said("table.failures.hosts_alike"), "number", of="alike"),
+            Column("vms_restarted", said("table.failures.vms_restarted"), "number", of="restarted"),
+            Column("vms_moved", said("table.failures.vms_moved"), "number", of="moved"),
+            Column("vms_not_placed", said("table.failures.vms_not_placed"), "number", of="unplaced"),
+            Column(
+                "gpus_not_placed",
+                said("table.failures.gpus_not_placed"),
+                "number",
+                detail=True,
+                of="unplaced_gpus",
+            ),
+            Column("proven", said("table.failures.proven"), "yes", detail=True),
         ),
         pools or plan.pools,
         lambda pool: pool.failures,
@@ -43,12 +49,12 @@ def losses(plan: Plan, *pools: Pool) -> Table:
     """What is left whichever hosts are lost, in all clusters or in some."""
     return by_cluster(
         "losses",
-        "Capacity left after host failures",
+        said("table.losses"),
         (
-            Column("hosts_down", "Hosts failed at once", "number", of="lost"),
-            Column("gpus_left", "GPUs left", "number"),
-            Column("fits", "VMs restart", "yes", of=_fits),
-            Column("without_moving", "By restarts only", "yes", words=FITS.get),
+            Column("hosts_down", said("table.losses.hosts_down"), "number", of="lost"),
+            Column("gpus_left", said("table.losses.gpus_left"), "number"),
+            Column("fits", said("table.losses.fits"), "yes", of=_fits),
+            Column("without_moving", said("table.losses.without_moving"), "yes", words=FITS.get),
         ),
         pools or plan.pools,
         lambda pool: pool.losses,
@@ -67,51 +73,66 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
 
     return listed(
         "lost_hosts",
-        "What the loss of hosts does",
+        said("table.lost_hosts"),
         (
-            Column("hosts", "Lost", of=_lost),
-            Column("restarted", "Restart", "number", of=restarted),
-            Column("moved", "Make room", "number"),
-            Column("unplaced", "Not placed", "number", of=_unplaced),
-            Column("unplaced_gpus", "GPUs short", "number", of=lambda loss: round(loss.unplaced_gpus, 2)),
+            Column("hosts", said("table.lost_hosts.hosts"), of=_lost),
+            Column("restarted", said("table.lost_hosts.restarted"), "number", of=restarted),
+            Column("moved", said("table.lost_hosts.moved"), "number"),
+            Column("unplaced", said("table.lost_hosts.unplaced"), "number", of=_unplaced),
+            Column(
+                "unplaced_gpus",
+                said("table.lost_hosts.unplaced_gpus"),
+                "number",
+                of=lambda loss: round(loss.unplaced_gpus, 2),
+            ),
         ),
         found,
     )
 
 
 def _unplaced(loss: Loss) -> Cell:
-    words = f"{loss.unplaced} not found a place" if loss.unplaced and not loss.impossible else None
+    words = (
+        said("table.without a known place", unplaced=loss.unplaced)
+        if loss.unplaced and not loss.impossible
+        else None
+    )
     return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
 
 
 def _lost(loss: Loss) -> Cell:
     """Which hosts are lost, and how many others are filled alike."""
     hosts = loss.hosts
-    what, kind = ("Host", "host") if len(hosts) == 1 else ("Hosts", "pair")
-    alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
-    return Cell(hosts, words=f"{what} {' and '.join(map(number, hosts))}{alike}")
+    key = "table.failures.host" if len(hosts) == 1 else "table.failures.pair"
+    if loss.alike > 1:
+        key += " alike"
+    return Cell(
+        hosts, words=said(key, hosts=said("table.failures.and").join(map(number, hosts)), alike=loss.alike)
+    )
 
 
 def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
     return listed(
         "postures",
-        "Hosts, capacity shortfall and exposure a year",
+        said("table.postures"),
         (
             Column("posture", "", of=posture_name),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("hours_short", "Capacity shortfall", "hours", "h", of="short_h"),
-            Column("hours_exposed", "Exposure in maintenance", "hours", "h", of=_exposed),
+            Column("hosts", said("table.postures.hosts"), "number"),
+            Column("gpus", said("table.postures.gpus"), "number"),
+            Column("hours_short", said("table.postures.hours_short"), "hours", "h", of="short_h"),
+            Column("hours_exposed", said("table.postures.hours_exposed"), "hours", "h", of=_exposed),
             Column(
-                "hours_short_in_maintenance", "Shortfall in maintenance", "hours", "h", True, _in_maintenance
+                "hours_short_in_maintenance",
+                said("table.postures.hours_short_in_maintenance"),
+                "hours",
+                "h",
+                True,
+                _in_maintenance,
             ),
-            Column("chance", "Outage during maintenance", "share", of=_outage),
+            Column("chance", said("table.postures.chance"), "share", of=_outage),
         ),
         plan.postures,
-        notes=(
-            "Capacity shortfall: expected hours with fewer hosts up than the planned peak needs, by failures. Exposure: hours of maintenance without failover capacity; short where maintenance alone is too much.",
-        ),
+        notes=(said("table.capacity shortfall expected hours"),),
     )
 
 
@@ -137,6 +158,9 @@ def _exposed(posture: Posture) -> Cell:
 def _outage(posture: Posture) -> Cell:
     if _short(posture):
         return Cell(posture.chance, words="")
-    return Cell(
-        min(posture.chance, math.nextafter(1, 0))
-    )  # of many clusters it may be rounded to 1, but is not sure
+    return Cell(not_sure(posture.chance))
+
+
+def not_sure(chance: float) -> float:
+    """A chance of many clusters, which may be rounded to 1 but is not sure."""
+    return min(chance, math.nextafter(1, 0))

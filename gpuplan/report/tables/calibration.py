@@ -11,6 +11,7 @@ from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Row
 from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.wording import said
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"
 TARGETS: dict[str, tuple[float | None, float]] = {
@@ -58,14 +59,14 @@ def parameters(found: Mapping[str, Any]) -> Table:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
     return listed(
         "parameters",
-        "Fitted parameters",
+        said("table.parameters"),
         (
-            Column("item", "Item"),
-            Column("parameter", "Parameter"),
-            Column("value", "Catalog", "number", words=_digits()),
-            Column("refitted", "Refitted", "number", words=_digits(".3g")),
-            Column("low", "Low", "number", words=_digits()),
-            Column("high", "High", "number", words=_digits()),
+            Column("item", said("table.parameters.item")),
+            Column("parameter", said("table.parameters.parameter")),
+            Column("value", said("table.parameters.value"), "number", words=_digits()),
+            Column("refitted", said("table.parameters.refitted"), "number", words=_digits(".3g")),
+            Column("low", said("table.parameters.low"), "number", words=_digits()),
+            Column("high", said("table.parameters.high"), "number", words=_digits()),
             Column("moved", "", words=lambda moved: "moved" * moved),
         ),
         found["parameters"],
@@ -76,14 +77,24 @@ def targets(found: Mapping[str, Any]) -> Table:
     """What the models are held to on the rows they were fitted on, and what is reached."""
     return listed(
         "targets",
-        "Targets",
+        said("table.targets"),
         (
-            Column("area", "Area"),
-            Column("rows", "Rows", "number"),
-            Column("mean_at_most", "Mean at most", "number", of=partial(_error, "mean_at_most")),
-            Column("mean", "Mean", "number", of=partial(_error, "mean")),
-            Column("worst_at_most", "Worst at most", "number", of=partial(_error, "worst_at_most")),
-            Column("worst", "Worst", "number", of=partial(_error, "worst")),
+            Column("area", said("table.targets.area")),
+            Column("rows", said("table.targets.rows"), "number"),
+            Column(
+                "mean_at_most",
+                said("table.targets.mean_at_most"),
+                "number",
+                of=partial(_error, "mean_at_most"),
+            ),
+            Column("mean", said("table.targets.mean"), "number", of=partial(_error, "mean")),
+            Column(
+                "worst_at_most",
+                said("table.targets.worst_at_most"),
+                "number",
+                of=partial(_error, "worst_at_most"),
+            ),
+            Column("worst", said("table.targets.worst"), "number", of=partial(_error, "worst")),
             Column("met", "", words=lambda met: "met" if met else "NOT MET"),
         ),
         found["targets"],
@@ -94,15 +105,15 @@ def errors(found: Mapping[str, Any]) -> Table:
     """Errors of each series, fitted on all series and on the others alone."""
     return listed(
         "errors",
-        "Errors",
+        said("table.errors"),
         (
-            Column("area", "Area"),
-            Column("series", "Series", of=lambda e: e["series"] or "all"),
+            Column("area", said("table.errors.area")),
+            Column("series", said("table.errors.series"), of=lambda e: e["series"] or "all"),
             Column("how", ""),
-            Column("rows", "Rows", "number"),
-            Column("mean", "Mean", "number", of=partial(_error, "mean")),
-            Column("worst", "Worst", "number", of=partial(_error, "worst")),
-            Column("bias", "Bias", "number", of=partial(_error, "bias", sign=True)),
+            Column("rows", said("table.errors.rows"), "number"),
+            Column("mean", said("table.errors.mean"), "number", of=partial(_error, "mean")),
+            Column("worst", said("table.errors.worst"), "number", of=partial(_error, "worst")),
+            Column("bias", said("table.errors.bias"), "number", of=partial(_error, "bias", sign=True)),
         ),
         [
             {"how": how, **each}
@@ -118,12 +129,18 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Measurements beside predictions; ``held`` marks those held back, ``shown`` those only shown."""
     return listed(
         "predictions",
-        "Measured and predicted",
+        said("table.predictions"),
         (
-            Column("id", "Row"),
-            Column("measured", "Measured", "number", of=partial(_measured, "measured")),
-            Column("predicted", "Predicted", "number", of=partial(_measured, "predicted")),
-            Column("error", "Error", "number", of=partial(_error, "error", sign=True)),
+            Column("id", said("table.predictions.id")),
+            Column(
+                "measured", said("table.predictions.measured"), "number", of=partial(_measured, "measured")
+            ),
+            Column(
+                "predicted", said("table.predictions.predicted"), "number", of=partial(_measured, "predicted")
+            ),
+            Column(
+                "error", said("table.predictions.error"), "number", of=partial(_error, "error", sign=True)
+            ),
             Column("use", "", of=lambda row: "" if row["fitted"] else "held" if row["held"] else "shown"),
         ),
         rows,
@@ -139,16 +156,28 @@ def warm_work(rows: Sequence[Row]) -> Table:
     ms = _digits(".4g", " ms", 1000)
     return listed(
         "warm_work",
-        "Warm work over the network",
+        said("table.warm_work"),
         (
-            Column("series", "Series"),
-            Column("work", "Work", of=lambda row: f"{row['workload']}, {row['phase']}"),
-            Column("batch", "Batch", "number"),
-            Column("link_gbit_s", "Gbit/s", "number", words=_digits()),
-            Column("native_s", "Native", "number", "s", words=ms),
-            Column("remote_s", "Remote", "number", "s", words=ms),
-            Column("kept", "Kept", "share", of=lambda row: row["native_s"] / row["remote_s"]),
-            Column("added_s", "Added", "number", "s", of=_added, words=_digits(".3g", " ms", 1000)),
+            Column("series", said("table.warm_work.series")),
+            Column("work", said("table.warm_work.work"), of=lambda row: f"{row['workload']}, {row['phase']}"),
+            Column("batch", said("table.warm_work.batch"), "number"),
+            Column("link_gbit_s", said("table.warm_work.link_gbit_s"), "number", words=_digits()),
+            Column("native_s", said("table.warm_work.native_s"), "number", "s", words=ms),
+            Column("remote_s", said("table.warm_work.remote_s"), "number", "s", words=ms),
+            Column(
+                "kept",
+                said("table.warm_work.kept"),
+                "share",
+                of=lambda row: row["native_s"] / row["remote_s"],
+            ),
+            Column(
+                "added_s",
+                said("table.warm_work.added_s"),
+                "number",
+                "s",
+                of=_added,
+                words=_digits(".3g", " ms", 1000),
+            ),
         ),
         [row.cells for row in rows],
     )

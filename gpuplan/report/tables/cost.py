@@ -27,13 +27,14 @@ from gpuplan.wording import (
     number,
     percent,
     rounded_money,
+    said,
     stated_percent,
     watts,
 )
 
 PER = NAMES["per"]
 """Per what a price is, in words."""
-STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
+STATUS = {"included": "included", "there": "existing", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
 PAID = {"bought": "at the start", "yearly": "for each year"}
 """When what is paid is paid."""
@@ -50,16 +51,25 @@ def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
 
 def cost_by_year(plan: Plan) -> Table:
     """What is paid for each part in each year, and the hosts and GPU-hours of the year."""
-    costs, years = plan.costs, range(1, plan.scenario.cost.years + 1)
+    costs, years, currency = plan.costs, range(1, plan.scenario.cost.years + 1), plan.scenario.cost.currency
     columns = (
-        Column("part", "Part", of="name"),
-        Column("at_start", "Start", "money", of=partial(_in_a_year, 0)),
-        *(Column(f"year_{year}", f"Year {year}", "money", of=partial(_in_a_year, year)) for year in years),
-        Column("total", "Total", "money"),
-        Column("basis", "Weakest input", "basis", detail=True),
+        Column("part", said("table.cost_by_year.part"), of="name"),
+        Column("at_start", said("table.cost_by_year.at_start"), "money", currency, of=partial(_in_a_year, 0)),
+        *(
+            Column(
+                f"year_{year}",
+                said("table.cost_by_year.name", year=year),
+                "money",
+                currency,
+                of=partial(_in_a_year, year),
+            )
+            for year in years
+        ),
+        Column("total", said("table.cost_by_year.total"), "money", currency),
+        Column("basis", said("table.cost_by_year.basis"), "basis", detail=True),
     )
     if costs is None:
-        return Table("cost_by_year", "Cost by year", columns, ())
+        return Table("cost_by_year", said("table.cost_by_year"), columns, ())
     cash = [Cell(value, line=f"cost.years.{at}", tone="total") for at, value in enumerate(costs.cash)]
     in_all = Cell(costs.total, line="cost.total", tone="total")
 
@@ -69,7 +79,7 @@ def cost_by_year(plan: Plan) -> Table:
 
     return listed(
         "cost_by_year",
-        "Cost by year",
+        said("table.cost_by_year"),
         columns,
         costs.parts,
         totals=(
@@ -79,8 +89,7 @@ def cost_by_year(plan: Plan) -> Table:
             counts("GPU-hours used", (None, *costs.used_gpu_hours)),
         ),
         notes=(
-            "Running costs are paid at the end of their year. What the growth of a year takes is bought at its start, in the column "
-            "of the year before, and stays.",
+            said("table.running costs are paid"),
             *_paid_in_advance(plan),
         ),
     )
@@ -90,8 +99,8 @@ def _paid_in_advance(plan: Plan) -> Iterable[str]:
     """How subscriptions are paid."""
     given = plan.scenario.cost
     if given.platform_licence in BY_CORE or given.gpu_licence == "subscription":
-        whole = f"The first term is bought whole; a renewal that would reach beyond the {counted(given.years, 'year')} is bought by the year."
-        yield f"Subscriptions are paid {in_advance(given.licence_term_years)}." + f" {whole}" * (
+        whole = " " + said("table.the first term", years=counted(given.years, "year"))
+        yield said("table.subscriptions are paid", when=in_advance(given.licence_term_years)) + whole * (
             given.licence_term_years > 1
         )
 
@@ -107,17 +116,15 @@ def hosts_by_year(costs: Costs) -> Table:
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
     return Table(
         "hosts_by_year",
-        "Growth",
+        said("table.hosts_by_year"),
         (
             Column("year", "", words=lambda year: f"Year {year}"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("hosts_new", "Of the hosts, new at its start", "number"),
+            Column("hosts", said("table.hosts_by_year.hosts"), "number"),
+            Column("gpus", said("table.hosts_by_year.gpus"), "number"),
+            Column("hosts_new", said("table.hosts_by_year.hosts_new"), "number"),
         ),
         tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
-        notes=(
-            "A year counts from the day the design is installed. Hosts are bought at its start, and stay.",
-        ),
+        notes=(said("table.years count from the"),),
     )
 
 
@@ -126,11 +133,11 @@ def cash_flow(plan: Plan) -> Table:
     currency = plan.scenario.cost.currency
     return Table(
         "cash_flow",
-        "Paid by part and year",
+        said("table.cash_flow"),
         (
-            Column("part", "Part"),
-            Column("year", "Year", "number"),
-            Column("cost", f"Paid, {currency}", "money", currency),
+            Column("part", said("table.cash_flow.part")),
+            Column("year", said("table.cash_flow.year"), "number"),
+            Column("cost", said("table.cash_flow.cost", currency=currency), "money", currency),
         ),
         tuple(
             (part.name, year, paid)
@@ -156,14 +163,20 @@ def cost_by_part(plan: Plan) -> Table:
     ends = toned(ranges.total if ranges else (None, None), "total")
     return listed(
         "cost_by_part",
-        "By part",
+        said("table.cost_by_part"),
         (
-            Column("part", "Part", of="name"),
-            Column("total", f"TCO, {currency}", "money", currency, of=_part_total),
-            Column("low", "Low", "money", currency, of=partial(end, 0)),
-            Column("high", "High", "money", currency, of=partial(end, 1)),
-            Column("share", "Share", "portion", of=share),
-            Column("basis", "Weakest input", "basis"),
+            Column("part", said("table.cost_by_part.part"), of="name"),
+            Column(
+                "total",
+                said("table.cost_by_part.total", currency=currency),
+                "money",
+                currency,
+                of=_part_total,
+            ),
+            Column("low", said("table.cost_by_part.low"), "money", currency, of=partial(end, 0)),
+            Column("high", said("table.cost_by_part.high"), "money", currency, of=partial(end, 1)),
+            Column("share", said("table.cost_by_part.share"), "portion", of=share),
+            Column("basis", said("table.cost_by_part.basis"), "basis"),
         ),
         costs.parts if costs else (),
         totals=((*total, *ends, empty, empty),) if costs else (),
@@ -193,7 +206,7 @@ def use_words(plan: Plan) -> str:
     """How much of the time the GPUs are used, and what that rests on where no workload is described."""
     share = percent(plan.costs.utilisation) if plan.costs else ""
     always = not plan.groups and plan.scenario.cost.utilisation is None
-    return f"{share} of the time" + ", the stated ones taken as always in use" * always
+    return said("table.of the time", share=share) + ", counting the stated ones as always in use" * always
 
 
 def per_unit(plan: Plan) -> Table:
@@ -202,7 +215,7 @@ def per_unit(plan: Plan) -> Table:
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
         rows += [
-            (f"GPU-hour {name}", _unit_price(value, ends, f"cost.gpu_hour_{name}"))
+            (said("table.gpu hour", name=name), _unit_price(value, ends, f"cost.gpu_hour_{name}"))
             for name, value, ends in (
                 ("used", costs.gpu_hour_used, ranges.gpu_hour_used),
                 ("installed", costs.gpu_hour_installed, ranges.gpu_hour_installed),
@@ -215,15 +228,18 @@ def per_unit(plan: Plan) -> Table:
         rows += [
             (f"{unit}{who}", _unit_price(value, None, f"groups.{each.id}.{line}"))
             for unit, value, line in (
-                ("Million tokens read", each.million_in, "million_in"),
-                ("Million tokens written", each.million_out, "million_out"),
-                ("User and month", each.user_month, "user_month"),
+                ("Million input tokens", each.million_in, "million_in"),
+                ("Million output tokens", each.million_out, "million_out"),
+                ("Per user and month", each.user_month, "user_month"),
             )
             if value is not None
         ]
     currency = plan.scenario.cost.currency
     return Table(
-        "per_unit", "Per unit", (Column("unit", ""), Column("cost", currency, "price", currency)), tuple(rows)
+        "per_unit",
+        said("table.per_unit"),
+        (Column("unit", ""), Column("cost", currency, "price", currency)),
+        tuple(rows),
     )
 
 
@@ -237,14 +253,11 @@ def ranges_words(plan: Plan) -> str:
     if ranges is None or not ranges.causes:
         return ""
     widest = [NAMES["cause"].get(cause, cause) for cause in list(ranges.causes)[:3]]
-    return (
-        "Low and high: the money planned again with each cause (prices of one kind, support, PUE, discount rate) at the ends of its "
-        f"range, the causes taken as independent. The widest: {', '.join(widest)}."
-    )
+    return said("table.low and high the", widest=", ".join(widest))
 
 
 def _part_total(part: CostPart) -> Cell:
-    return Cell(part.total, line=f"cost.parts.{part.name.lower().replace(' ', '-')}")
+    return Cell(part.total, line=f"cost.parts.{part.key}")
 
 
 def cost_by_group(plan: Plan) -> Table:
@@ -252,11 +265,17 @@ def cost_by_group(plan: Plan) -> Table:
     names, currency = group_names(plan), plan.scenario.cost.currency
     return listed(
         "cost_by_group",
-        "By group, by the GPUs that each demands",
+        said("table.cost_by_group"),
         (
-            Column("name", "Group", of=lambda each: names[each.id]),
-            Column("total", f"TCO, {currency}", "money", currency, of=_group_total),
-            Column("share", "Share", "portion"),
+            Column("group", said("table.cost_by_group.group"), of=lambda each: names[each.id]),
+            Column(
+                "total",
+                said("table.cost_by_group.total", currency=currency),
+                "money",
+                currency,
+                of=_group_total,
+            ),
+            Column("share", said("table.cost_by_group.share"), "portion"),
             key("group_id", "id"),
         ),
         plan.costs.groups if plan.costs and plan.groups else (),
@@ -273,24 +292,42 @@ def bill_of_materials(plan: Plan) -> Table:
     discounted = any(material.discount for material in materials)
     return listed(
         "materials",
-        "Bill of materials, on the day it is installed",
+        said("table.materials"),
         (
-            Column("part", "Part", detail=True),
-            Column("name", "Item", of=lambda m: Cell(m.name, more={"note": m.part})),
-            Column("quantity", "Quantity", "number", of=_quantity),
-            Column("unit", "Unit", detail=True, words=lambda unit: "" if unit == "1" else unit),
-            Column("rule", "Rule", of=lambda m: Cell(m.rule, tone="small")),
-            Column("status", "Paid", detail=True, words=lambda status: PAID.get(status, STATUS.get(status))),
-            Column("unit_price", f"Price of one, {currency}", "price", currency, of=_price_of_one),
-            Column("known", "Price known", detail=True, of=_price_known),
-            Column("discount", "Discount", "share", detail=not discounted, words=_discount),
-            Column("cost", f"Cost, {currency}", "money", currency, of=_paid),
-            Column("currency", "Currency", detail=True, of=lambda _: currency),
-            Column("item", "Catalog", detail=True),
-            Column("sources", "Sources", "sources"),
+            Column("part", said("table.materials.part"), detail=True),
+            Column("name", said("table.materials.name"), of=lambda m: Cell(m.name, more={"note": m.part})),
+            Column("quantity", said("table.materials.quantity"), "number", of=_quantity),
+            Column(
+                "unit",
+                said("table.materials.unit"),
+                detail=True,
+                words=lambda unit: "" if unit == "1" else unit,
+            ),
+            Column("rule", said("table.materials.rule"), of=lambda m: Cell(m.rule, tone="small")),
+            Column(
+                "status",
+                said("table.materials.status"),
+                detail=True,
+                words=lambda status: PAID.get(status, STATUS.get(status)),
+            ),
+            Column(
+                "unit_price",
+                said("table.materials.unit_price", currency=currency),
+                "price",
+                currency,
+                of=_price_of_one,
+            ),
+            Column("known", said("table.materials.known"), detail=True, of=_price_known),
+            Column(
+                "discount", said("table.materials.discount"), "share", detail=not discounted, words=_discount
+            ),
+            Column("cost", said("table.materials.cost", currency=currency), "money", currency, of=_paid),
+            Column("currency", said("table.materials.currency"), detail=True, of=lambda _: currency),
+            Column("item", said("table.materials.item"), detail=True),
+            Column("sources", said("table.materials.sources"), "sources"),
         ),
         materials,
-        notes=("Prices of one are shown rounded; the cost is worked out before rounding.",),
+        notes=(said("table.unit prices are rounded"),),
     )
 
 
@@ -341,22 +378,22 @@ def prices(plan: Plan) -> Table:
     ]
     return listed(
         "prices",
-        "Prices",
+        said("table.prices"),
         (
-            Column("key", "Key"),
-            Column("name", "What"),
-            Column("value", f"Price, {currency}", "price", currency),
-            Column("per", "Per", words=lambda per: PER.get(per, per)),
-            Column("low", "Low", "price", currency),
-            Column("high", "High", "price", currency),
-            Column("currency", "Currency", detail=True, of=lambda _: currency),
-            Column("basis", "Basis", "basis"),
-            Column("as_of", "As of", "day"),
-            Column("stated", "Stated", "yes", detail=True),
-            Column("old", "Old", "yes", detail=True),
-            Column("sources", "Source", "sources"),
-            Column("locator", "Where", detail=True),
-            Column("note", "Note", detail=True),
+            Column("key", said("table.prices.key")),
+            Column("name", said("table.prices.name")),
+            Column("value", said("table.prices.value", currency=currency), "price", currency),
+            Column("per", said("table.prices.per"), words=lambda per: PER.get(per, per)),
+            Column("low", said("table.prices.low"), "price", currency),
+            Column("high", said("table.prices.high"), "price", currency),
+            Column("currency", said("table.prices.currency"), detail=True, of=lambda _: currency),
+            Column("basis", said("table.prices.basis"), "basis"),
+            Column("as_of", said("table.prices.as_of"), "day"),
+            Column("stated", said("table.prices.stated"), "yes", detail=True),
+            Column("old", said("table.prices.old"), "yes", detail=True),
+            Column("sources", said("table.prices.sources"), "sources"),
+            Column("locator", said("table.prices.locator"), detail=True),
+            Column("note", said("table.prices.note"), detail=True),
         ),
         [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
     )
@@ -402,13 +439,21 @@ def power(use: PowerUse) -> Table:
     )
     return listed(
         "power",
-        "Power and space",
+        said("table.power"),
         (
-            Column("part", "Part", of=lambda part: capital(part.name)),
-            Column("count", "Number", "number"),
-            Column("typical_w", "Typical", "watts", "W", of=lambda part: _watts(part, part.typical_w)),
-            Column("peak_w", "At peak", "watts", "W", of=lambda part: _watts(part, part.peak_w)),
-            Column("rack_units_u", "Height", "number", "U", words=_height),
+            Column("part", said("table.power.part"), of=lambda part: capital(part.name)),
+            Column("count", said("table.power.count"), "number"),
+            Column(
+                "typical_w",
+                said("table.power.typical_w"),
+                "watts",
+                "W",
+                of=lambda part: _watts(part, part.typical_w),
+            ),
+            Column(
+                "peak_w", said("table.power.peak_w"), "watts", "W", of=lambda part: _watts(part, part.peak_w)
+            ),
+            Column("rack_units_u", said("table.power.rack_units_u"), "number", "U", words=_height),
         ),
         use.parts,
         totals=(in_all,),
@@ -417,23 +462,39 @@ def power(use: PowerUse) -> Table:
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
     """What follows from the power in all, and what is not known of it."""
-    racks = "one host draws more, or is higher, than a rack may carry"
+    racks = "one host exceeds the rack limit, in power or height"
     if use.racks:
-        racks = f"{number(use.racks)}, of {counted(use.hosts_per_rack, 'host')} each at most"
+        racks = said(
+            "table.with at most each", racks=number(use.racks), hosts=counted(use.hosts_per_rack, "host")
+        )
     points = [
-        ("A host", f"{watts(use.host_peak_w)} at full load, {watts(use.host_typical_w)} typical"),
-        ("With cooling", f"{watts(use.facility_w)} typical, {number(round(use.energy_kwh))} kWh a year"),
-        ("Heat at peak", f"{number(round(use.heat_btu_h))} BTU/h"),
-        ("CO2 a year", f"{number(round(use.emissions_kg / 1000, 1))} t"),
-        ("Racks", racks),
+        (
+            said("table.power.host"),
+            said(
+                "table.at full load typical",
+                peak=watts(use.host_peak_w),
+                typical=watts(use.host_typical_w),
+            ),
+        ),
+        (
+            said("table.power.cooling"),
+            said(
+                "table.typical kwh a year",
+                typical=watts(use.facility_w),
+                energy=number(round(use.energy_kwh)),
+            ),
+        ),
+        (said("table.power.heat"), f"{number(round(use.heat_btu_h))} BTU/h"),
+        (said("table.power.co2"), f"{number(round(use.emissions_kg / 1000, 1))} t"),
+        (said("table.power.racks"), racks),
     ]
-    return [*points, ("Not known, and left out", "; ".join(use.excludes))] if use.excludes else points
+    return [*points, (said("table.power.left out"), "; ".join(use.excludes))] if use.excludes else points
 
 
 def hosts_over_years(costs: Costs) -> str:
     """The hosts that a cost is for: ``10 hosts, growing to 19 in year 5``."""
     grown = (
-        f", growing to {number(costs.hosts[-1])} in year {costs.years}"
+        said("table.growing to in year", hosts=number(costs.hosts[-1]), year=costs.years)
         if costs.hosts[-1] > costs.hosts[0]
         else ""
     )
@@ -444,7 +505,7 @@ def growth_words(costs: Costs) -> str:
     """From when on growth is left out of the cost; nothing where none is."""
     if not costs.growth_left_out:
         return ""
-    return f"From year {costs.growth_left_out} on the growth is more than one design can hold: hosts are counted as in the year before."
+    return said("table.from year on the", year=costs.growth_left_out)
 
 
 def _watts(part: PowerPart, value: float) -> Cell:
@@ -465,10 +526,10 @@ def margin(plan: Plan) -> Table | None:
         "internal",
         INTERNAL,
         (
-            Column("part", "All years"),
-            Column("paid", "We pay", "money", currency),
-            Column("price", "The customer pays", "money", currency),
-            Column("earned", "We earn", "money", currency),
+            Column("part", said("table.internal.part")),
+            Column("paid", said("table.internal.paid"), "money", currency),
+            Column("price", said("table.internal.price"), "money", currency),
+            Column("earned", said("table.internal.earned"), "money", currency),
         ),
         found,
         totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),

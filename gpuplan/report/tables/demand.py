@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, week_demand
+from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos
 from gpuplan.plan import Plan
@@ -23,9 +23,11 @@ from gpuplan.wording import (
     RULE_NAMES,
     amount,
     held_for_each,
+    mean_gpus,
     moment,
     number,
     percent,
+    said,
     week_hours,
     whole,
 )
@@ -38,40 +40,42 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     """How many GPUs each rule takes for enough."""
     return listed(
         "rules",
-        "What is enough",
+        said("table.rules"),
         (
             Column(
-                "rule", "Rule", of=lambda a: Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen)
+                "rule",
+                said("table.rules.rule"),
+                of=lambda a: Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen),
             ),
             Column(
                 "gpus",
-                "GPUs",
+                said("table.rules.gpus"),
                 "number",
-                words=lambda gpus: "cannot say" if gpus is None else number(whole(gpus)),
+                words=lambda gpus: "not applicable" if gpus is None else number(whole(gpus)),
             ),
-            Column("method", "Assumption", words=lambda method: METHOD_NAMES.get(method, "")),
-            Column("chosen", "Chosen", "yes", detail=True),
+            Column("method", said("table.rules.method"), words=lambda method: METHOD_NAMES.get(method, "")),
+            Column("chosen", said("table.rules.chosen"), "yes", detail=True),
         ),
         found,
     )
 
 
-def _mean(gpus: float) -> float:
-    """GPUs on average as a sentence has them: whole where they are many."""
-    return round(gpus, 1) if gpus < 100 else round(gpus)
+def saved_gpus(week: WeekDemand) -> float:
+    """GPUs that different hours save on average: the difference of the two means as they are said."""
+    return mean_gpus(mean_gpus(week.everybody_gpus) - mean_gpus(week.peak_gpus))
 
 
 def peak_words(plan: Plan) -> str:
     """When most GPUs are needed on average, and what groups and places with other hours lend each other."""
     week, *others = week_demand(plan)
-    season = f" (clocks as in {week.season})" if others else ""
-    gpus = amount(_mean(week.peak_gpus), "GPU")
-    if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
-        return f"Busiest on average: {gpus}, with all groups at their peak at the same time."
+    season = said("table.clocks as in", season=week.season) if others else ""
+    gpus = amount(mean_gpus(week.peak_gpus), "GPU")
+    if not saved_gpus(week):
+        return said("table.busiest on average when", gpus=gpus)
     return (
-        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; with all groups at their peak at the same time it would be "
-        f"{number(_mean(week.everybody_gpus))}, so groups and places with other hours lend each other "
-        f"{number(_mean(week.lent_gpus))}."
+        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; if all groups peaked together it would be "
+        f"{number(mean_gpus(week.everybody_gpus))}, so sharing across hours and sites saves "
+        f"{number(saved_gpus(week))}."
     )
 
 
@@ -90,20 +94,20 @@ def week(
     clusters = pool_names(plan.pools)
     return Table(
         "week",
-        "Through the week",
+        said("table.week"),
         (
-            Column("pool", "Cluster"),
-            Column("mean_gpus", "Mean GPUs", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("hosts", "Hosts", "number"),
-            Column("when", f"When ({clock})"),
-            Column("chosen", "Sized for it", "yes", detail=True),
-            Column("requests", "Requests by group", detail=True),
+            Column("pool", said("table.week.pool")),
+            Column("mean_gpus", said("table.week.mean_gpus"), "mean"),
+            Column("gpus", said("table.week.gpus"), "number"),
+            Column("hosts", said("table.week.hosts"), "number"),
+            Column("when", said("table.week.when", clock=clock)),
+            Column("chosen", said("table.week.chosen"), "yes", detail=True),
+            Column("requests", said("table.week.requests"), detail=True),
         ),
         tuple(
             (
                 Cell(pool.pool, words=clusters.get(pool.pool)),
-                Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
+                want.mix.gpus,
                 want.gpus,
                 Cell(hosts, words=f"{hosts}" + " (sized for)" * (at == pool.chosen)),
                 when(want.mix),
@@ -122,17 +126,20 @@ def methods(found: Methods) -> Table:
 
     def formula(answer: MethodAnswer) -> str:
         together = found.target.each and not held_for_each(answer.method, rule)
-        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests as one" * together
+        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together
 
     return listed(
         "methods",
-        "Methods",
+        said("table.methods"),
         (
-            Column("method", "Assumption", of=_method),
-            Column("formula", "Formula", of=formula),
-            Column("gpus", "GPUs", "number", of=_gpus),
+            Column("method", said("table.methods.method"), of=_method),
+            Column("formula", said("table.methods.formula"), of=formula),
+            Column("gpus", said("table.methods.gpus"), "number", of=_gpus),
             Column(
-                "chance", f"Chance with {number(found.gpus)}, without failover capacity", "share", of=_chance
+                "chance",
+                said("table.methods.chance", gpus=number(found.gpus)),
+                "share",
+                of=_chance,
             ),
         ),
         found.answers,
@@ -145,7 +152,7 @@ def _method(answer: MethodAnswer) -> Cell:
 
 def _gpus(answer: MethodAnswer) -> Cell:
     low, high = answer.low_gpus, answer.high_gpus
-    words = "cannot say" if answer.gpus is None else number(answer.gpus)
+    words = "not applicable" if answer.gpus is None else number(answer.gpus)
     if low is not None and high is not None:
         words = f"{number(low)} to {number(high)}, {words}"
     return Cell(answer.gpus, words, low, high)
@@ -167,19 +174,25 @@ def simulated(plan: Plan, found: Simulated) -> Table:
     names = {group.id: group.name for group in plan.scenario.groups}
     return listed(
         "simulated",
-        "Simulated",
+        said("table.simulated"),
         (
             Column(
-                "group_id", "Id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""
+                "group_id",
+                said("table.simulated.group_id"),
+                detail=True,
+                of=lambda seen: seen["group"] if seen["group"] in names else "",
             ),
-            Column("name", "Group", of=lambda seen: names.get(seen["group"], "All")),
-            Column("requests", "Requests", "number"),
-            Column("waited", "Waited", "share", of=partial(_uncertain, "waited")),
+            Column("name", said("table.simulated.name"), of=lambda seen: names.get(seen["group"], "All")),
+            Column("requests", said("table.simulated.requests"), "number"),
+            Column("waited", said("table.simulated.waited"), "share", of=partial(_uncertain, "waited")),
             Column(
-                "waited_longer", "Waited over the limit", "share", of=partial(_uncertain, "waited_longer")
+                "waited_longer",
+                said("table.simulated.waited_longer"),
+                "share",
+                of=partial(_uncertain, "waited_longer"),
             ),
-            Column("denied", "Denied", "share", of=partial(_uncertain, "denied")),
-            Column("wait_p90_h", "90 % wait at most", "wait", "h"),
+            Column("denied", said("table.simulated.denied"), "share", of=partial(_uncertain, "denied")),
+            Column("wait_p90_h", said("table.simulated.wait_p90_h"), "wait", "h"),
         ),
         (*found["groups"], found["overall"]),
     )
@@ -190,26 +203,26 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
     rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
     return listed(
         "simulated_hosts",
-        "Simulated",
+        said("table.simulated_hosts"),
         (
-            Column("hosts", "Hosts", words=lambda hosts: amount(hosts, "host")),
-            Column("gpus", "GPUs", "number"),
+            Column("hosts", said("table.simulated_hosts.hosts"), words=lambda hosts: amount(hosts, "host")),
+            Column("gpus", said("table.simulated_hosts.gpus"), "number"),
             Column(
                 "chance",
-                f"{CHANCES[rule]}, {'unluckiest group' if each else 'all'}",
+                f"{CHANCES[rule]}, {'worst group' if each else 'all'}",
                 "share",
                 of=partial(_uncertain, "chance"),
             ),
             Column(
                 "wait_p90_h",
-                "90 % wait at most",
+                said("table.simulated_hosts.wait_p90_h"),
                 "wait",
                 "h",
                 of=lambda simulation: simulation["overall"]["wait_p90_h"],
             ),
             Column(
                 "utilisation",
-                "GPUs allocated",
+                said("table.simulated_hosts.utilisation"),
                 "share",
                 of=lambda simulation: simulation["utilisation"]["value"],
             ),
@@ -232,14 +245,14 @@ def silos(plan: Plan, found: Silos) -> Table:
     apart = (found.hosts, found.gpus, found.utilisation)
     return listed(
         "silos",
-        "Silos against the pool, with failover capacity",
+        said("table.silos"),
         (
-            Column("group_id", "Id", detail=True, of="group"),
-            Column("name", "Silo", of=lambda silo: names[silo.group]),
-            Column("gpus_demanded", "GPU demand", "number", of="gpus"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number", of="installed_gpus"),
-            Column("utilisation", "Utilisation", "share"),
+            Column("group_id", said("table.silos.group_id"), detail=True, of="group"),
+            Column("name", said("table.silos.name"), of=lambda silo: names[silo.group]),
+            Column("gpus_demanded", said("table.silos.gpus_demanded"), "number", of="gpus"),
+            Column("hosts", said("table.silos.hosts"), "number"),
+            Column("gpus", said("table.silos.gpus"), "number", of="installed_gpus"),
+            Column("utilisation", said("table.silos.utilisation"), "share"),
         ),
         found.groups,
         totals=(
@@ -260,14 +273,19 @@ def growth(found: Sequence[Year]) -> Table:
     """The demand of each year, and the hosts to buy at its start."""
     return listed(
         "growth",
-        "Growth",
+        said("table.growth"),
         (
             Column("year", "", words=lambda year: f"Year {year}"),
-            Column("people", "Users, summed over groups", "number"),
-            Column("gpus_demanded", "GPU demand", "number", words=lambda gpus: number(whole(gpus))),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("hosts_bought", "Hosts to buy", "number"),
+            Column("people", said("table.growth.people"), "number"),
+            Column(
+                "gpus_demanded",
+                said("table.growth.gpus_demanded"),
+                "number",
+                words=lambda gpus: number(whole(gpus)),
+            ),
+            Column("hosts", said("table.growth.hosts"), "number"),
+            Column("gpus", said("table.growth.gpus"), "number"),
+            Column("hosts_bought", said("table.growth.hosts_bought"), "number"),
         ),
         found,
     )

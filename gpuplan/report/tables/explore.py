@@ -13,6 +13,7 @@ from gpuplan.analysis.option import Option
 from gpuplan.locales import written
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.alternatives import count_over_years
+from gpuplan.wording import said
 
 Found = Mapping[str, Any]
 """What was explored, as ``exploration_dict`` gives it; each option is a dict, too."""
@@ -29,16 +30,16 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
         "designs",
         title,
         (
-            Column("label", "Design"),
-            Column("hosts", "Hosts", "number", of=_hosts),
-            Column("gpus", "GPUs", "number"),
-            Column("gpus_alike", "Counted alike", "number"),
-            Column("net_present", f"Net present cost, {currency}", "money", currency),
-            Column("gpu_hour_used", "GPU-hour used", "money", currency),
-            Column("waiting_pct", "Waiting", "share", of=_waiting),
-            Column("short_h", "Capacity shortfall", "hours", "h"),
-            Column("peak_w", "At peak", "watts", "W"),
-            Column("why_not", "Why it does not win", of=why_not),
+            Column("label", said("table.designs.label")),
+            Column("hosts", said("table.designs.hosts"), "number", of=_hosts),
+            Column("gpus", said("table.designs.gpus"), "number"),
+            Column("gpus_alike", said("table.designs.gpus_alike"), "number"),
+            Column("net_present", said("table.designs.net_present", currency=currency), "money", currency),
+            Column("gpu_hour_used", said("table.designs.gpu_hour_used"), "money", currency),
+            Column("waiting_pct", said("table.designs.waiting_pct"), "share", of=_waiting),
+            Column("short_h", said("table.designs.short_h"), "hours", "h"),
+            Column("peak_w", said("table.designs.peak_w"), "watts", "W"),
+            Column("why_not", said("table.designs.why_not"), of=why_not),
         ),
         options,
     )
@@ -49,13 +50,13 @@ def works(found: Found) -> Table:
     own = found["works"][0]["own"] if found["works"] else "the chosen GPU"
     return listed(
         "works",
-        f"The work of one GPU, in {own}",
+        said("table.works", own=own),
         (
-            Column("gpu", "GPU"),
-            Column("groups", "Groups", words=lambda names: ", ".join(names)),
-            Column("ratio", "Work", "number", words=lambda ratio: written(ratio, ".2g")),
-            Column("how", "Compared by", of=lambda work: Cell(work["how"], tone="small")),
-            Column("basis", "Basis", "basis"),
+            Column("gpu", said("table.works.gpu")),
+            Column("groups", said("table.works.groups"), words=lambda names: ", ".join(names)),
+            Column("ratio", said("table.works.ratio"), "number", words=lambda ratio: written(ratio, ".2g")),
+            Column("how", said("table.works.how"), of=lambda work: Cell(work["how"], tone="small")),
+            Column("basis", said("table.works.basis"), "basis"),
         ),
         found["works"],
     )
@@ -75,11 +76,11 @@ def against(found: Found, option: Found) -> str:
     """What is against a design, and whether it is the recommended one or the one that was asked about."""
     winner, asked = found["winner"], found["asked"]
     if winner is not None and option["candidate"] == winner["candidate"]:
-        said = ["the recommended one"]
+        said = ["recommended"]
     else:
         said = list(option["why_not"])
     if option["candidate"] == asked["candidate"]:
-        said.insert(0, "the design as it stands")
+        said.insert(0, "the current design")
     return "; ".join(said)
 
 
@@ -88,8 +89,11 @@ def unpriced(found: Found) -> Table:
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
     return Table(
         "unpriced",
-        "In, but without a price",
-        (Column("designs", "Designs", "number"), Column("name", "No price of")),
+        said("table.unpriced"),
+        (
+            Column("designs", said("table.unpriced.designs"), "number"),
+            Column("name", said("table.unpriced.name")),
+        ),
         tuple((count, name) for name, count in missing.most_common()),
     )
 
@@ -98,12 +102,12 @@ def without_price(options: Sequence[Found]) -> Table:
     """Designs that would do, but cannot be ranked by cost, and what their cost leaves out."""
     return listed(
         "without_price",
-        "Without a price",
+        said("table.without_price"),
         (
-            Column("label", "Design"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("excludes", "Its cost leaves out", of=_left_out),
+            Column("label", said("table.without_price.label")),
+            Column("hosts", said("table.without_price.hosts"), "number"),
+            Column("gpus", said("table.without_price.gpus"), "number"),
+            Column("excludes", said("table.without_price.excludes"), of=_left_out),
         ),
         options,
     )
@@ -122,11 +126,11 @@ def reasons(found: Found) -> Table:
     listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(
         "rejected",
-        "Out, and why",
+        said("table.rejected"),
         (
-            Column("reason", "Reason"),
-            Column("designs", "Designs", "number"),
-            Column("such_as", "Such as"),
+            Column("reason", said("table.rejected.reason")),
+            Column("designs", said("table.rejected.designs"), "number"),
+            Column("such_as", said("table.rejected.such_as")),
         ),
         tuple(
             (reason, len(labels), Cell(tuple(labels), words=_some(labels), tone="small"))
@@ -148,7 +152,7 @@ def every_design(found: Found) -> Table:
     best = [option["candidate"] for option in found["frontier"]]
     return Table(
         "every_design",
-        "Every design",
+        said("table.every_design"),
         tuple(Column(name, name.replace("_", " ").capitalize()) for name in names),
         tuple(
             (

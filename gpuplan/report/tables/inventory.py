@@ -9,7 +9,7 @@ from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
 from gpuplan.report.table import Column, Table, key, listed
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import amount, counted, number
+from gpuplan.wording import amount, counted, number, said
 
 
 def inventory(plan: Plan) -> Table:
@@ -17,19 +17,19 @@ def inventory(plan: Plan) -> Table:
     names, found = group_names(plan), plan.inventory
     groups = sorted(found.groups, key=lambda use: use.priority) if found else []
     columns = [
-        Column("group", "Group", of=lambda use: names[use.id]),
-        Column("priority", "Priority", "number"),
-        Column("vms", "VMs", "number"),
-        Column("there", "VMs on hosts there", "number"),
-        Column("elsewhere", "On another GPU", "number"),
-        Column("rest", "VMs on new hosts", "number"),
+        Column("group", said("table.inventory.group"), of=lambda use: names[use.id]),
+        Column("priority", said("table.inventory.priority"), "number"),
+        Column("vms", said("table.inventory.vms"), "number"),
+        Column("there", said("table.inventory.there"), "number"),
+        Column("elsewhere", said("table.inventory.elsewhere"), "number"),
+        Column("rest", said("table.inventory.rest"), "number"),
         key("group_id", "id"),
     ]
     if not any(use.elsewhere for use in groups):
         del columns[4]
     return listed(
         "inventory",
-        "What fits on the hosts already there",
+        said("table.inventory"),
         tuple(columns),
         groups,
         notes=_inventory_notes(plan),
@@ -51,15 +51,15 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
         return
     used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
     sure = "" if found.proven else "; more may fit, as this is not proven"
-    yield f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
+    yield said("table.with every host up", used=number(used), gpus=amount(there, "GPU"), sure=sure)
     pools = whole_pools(plan.pools)
     if len(pools) == 1:
         return
     home = next((pool.name for pool in pools.values() if pool.existing_hosts), "")
     if home and len({group.priority for group in plan.scenario.groups}) == 1:
-        yield f"No group has a better priority than another, so all join the {home}, which has the largest demand."
+        yield said("table.all groups have the", home=home)
     else:
-        yield "By priority, each group takes the smallest hosts already there that hold its VMs; those left join the largest pool."
+        yield said("table.by priority each group")
 
 
 def _bought(found: Inventory) -> str:
@@ -67,12 +67,12 @@ def _bought(found: Inventory) -> str:
     left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
     if left:
         return (
-            f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs otherwise, so that "
-            "fewer are bought in all."
+            f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs differently, so that "
+            "fewer hosts are bought in total."
         )
     if found.buy:
-        return f"All VMs fit there: the design buys {buys} as failover capacity only."
-    return "All VMs fit there, failover capacity included: no host is bought."
+        return said("table.all vms fit there", buys=buys)
+    return said("table.all vms fit there 2")
 
 
 def _beside(plan: Plan, found: Inventory) -> str:
@@ -81,10 +81,7 @@ def _beside(plan: Plan, found: Inventory) -> str:
     if not others:
         return ""
     boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
-    return (
-        f"Hosts with {boards} are a cluster of their own, not part of this design: VMs with whole GPUs run there if the frame buffer "
-        f"is as large, shares and profiles do not. With what fits there, {counted(found.buy_beside, 'host')} must be bought."
-    )
+    return said("table.hosts with form a", boards=boards, hosts=counted(found.buy_beside, "host"))
 
 
 def hosts_there(plan: Plan) -> Table:
@@ -92,15 +89,15 @@ def hosts_there(plan: Plan) -> Table:
     gpus = plan.catalog.gpus
     return listed(
         "hosts_there",
-        "Hosts already there",
+        said("table.hosts_there"),
         (
-            Column("kind", "Kind", of="name"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpu", "GPU", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", "GPUs each", "number"),
-            Column("gpus_used", "GPUs used", "number"),
-            Column("vms", "VMs", "number"),
-            Column("joins", "In this design", "yes"),
+            Column("kind", said("table.hosts_there.kind"), of="name"),
+            Column("hosts", said("table.hosts_there.hosts"), "number"),
+            Column("gpu", said("table.hosts_there.gpu"), words=lambda id: gpus[id].name),
+            Column("gpus_per_host", said("table.hosts_there.gpus_per_host"), "number"),
+            Column("gpus_used", said("table.hosts_there.gpus_used"), "number"),
+            Column("vms", said("table.hosts_there.vms"), "number"),
+            Column("joins", said("table.hosts_there.joins"), "yes"),
         ),
         plan.inventory.kinds if plan.inventory else (),
     )

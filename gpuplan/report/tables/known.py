@@ -26,6 +26,7 @@ from gpuplan.wording import (
     counted,
     money,
     number,
+    said,
     stated_percent,
 )
 
@@ -82,12 +83,12 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
         key,
         title,
         (
-            Column("key", "Key", detail=True),
-            Column("name", "Planning value", of=name),
-            Column("shown", "Value", of=lambda each: assumed_value(plan, each)),
-            Column("range", "Range", of=lambda each: assumed_range(plan, each)),
-            Column("note", "Why", of=lambda each: capital(quoted(each.note))),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("key", said("table.known.key"), detail=True),
+            Column("name", said("table.known.name"), of=name),
+            Column("shown", said("table.known.shown"), of=lambda each: assumed_value(plan, each)),
+            Column("range", said("table.known.range"), of=lambda each: assumed_range(plan, each)),
+            Column("note", said("table.known.note"), of=lambda each: capital(quoted(each.note))),
+            Column("sources", said("table.known.sources"), "sources", detail=True),
         ),
         found,
     )
@@ -106,7 +107,7 @@ def stated_at(plan: Plan, key: str) -> str:
 def input_words(plan: Plan, path: str, value: Any) -> str:
     """An input as a reader sees it, with its unit."""
     if value is None or value == "":
-        return "as planned for want of one"
+        return "as planned, none stated"
     if path.startswith("prices."):
         return money(value, plan.scenario.cost.currency)
     spec = field_of(path)
@@ -123,12 +124,18 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
 def assumed_range(plan: Plan, given: Input) -> str:
     """Between what a planning value is likely; nothing where that is not known."""
     low, high = _ends(plan, given.key)
-    if low is None or high is None or not low <= float(given.value) <= high:
+    scale = 100 if _in_per_cent(given) else 1
+    if low is None or high is None or not low <= float(given.value) / scale <= high:
         return ""
     currency, priced = plan.scenario.cost.currency, given.key in _priced(plan)
     return " to ".join(
         _share(given.key, n) or (bare_amount(n, currency) if priced else number(n)) for n in (low, high)
     )
+
+
+def _in_per_cent(given: Input) -> bool:
+    """Whether a share was already told in per cent."""
+    return given.key.endswith("_share") and given.unit == "%"
 
 
 def _priced(plan: Plan) -> dict[str, str]:
@@ -154,7 +161,7 @@ def assumed_name(plan: Plan, key: str) -> str:
     """What is assumed, by the name that a reader knows it by."""
     prices = _priced(plan)
     if key in prices:
-        return f"Price of {prices[key]}"
+        return said("table.price of", what=prices[key])
     if key in FACT_NAMES:
         return FACT_NAMES[key]
     if path := stated_at(plan, key):
@@ -173,7 +180,8 @@ def assumed_value(plan: Plan, given: Input) -> str:
     """What is assumed, with its unit."""
     if "/" not in given.key:
         return input_words(plan, given.key, given.value)
-    return _share(given.key, given.value) or amount(given.value, given.unit)
+    value = given.value / 100 if _in_per_cent(given) else given.value
+    return _share(given.key, value) or amount(given.value, given.unit)
 
 
 def _share(key: str, value: Any) -> str:

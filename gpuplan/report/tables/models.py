@@ -12,7 +12,7 @@ from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
 from gpuplan.report.table import Cell, Column, Table, key, listed
-from gpuplan.wording import NAMES, rough, rough_range, share_words
+from gpuplan.wording import NAMES, rough, rough_range, said, share_words
 
 LIMITS = NAMES["limit of a replica"]
 
@@ -22,41 +22,68 @@ def serving(plan: Plan) -> Table:
     precisions = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
     return listed(
         "serving",
-        "LLM serving",
+        said("table.serving.llm"),
         (
-            Column("group", "Group", of="name"),
-            Column("model", "Model", of=lambda made: f"{made.model}, {precisions[made.weights]}"),
-            Column("requests", "Requests at once", "whole", of=_figure("requests", "requests_at_once")),
-            Column("limited_by", "Limited by", of="limit", words=LIMITS.get),
-            Column("gpus_each", "GPUs per replica", "number", of=_figure("gpus", "replica_gpus")),
-            Column("replicas", "Replicas", "number", of=_figure("replicas", "replicas")),
+            Column("group", said("table.serving.group"), of="name"),
             Column(
-                "first_token", "First token", "number", "s", of=_range(_first_token_s, "llm_first_token_s")
+                "model",
+                said("table.serving.model"),
+                of=lambda made: f"{made.model}, {precisions[made.weights]}",
+            ),
+            Column(
+                "requests",
+                said("table.serving.requests"),
+                "whole",
+                of=_figure("requests", "requests_at_once"),
+            ),
+            Column("limited_by", said("table.serving.limited_by"), of="limit", words=LIMITS.get),
+            Column(
+                "gpus_each", said("table.serving.gpus_each"), "number", of=_figure("gpus", "replica_gpus")
+            ),
+            Column("replicas", said("table.serving.replicas"), "number", of=_figure("replicas", "replicas")),
+            Column(
+                "first_token",
+                said("table.serving.first_token"),
+                "number",
+                "s",
+                of=_range(_first_token_s, "llm_first_token_s"),
             ),
             Column(
                 "tokens_per_s",
-                "Then tokens/s",
+                said("table.serving.tokens_per_s"),
                 "number",
                 of=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
             ),
             Column(
                 "replica_tokens",
-                "Tokens/s of a replica",
+                said("table.serving.replica_tokens"),
                 "number",
                 of=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
             ),
             Column(
                 "at_once",
-                "Requests that a replica takes",
+                said("table.serving.at_once"),
                 "number",
                 detail=True,
                 of=lambda made: made.limits.requests,
             ),
-            Column("by_memory", "By memory", "number", detail=True, of=lambda made: made.limits.memory),
-            Column("by_speed", "By speed", "number", detail=True, of=lambda made: made.limits.speed),
+            Column(
+                "by_memory",
+                said("table.serving.by_memory"),
+                "number",
+                detail=True,
+                of=lambda made: made.limits.memory,
+            ),
+            Column(
+                "by_speed",
+                said("table.serving.by_speed"),
+                "number",
+                detail=True,
+                of=lambda made: made.limits.speed,
+            ),
             Column(
                 "by_first_token",
-                "By first token",
+                said("table.serving.by_first_token"),
                 "number",
                 detail=True,
                 of=lambda made: made.limits.first_token,
@@ -71,35 +98,46 @@ def tuning(plan: Plan) -> Table:
     """The jobs that tune language models: GPUs, speed and hours of one."""
     return listed(
         "tuning",
-        "Fine-tuning",
+        said("table.tuning"),
         (
-            Column("group", "Group", of="name"),
-            Column("model", "Model", of=lambda made: f"{made.model}, {METHODS[made.method]}"),
-            Column("tokens", "Million tokens of a job", "number", of=_figure("tokens", "job_h")),
+            Column("group", said("table.tuning.group"), of="name"),
             Column(
-                "jobs_per_day", "Jobs a day", "number", of=lambda made: Cell(made.jobs_per_day, words=None)
+                "model", said("table.tuning.model"), of=lambda made: f"{made.model}, {METHODS[made.method]}"
+            ),
+            Column("tokens", said("table.tuning.tokens"), "number", of=_figure("tokens", "job_h")),
+            Column(
+                "jobs_per_day",
+                said("table.tuning.jobs_per_day"),
+                "number",
+                of=lambda made: Cell(made.jobs_per_day, words=None),
             ),
             Column(
                 "gpus_each",
-                "GPUs of a job",
+                said("table.tuning.gpus_each"),
                 "number",
                 of=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
             ),
             Column(
                 "memory_gib",
-                "Memory of each",
+                said("table.tuning.memory_gib"),
                 "number",
                 "GiB",
                 of=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
             ),
             Column(
                 "tokens_per_gpu",
-                "Tokens/s of each",
+                said("table.tuning.tokens_per_gpu"),
                 "number",
                 of=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
             ),
-            Column("hours", "Hours of a job", "number", "h", of=_range(lambda made: made.hours, "job_h")),
-            Column("known", "Known from", detail=True, of="how"),
+            Column(
+                "hours",
+                said("table.tuning.hours"),
+                "number",
+                "h",
+                of=_range(lambda made: made.hours, "job_h"),
+            ),
+            Column("known", said("table.tuning.known"), detail=True, of="how"),
             key("group_id", "id"),
         ),
         list(plan.llm.tuning.values()),
@@ -110,19 +148,43 @@ def retrieval(plan: Plan) -> Table:
     """What searching documents takes: parts of a GPU, the index, and the VMs of the database."""
     return listed(
         "retrieval",
-        "Embeddings and RAG",
+        said("table.retrieval"),
         (
-            Column("group", "Group", of="name"),
-            Column("models", "Models", of=lambda made: ", ".join(model.name for model in made.models)),
-            Column("queries_per_s", "Queries a second", "number", of=_rough("queries_per_s", "queries")),
-            Column("busy_gpus", "GPUs of work", "number", of=_rough("busy_gpus", "rag_gpus")),
-            Column("gpus_each", "GPU of a replica", "number", of=_figure("gpus", "rag_share")),
-            Column("replicas", "Replicas", "number", of=_figure("replicas", "rag_replicas")),
-            Column("passages", "Passages", "number"),
-            Column("index_gib", "Index", "number", "GiB", of=_rough("index_gib", "rag_index_gib")),
-            Column("database_vms", "Database VMs", "number", of=_figure("database_vms", "rag_database_vms")),
-            Column("database_vcpus", "vCPUs each", "number", detail=True),
-            Column("database_gib", "Memory each", "number", "GiB", detail=True),
+            Column("group", said("table.retrieval.group"), of="name"),
+            Column(
+                "models",
+                said("table.retrieval.models"),
+                of=lambda made: ", ".join(model.name for model in made.models),
+            ),
+            Column(
+                "queries_per_s",
+                said("table.retrieval.queries_per_s"),
+                "number",
+                of=_rough("queries_per_s", "queries"),
+            ),
+            Column(
+                "busy_gpus", said("table.retrieval.busy_gpus"), "number", of=_rough("busy_gpus", "rag_gpus")
+            ),
+            Column("gpus_each", said("table.retrieval.gpus_each"), "number", of=_figure("gpus", "rag_share")),
+            Column(
+                "replicas", said("table.retrieval.replicas"), "number", of=_figure("replicas", "rag_replicas")
+            ),
+            Column("passages", said("table.retrieval.passages"), "number"),
+            Column(
+                "index_gib",
+                said("table.retrieval.index_gib"),
+                "number",
+                "GiB",
+                of=_rough("index_gib", "rag_index_gib"),
+            ),
+            Column(
+                "database_vms",
+                said("table.retrieval.database_vms"),
+                "number",
+                of=_figure("database_vms", "rag_database_vms"),
+            ),
+            Column("database_vcpus", said("table.retrieval.database_vcpus"), "number", detail=True),
+            Column("database_gib", said("table.retrieval.database_gib"), "number", "GiB", detail=True),
             key("group_id", "id"),
         ),
         list(plan.llm.retrieval.values()),
@@ -134,14 +196,32 @@ def token_costs(plan: Plan) -> Table:
     currency = plan.scenario.cost.currency
     return listed(
         "token_costs",
-        "Cost of tokens",
+        said("table.token_costs"),
         (
-            Column("name", "Group"),
-            Column("way", "Tokens of", of=_way),
-            Column("million_in", f"Million in, {currency}", "price", currency, of=_traced("million_in")),
-            Column("million_out", f"Million out, {currency}", "price", currency, of=_traced("million_out")),
-            Column("user_month", f"User and month, {currency}", "price", currency, of=_traced("user_month")),
-            Column("year", f"A year, {currency}", "money", currency),
+            Column("group", said("table.token_costs.group"), of="name"),
+            Column("way", said("table.token_costs.way"), of=_way),
+            Column(
+                "million_in",
+                said("table.token_costs.million_in", currency=currency),
+                "price",
+                currency,
+                of=_traced("million_in"),
+            ),
+            Column(
+                "million_out",
+                said("table.token_costs.million_out", currency=currency),
+                "price",
+                currency,
+                of=_traced("million_out"),
+            ),
+            Column(
+                "user_month",
+                said("table.token_costs.user_month", currency=currency),
+                "price",
+                currency,
+                of=_traced("user_month"),
+            ),
+            Column("year", said("table.token_costs.year", currency=currency), "money", currency),
             key("group_id", "group"),
         ),
         token_prices(plan),
@@ -151,12 +231,14 @@ def token_costs(plan: Plan) -> Table:
 def _way(price: TokenPrice) -> str:
     """Where tokens come from."""
     if price.way == "design":
-        load = f"{share_words(price.load)} of the planned load"
-        return f"this design, as its users work: {load}" if price.own else f"this design, {load}"
+        load = said("table.of the planned load", share=share_words(price.load))
+        return (
+            said("table.this design at its", load=load) if price.own else said("table.this design", load=load)
+        )
     return f"{WAYS[price.way]}, {price.note}"
 
 
-WAYS = {"rent": "rented GPUs for the same hours", "price": "a service at a price per token"}
+WAYS = {"rent": "rented GPUs for the same hours", "price": "a hosted service, at a price per token"}
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:

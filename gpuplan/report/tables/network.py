@@ -14,7 +14,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed, two_places
-from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, share_range
+from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
 
 MET = {True: "met", False: "not met", None: "not measured"}
 """Whether a rule of the vendor is met, in words."""
@@ -42,19 +42,28 @@ def remote_gpus(plan: Plan) -> Table:
     groups = {group.id for group in plan.groups}
     return listed(
         "remote_gpus",
-        "GPUs over the network",
+        said("table.remote_gpus"),
         (
-            Column("group", "Group", of="name"),
-            Column("work", "Work", of="workload_name"),
-            Column("users", "Users on a link", "number"),
-            Column("gbit_s_each", "Gbit/s a user", "number", "Gbit/s", of="needs_gbit_s", words=two_places),
-            Column("kept_low", "Low", "portion", detail=True),
-            Column("kept", "Share of native speed", "range", of=lambda use: _kept(use, _slowdown(use))),
-            Column("kept_high", "High", "portion", detail=True),
-            Column("slowdown", "Slowdown", "number", of=_slowed),
-            Column("verdict", "Verdict", words=VERDICTS.get),
-            Column("basis", "Basis", "basis"),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("group", said("table.remote_gpus.group"), of="name"),
+            Column("work", said("table.remote_gpus.work"), of="workload_name"),
+            Column("users", said("table.remote_gpus.users"), "number"),
+            Column(
+                "gbit_s_each",
+                said("table.remote_gpus.gbit_s_each"),
+                "number",
+                "Gbit/s",
+                of="needs_gbit_s",
+                words=two_places,
+            ),
+            Column("kept_low", said("table.remote_gpus.kept_low"), "portion", detail=True),
+            Column(
+                "kept", said("table.remote_gpus.kept"), "range", of=lambda use: _kept(use, _slowdown(use))
+            ),
+            Column("kept_high", said("table.remote_gpus.kept_high"), "portion", detail=True),
+            Column("slowdown", said("table.remote_gpus.slowdown"), "number", of=_slowed),
+            Column("verdict", said("table.remote_gpus.verdict"), words=VERDICTS.get),
+            Column("basis", said("table.remote_gpus.basis"), "basis"),
+            Column("sources", said("table.remote_gpus.sources"), "sources", detail=True),
             key("group_id", lambda use: use.id if use.id in groups else ""),
         ),
         plan.network.remote,
@@ -81,28 +90,35 @@ def training(plan: Plan) -> Table:
     """What training on several hosts achieves, for the groups that train so and for the job that is asked about."""
     return listed(
         "training",
-        "Training on several hosts",
+        said("table.training"),
         (
-            Column("job", "Job", of="name"),
-            Column("work", "Work", of="workload_name"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus_per_host", "GPUs per host", "number"),
-            Column("low", "Low", "portion", detail=True, of="efficiency_low"),
+            Column("job", said("table.training.job"), of="name"),
+            Column("work", said("table.training.work"), of="workload_name"),
+            Column("hosts", said("table.training.hosts"), "number"),
+            Column("gpus_per_host", said("table.training.gpus_per_host"), "number"),
+            Column("low", said("table.training.low"), "portion", detail=True, of="efficiency_low"),
             Column(
-                "efficiency", "Efficiency", "range", of=lambda use: _efficiency(use, f"{use.path}.efficiency")
+                "efficiency",
+                said("table.training.efficiency"),
+                "range",
+                of=lambda use: _efficiency(use, f"{use.path}.efficiency"),
             ),
-            Column("high", "High", "portion", detail=True, of="efficiency_high"),
-            Column("per_s", "A second", "number", of=_per_s),
-            Column("hours", "Hours", "number", "h", words=lambda h: None if h is None else written(h, ".1f")),
-            Column("knee_hosts", "Useful hosts", "number", of=_knee),
-            Column("verdict", "Verdict", words=VERDICTS.get),
-            Column("basis", "Basis", "basis"),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("high", said("table.training.high"), "portion", detail=True, of="efficiency_high"),
+            Column("per_s", said("table.training.per_s"), "number", of=_per_s),
+            Column(
+                "hours",
+                said("table.training.hours"),
+                "number",
+                "h",
+                words=lambda h: None if h is None else written(h, ".1f"),
+            ),
+            Column("knee_hosts", said("table.training.knee_hosts"), "number", of=_knee),
+            Column("verdict", said("table.training.verdict"), words=VERDICTS.get),
+            Column("basis", said("table.training.basis"), "basis"),
+            Column("sources", said("table.training.sources"), "sources", detail=True),
         ),
         plan.network.asked,
-        notes=(
-            "Hours need epochs (training.epochs). Useful hosts: the most at which adding one still pays.",
-        ),
+        notes=(said("table.hours need epochs training"),),
     )
 
 
@@ -119,12 +135,19 @@ def speed_kept(plan: Plan) -> Table:
     """Whether the link is enough for each thing that depends on it, and what it leaves of the speed."""
     return listed(
         "speed_kept",
-        "What the network leaves of the speed",
+        said("table.speed_kept"),
         (
-            Column("who", "Workload", of="name"),
-            Column("work", "Work", of=_work),
-            Column("kept", "Result (range)", "range", of=_speed),
-            Column("verdict", "Verdict", words=VERDICTS.get),
+            Column("who", said("table.speed_kept.who"), of="name"),
+            Column("work", said("table.speed_kept.work"), of=_work),
+            Column("kept", said("table.speed_kept.kept"), "range", of=_speed),
+            Column("verdict", said("table.speed_kept.verdict"), words=VERDICTS.get),
+            Column(
+                "sources",
+                said("table.speed_kept.sources"),
+                "sources",
+                detail=True,
+                of=lambda each: each.use.sources if each.use else (),
+            ),
             key("group_id", "group"),
         ),
         link_verdicts(plan),
@@ -135,8 +158,8 @@ def _work(each: LinkVerdict) -> str:
     if each.use is None:
         return "VMs with vGPUs"
     if isinstance(each.use, RemoteUse):
-        return f"Remote GPUs: {each.use.workload_name}"
-    return f"Training on {amount(each.use.hosts, each.place)}: {each.use.workload_name}"
+        return said("table.remote gpus", work=each.use.workload_name)
+    return said("table.training on", hosts=amount(each.use.hosts, each.place), work=each.use.workload_name)
 
 
 def _speed(each: LinkVerdict) -> Cell:
@@ -151,12 +174,12 @@ def rules(plan: Plan) -> Table:
     """The vendor's rules for GPUs over the network."""
     return listed(
         "rules",
-        "The vendor's rules",
+        said("table.rules.vendor"),
         (
-            Column("met", "Verdict", words=MET.get),
-            Column("path", "Input"),
-            Column("rule", "Rule", of="text"),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("met", said("table.rules.met"), words=MET.get),
+            Column("path", said("table.rules.path")),
+            Column("rule", said("table.rules.rule"), of="text"),
+            Column("sources", said("table.rules.sources"), "sources", detail=True),
         ),
         plan.network.rules,
     )
@@ -170,18 +193,16 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
 
     return listed(
         "carried",
-        "What this link carries",
+        said("table.carried"),
         (
-            Column("work", "Work", of=lambda each: each.remote.name),
-            Column("kept", "Remote GPU, one user", of=lambda each: _kept(each.remote)),
+            Column("work", said("table.carried.work"), of=lambda each: each.remote.name),
+            Column("kept", said("table.carried.kept"), of=lambda each: _kept(each.remote)),
             Column("kept_verdict", "", of=lambda each: each.remote.verdict, words=VERDICTS.get),
-            Column("efficiency", f"Training on {hosts} hosts", of=trained),
+            Column("efficiency", said("table.carried.efficiency", hosts=hosts), of=trained),
             Column("efficiency_verdict", "", of=_job_verdict, words=VERDICTS.get),
         ),
         found,
-        notes=(
-            "Share of the speed of a GPU in the VM's own host, or of a single GPU: typical (low to high).",
-        ),
+        notes=(said("table.share of the speed"),),
     )
 
 
@@ -192,11 +213,11 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     names = [curve_network(c).replace(" Gbit/s", "") for c in found]
     return Table(
         "scaling",
-        "Scaling of the training job",
+        said("table.scaling"),
         (
-            Column("hosts", "Hosts", "number"),
-            Column("per_s", "A second", "whole"),
-            Column("efficiency", f"{names[0]} (chosen)"),
+            Column("hosts", said("table.scaling.hosts"), "number"),
+            Column("per_s", said("table.scaling.per_s"), "whole"),
+            Column("efficiency", said("table.scaling.efficiency", method=names[0])),
             *(Column(name, name, "portion") for name in names[1:]),
         ),
         tuple(
@@ -209,7 +230,7 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
             for hosts in shown
             if hosts in own
         ),
-        notes=("Efficiency over hosts with links of so many Gbit/s; the chosen network with its range.",),
+        notes=(said("table.efficiency by number of"),),
     )
 
 
@@ -221,15 +242,15 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
     """What would make the vendor's doubling with PVRDMA true, work by work."""
     return listed(
         "claims",
-        "The vendor's claim: twice the efficiency with PVRDMA on four hosts with a T4 each",
+        said("table.claims"),
         (
-            Column("work", "Work", of="workload_name"),
-            Column("tcp", "Efficiency with TCP", "portion", of="efficiency_tcp"),
-            Column("pvrdma", "with PVRDMA", "portion", of="efficiency_rdma"),
-            Column("speedup", "Speed-up", "number", of=_speedup),
+            Column("work", said("table.claims.work"), of="workload_name"),
+            Column("tcp", said("table.claims.tcp"), "portion", of="efficiency_tcp"),
+            Column("pvrdma", said("table.claims.pvrdma"), "portion", of="efficiency_rdma"),
+            Column("speedup", said("table.claims.speedup"), "number", of=_speedup),
             Column(
                 "tcp_gbit_s",
-                "TCP rate that makes it 2\u00d7, Gbit/s",
+                said("table.claims.tcp_gbit_s"),
                 "number",
                 "Gbit/s",
                 words=two_places,
@@ -241,7 +262,7 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
 
 def _speedup(claim: Claim) -> Cell:
     low, high = claim.speedup_low, claim.speedup_high
-    words = f"\u00d7\u202f{written(claim.speedup, '.2f')} ({written(low, '.2f')}\u2013{written(high, '.2f')})"
+    words = f"\u00d7\u202f{written(claim.speedup, '.2f')} ({written(low, '.2f')} to {written(high, '.2f')})"
     return Cell(claim.speedup, words, low, high, tone="strong" if round(claim.speedup, 2) >= 2 else "")
 
 
@@ -249,11 +270,11 @@ def settings(fabric: Cabling) -> Table:
     """What must be configured, and where."""
     return listed(
         "settings",
-        "To configure",
+        said("table.settings"),
         (
-            Column("where", "Where"),
-            Column("what", "What"),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("where", said("table.settings.where")),
+            Column("what", said("table.settings.what")),
+            Column("sources", said("table.settings.sources"), "sources", detail=True),
         ),
         fabric.settings,
     )
@@ -263,15 +284,19 @@ def part_failures(fabric: Cabling) -> Table:
     """What is left when a part of the network fails."""
     return listed(
         "network_failures",
-        "When a part fails",
-        (Column("part", "Part"), Column("left", "What is left"), Column("affected", "Who is affected")),
+        said("table.network_failures"),
+        (
+            Column("part", said("table.network_failures.part")),
+            Column("left", said("table.network_failures.left")),
+            Column("affected", said("table.network_failures.affected")),
+        ),
         fabric.failures,
     )
 
 
 def fabric_words(fabric: Cabling) -> str:
     """Ports and switches in a line."""
-    ports = f"{amount(fabric.ports.total, 'port')} per host"
+    ports = said("table.per host", ports=amount(fabric.ports.total, "port"))
     if fabric.switches is None:
         return f"{ports}; no switches: {fabric.reason.replace('_', ' ')}"
     shape, spine = fabric.switches.shape, fabric.switches.spine_name
@@ -286,18 +311,24 @@ def cabling(fabric: Cabling) -> Table:
     if fabric.compute_hosts:
         hosts += f", {amount(fabric.compute_hosts, 'compute host')}"
     rows = [
-        ("Hosts", hosts),
-        ("Ports of a GPU host", _ports(fabric.ports)),
-        *([("Ports of a compute host", _ports(fabric.compute_ports))] if fabric.compute_ports else []),
-        ("Adapters of a GPU host", f"{number(fabric.adapters)}, with two ports each"),
-        ("Distributed switches", number(fabric.distributed_switches)),
+        (said("table.cabling.hosts"), hosts),
+        (said("table.cabling.ports"), _ports(fabric.ports)),
+        *(
+            [(said("table.cabling.compute ports"), _ports(fabric.compute_ports))]
+            if fabric.compute_ports
+            else []
+        ),
+        (said("table.cabling.adapters"), said("table.with two ports each", adapters=number(fabric.adapters))),
+        (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),
     ]
-    return Table("cabling", "Ports and switches", (Column("part", ""), Column("count", "")), tuple(rows))
+    return Table("cabling", said("table.cabling"), (Column("part", ""), Column("count", "")), tuple(rows))
 
 
 def _ports(ports: Ports) -> str:
-    return f"{number(ports.shared)} teamed" + (f", {number(ports.rdma)} for RDMA only" if ports.rdma else "")
+    return said("table.cabling.teamed", ports=ports.shared) + (
+        said("table.for rdma only", rdma=number(ports.rdma)) if ports.rdma else ""
+    )
 
 
 def _switches(fabric: Cabling) -> list[tuple[str, str]]:
@@ -306,14 +337,24 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
         return [("Switches", f"none: {fabric.reason.replace('_', ' ')}")]
     shape = switches.shape
     spines = f"{number(shape.spines)} x {switches.spine_name}"
-    oversubscription = f"{written(shape.oversubscription, '.2f')}:1, at most {written(fabric.max_oversubscription, 'g')}:1 is planned"
-    cables = (
-        f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, "
-        f"{number(shape.uplink_cables or shape.peer_cables)} between switches at {number(switches.up_gbit_s)} Gbit/s"
+    oversubscription = said(
+        "table.1 at most 1",
+        ratio=written(shape.oversubscription, ".2f"),
+        most=written(fabric.max_oversubscription, "g"),
+    )
+    cables = said(
+        "table.to hosts at gbit",
+        hosts=number(shape.host_cables),
+        port=number(switches.port_gbit_s),
+        switches=number(shape.uplink_cables or shape.peer_cables),
+        uplink=number(switches.up_gbit_s),
     )
     return [
-        ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
-        ("Spine switches", spines if shape.spines else f"none: {switches.pairs} holds every host"),
-        ("Oversubscription", oversubscription),
-        ("Cables", cables),
+        (said("table.cabling.leaves"), f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
+        (
+            said("table.cabling.spines"),
+            spines if shape.spines else said("table.none holds every host", pairs=switches.pairs),
+        ),
+        (said("table.cabling.oversubscription"), oversubscription),
+        (said("table.cabling.cables"), cables),
     ]

@@ -21,7 +21,7 @@ from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, key, listed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, capital, number, runs
+from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -36,7 +36,7 @@ def group_names(plan: Plan) -> dict[str, str]:
 
 def unassigned_words(plan: Plan) -> str:
     """What is said of stated GPUs that belong to no group."""
-    return "stated, but of no group" if plan.groups else "a VM with a GPU each"
+    return "stated but unassigned" if plan.groups else "a VM with a GPU each"
 
 
 def equipment(plan: Plan, pool: Pool) -> str:
@@ -46,7 +46,7 @@ def equipment(plan: Plan, pool: Pool) -> str:
     made = f"{number(new)} x {server} with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
     if not there:
         return made
-    return f"{gpus_by_host(pool.rooms[:there])} already there" + f" and {made}" * bool(new)
+    return f"{gpus_by_host(pool.rooms[:there])} (existing)" + f" and {made}" * bool(new)
 
 
 def gpus_by_host(rooms: Sequence[Room]) -> str:
@@ -60,23 +60,26 @@ def idle_text(plan: Plan, idle: Idle) -> str:
     names = group_names(plan)
     if idle.kind == "whole":
         each = "" if idle.count == 1 else " each"
-        what = f"{amount(idle.room, 'GPU')}{each} idle on {amount(idle.count, 'host')}"
+        what = said(
+            "table.idle on", gpus=amount(idle.room, "GPU"), each=each, hosts=amount(idle.count, "host")
+        )
         pool = next(pool for pool in plan.pools if idle in pool.idle)
         few = any(request.gpus <= idle.room for request in pool.requests)
-        why = (
-            "what is left of CPU and memory there is too little"
-            if few
-            else "no VM in this design asks for so few GPUs at once"
-        )
+        why = "too little CPU or memory is left there" if few else "no VM in this design needs so few GPUs"
     else:
         places = "MB of memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
         each = "" if idle.count == 1 else " on each"
-        what = (
-            f"{number(idle.room)} {places} free{each} of {amount(idle.count, 'GPU')} shared as {idle.family}"
+        what = said(
+            "table.free of shared as",
+            room=number(idle.room),
+            places=places,
+            each=each,
+            gpus=amount(idle.count, "GPU"),
+            family=idle.family,
         )
-        why = "no VM in this design fits into what is left"
+        why = "no VM in this design fits there"
     if idle.fits:
-        return f"{what}: room for {', '.join(names[g] for g in idle.fits)}."
+        return said("table.room for", what=what, groups=", ".join(names[g] for g in idle.fits))
     return f"{what}, stranded: {why}."
 
 
@@ -144,11 +147,13 @@ def totals(plan: Plan) -> Table:
     """The headline numbers."""
     return listed(
         "totals",
-        "Totals",
+        said("table.totals"),
         (
-            Column("figure", "Figure", of="label"),
-            Column("value", "Value", "number", of=lambda line: Cell(line.value, line=line.key)),
-            Column("unit", "Unit"),
+            Column("figure", said("table.totals.figure"), of="label"),
+            Column(
+                "value", said("table.totals.value"), "number", of=lambda line: Cell(line.value, line=line.key)
+            ),
+            Column("unit", said("table.totals.unit")),
         ),
         [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
     )
@@ -161,31 +166,41 @@ def groups(plan: Plan) -> Table:
     lines = plan.lines
     return listed(
         "groups",
-        "Groups",
+        said("table.groups"),
         (
-            Column("group", "Group", of="name"),
+            Column("group", said("table.groups.group"), of="name"),
             Column(
-                "use_case", "Workload", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")
+                "use_case",
+                said("table.groups.use_case"),
+                detail=True,
+                words=partial(catalog_name, plan.catalog, "use_cases"),
             ),
-            Column("access", "Access", of=lambda g: MODE_NAMES[g.mode]),
-            Column("people", "Users", "number", detail=True, of=lambda g: users[g.id]),
-            Column("active", "Active", "number"),
-            Column("vms", "VMs", "number"),
-            Column("vms_placed", "VMs placed", "number", detail=True),
-            Column("gpus_each", "GPUs each", "number"),
-            Column("gpus", "GPUs", "number", of="demand_gpus"),
+            Column("access", said("table.groups.access"), of=lambda g: MODE_NAMES[g.mode]),
+            Column("people", said("table.groups.people"), "number", detail=True, of=lambda g: users[g.id]),
+            Column("active", said("table.groups.active"), "number"),
+            Column("vms", said("table.groups.vms"), "number"),
+            Column("vms_placed", said("table.groups.vms_placed"), "number", detail=True),
+            Column("gpus_each", said("table.groups.gpus_each"), "number"),
+            Column("gpus", said("table.groups.gpus"), "number", of="demand_gpus"),
             Column(
                 "gpus_held",
-                "Allocated on average",
+                said("table.groups.gpus_held"),
                 "mean",
                 of=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
             ),
-            Column("profile", "Profile"),
-            Column("pool", "Cluster", detail=True, of=lambda g: clusters.get(g.pool, "")),
-            Column("vms_not_placed", "VMs not placed", "number", detail=True, of=_not_placed),
-            Column("why", "Why this access", detail=True, of=_why),
-            Column("against", "Against it", detail=True, of=lambda g: " ".join(r.text for r in g.against)),
-            Column("sources", "Sources", "sources", detail=True, of=_reasoned_by),
+            Column("profile", said("table.groups.profile")),
+            Column("pool", said("table.groups.pool"), detail=True, of=lambda g: clusters.get(g.pool, "")),
+            Column(
+                "vms_not_placed", said("table.groups.vms_not_placed"), "number", detail=True, of=_not_placed
+            ),
+            Column("why", said("table.groups.why"), detail=True, of=_why),
+            Column(
+                "against",
+                said("table.groups.against"),
+                detail=True,
+                of=lambda g: " ".join(r.text for r in g.against),
+            ),
+            Column("sources", said("table.groups.sources"), "sources", detail=True, of=_reasoned_by),
             key("group_id", "id"),
             key("pool_id", "pool"),
         ),
@@ -209,8 +224,8 @@ def _not_placed(group: GroupPlan) -> int:
 
 
 def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
-    said = (*group.reasons, *group.against)
-    return tuple(dict.fromkeys(source for reason in said for source in reason.sources))
+    reasons = (*group.reasons, *group.against)
+    return tuple(dict.fromkeys(source for reason in reasons for source in reason.sources))
 
 
 def pools(plan: Plan, *pools: Pool) -> Table:
@@ -218,18 +233,22 @@ def pools(plan: Plan, *pools: Pool) -> Table:
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
     return listed(
         "pools",
-        "Clusters",
+        said("table.pools"),
         (
-            Column("pool", "Cluster", of="name"),
-            Column("server", "Server", words=lambda id: servers[id].name if id else "to be chosen"),
-            Column("gpu", "GPU", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", "GPUs per host", "number", of=_gpus_per_host),
-            Column("hosts_for_demand", "For the demand", "number"),
-            Column("hosts_for_failures", "Spare", "number"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("gpus_after_failure", "GPUs after a failure", "number", detail=True),
-            Column("proof", "Proof", detail=True, of="method"),
+            Column("pool", said("table.pools.pool"), of="name"),
+            Column(
+                "server",
+                said("table.pools.server"),
+                words=lambda id: servers[id].name if id else "to be chosen",
+            ),
+            Column("gpu", said("table.pools.gpu"), words=lambda id: gpus[id].name),
+            Column("gpus_per_host", said("table.pools.gpus_per_host"), "number", of=_gpus_per_host),
+            Column("hosts_for_demand", said("table.pools.hosts_for_demand"), "number"),
+            Column("hosts_for_failures", said("table.pools.hosts_for_failures"), "number"),
+            Column("hosts", said("table.pools.hosts"), "number"),
+            Column("gpus", said("table.pools.gpus"), "number"),
+            Column("gpus_after_failure", said("table.pools.gpus_after_failure"), "number", detail=True),
+            Column("proof", said("table.pools.proof"), detail=True, of="method"),
             *CLUSTER_IDS,
         ),
         pools or plan.pools,
@@ -259,7 +278,9 @@ def by_cluster(
         for pool in pools
         for thing in of(pool)
     ]
-    return Table(name, title, (Column("pool", "Cluster"), *columns, *CLUSTER_IDS), tuple(rows))
+    return Table(
+        name, title, (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS), tuple(rows)
+    )
 
 
 def placement(plan: Plan) -> Table:
@@ -269,11 +290,11 @@ def placement(plan: Plan) -> Table:
         "placement",
         "Placement",
         (
-            Column("host", "Host", "number"),
-            Column("gpu", "GPU", "number"),
-            Column("share", "Shared as", of=lambda vm: vm["share"] or ""),
-            Column("group", "Group", of=lambda vm: names[vm["group"]]),
-            Column("vm", "VM", "number"),
+            Column("host", said("table.placement.host"), "number"),
+            Column("gpu", said("table.placement.gpu"), "number"),
+            Column("share", said("table.placement.share"), of=lambda vm: vm["share"] or ""),
+            Column("group", said("table.placement.group"), of=lambda vm: names[vm["group"]]),
+            Column("vm", said("table.placement.vm"), "number"),
             key("group_id", "group"),
         ),
         plan.pools,
@@ -299,17 +320,22 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in held]
     return Table(
         "hosts",
-        "What stands on each host" if each else "Hosts by what stands on them",
+        said("table.hosts.each") if each else said("table.hosts.alike"),
         (
-            Column("pool", "Cluster", detail=True),
-            Column("host", "Host" if each else "First such host", "number", detail=not each),
-            Column("hosts", "Hosts", "number", detail=each),
-            Column("existing", "There already", "yes", detail=True),
-            Column("gpus", "GPUs", "number", detail=True),
-            Column("gpus_taken", "GPUs used", "number", detail=True),
-            Column("vms", "VMs", "number", detail=True),
-            Column("holds", "What stands on it"),
-            Column("gpus_free", "GPUs free", "number"),
+            Column("pool", said("table.hosts.pool"), detail=True),
+            Column(
+                "host",
+                said("table.hosts.host") if each else said("table.hosts.first"),
+                "number",
+                detail=not each,
+            ),
+            Column("hosts", said("table.hosts.hosts"), "number", detail=each),
+            Column("existing", said("table.hosts.existing"), "yes", detail=True),
+            Column("gpus", said("table.hosts.gpus"), "number", detail=True),
+            Column("gpus_taken", said("table.hosts.gpus_taken"), "number", detail=True),
+            Column("vms", said("table.hosts.vms"), "number", detail=True),
+            Column("holds", said("table.hosts.holds")),
+            Column("gpus_free", said("table.hosts.gpus_free"), "number"),
         ),
         tuple(rows),
     )
@@ -331,7 +357,9 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             group = load.slots[0].group
             counts[f"{'VM of the stated total' if group == UNASSIGNED else names[group]} {having}"] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
-    holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or "Spare"
+    holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or said(
+        "table.hosts.spare"
+    )
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 
 
@@ -339,12 +367,12 @@ def shared_gpus(plan: Plan) -> Table:
     """GPUs that are divided, and how well their number is proven."""
     return by_cluster(
         "shared_gpus",
-        "Shared GPUs",
+        said("table.shared_gpus"),
         (
-            Column("share", "Shared as", of="family"),
-            Column("gpus", "GPUs", "number"),
-            Column("at_least", "At least", "number", of="bound"),
-            Column("proof", "Proof", of="method"),
+            Column("share", said("table.shared_gpus.share"), of="family"),
+            Column("gpus", said("table.shared_gpus.gpus"), "number"),
+            Column("at_least", said("table.shared_gpus.at_least"), "number", of="bound"),
+            Column("proof", said("table.shared_gpus.proof"), of="method"),
         ),
         plan.pools,
         lambda pool: pool.shared,
@@ -358,12 +386,14 @@ def idle(plan: Plan) -> Table:
         "idle",
         "Idle on hosts in use",
         (
-            Column("kind", "Kind"),
-            Column("share", "Shared as", of="family"),
-            Column("free_each", "Free on each", "number", of="room"),
-            Column("count", "Count", "number"),
-            Column("gpus_idle", "GPUs idle", "number", of="gpus"),
-            Column("usable_by", "Usable by", of=lambda i: ", ".join(names[g] for g in i.fits)),
+            Column("kind", said("table.idle.kind")),
+            Column("share", said("table.idle.share"), of="family"),
+            Column("free_each", said("table.idle.free_each"), "number", of="room"),
+            Column("count", said("table.idle.count"), "number"),
+            Column("gpus_idle", said("table.idle.gpus_idle"), "number", of="gpus"),
+            Column(
+                "usable_by", said("table.idle.usable_by"), of=lambda i: ", ".join(names[g] for g in i.fits)
+            ),
         ),
         plan.pools,
         lambda pool: pool.idle,
@@ -374,11 +404,11 @@ def access_modes(plan: Plan) -> Table:
     """The ways to share a GPU that the platform has."""
     return listed(
         "sharing_modes",
-        "Sharing modes",
+        said("table.sharing_modes"),
         (
-            Column("mode", "Mode", of="name"),
-            Column("possible", "Possible", of="verdict"),
-            Column("rule", "Rule", of="text"),
+            Column("mode", said("table.sharing_modes.mode"), of="name"),
+            Column("possible", said("table.sharing_modes.possible"), of="verdict"),
+            Column("rule", said("table.sharing_modes.rule"), of="text"),
         ),
         sharing_modes(plan.scenario, plan.catalog),
     )
@@ -388,14 +418,14 @@ def decisions(plan: Plan) -> Table:
     """The design decisions."""
     return listed(
         "decisions",
-        "Design decisions",
+        said("table.decisions.all"),
         (
-            Column("number", "No.", "number"),
-            Column("title", "About"),
-            Column("decision", "Decision"),
-            Column("justification", "Justification"),
-            Column("implication", "Implication"),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("number", said("table.decisions.number"), "number"),
+            Column("title", said("table.decisions.title")),
+            Column("decision", said("table.decisions.decision")),
+            Column("justification", said("table.decisions.justification")),
+            Column("implication", said("table.decisions.implication")),
+            Column("sources", said("table.decisions.sources"), "sources", detail=True),
         ),
         plan.decisions,
     )
@@ -405,14 +435,14 @@ def messages(plan: Plan) -> Table:
     """What the checks say."""
     return listed(
         "messages",
-        "Messages",
+        said("table.messages"),
         (
-            Column("level", "Level"),
-            Column("code", "Code"),
-            Column("text", "What"),
-            Column("change", "To do"),
-            Column("path", "Input", detail=True),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("level", said("table.messages.level")),
+            Column("code", said("table.messages.code")),
+            Column("text", said("table.messages.text")),
+            Column("change", said("table.messages.change")),
+            Column("path", said("table.messages.path"), detail=True),
+            Column("sources", said("table.messages.sources"), "sources", detail=True),
         ),
         check_plan(plan),
     )
@@ -422,18 +452,20 @@ def lines(plan: Plan, *starts: str) -> Table:
     """Every number of the plan with its formula, or those whose keys start so."""
     return listed(
         "lines",
-        "Every number",
+        said("table.lines"),
         (
-            Column("key", "Key"),
-            Column("label", "Number"),
-            Column("value", "Value", "number", of=lambda line: Cell(line.value, line=line.key)),
-            Column("unit", "Unit", words=lambda unit: "" if unit == "1" else unit),
-            Column("formula", "Formula", of=formula_text),
-            Column("basis", "Weakest input", "basis"),
-            Column("sources", "Sources", "sources"),
-            Column("inputs", "Inputs", detail=True, of=_inputs),
-            Column("meaning", "What it means", detail=True, of="sentence"),
-            Column("model", "Model", detail=True, of="function"),
+            Column("key", said("table.lines.key")),
+            Column("label", said("table.lines.label")),
+            Column(
+                "value", said("table.lines.value"), "number", of=lambda line: Cell(line.value, line=line.key)
+            ),
+            Column("unit", said("table.lines.unit"), words=lambda unit: "" if unit == "1" else unit),
+            Column("formula", said("table.lines.formula"), of=formula_text),
+            Column("basis", said("table.lines.basis"), "basis"),
+            Column("sources", said("table.lines.sources"), "sources"),
+            Column("inputs", said("table.lines.inputs"), detail=True, of=_inputs),
+            Column("meaning", said("table.lines.meaning"), detail=True, of="sentence"),
+            Column("model", said("table.lines.model"), detail=True, of="function"),
         ),
         [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
     )
@@ -453,18 +485,23 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
     numbers = {source.id: at for at, source in enumerate(cited, 1)}
     return listed(
         "sources",
-        "Sources",
+        said("table.sources"),
         (
-            Column("number", "No.", "number", of=lambda source: numbers[source.id]),
-            Column("id", "Id", detail=True),
-            Column("title", "Title"),
-            Column("producer", "Producer"),
-            Column("published", "Published"),
-            Column("accessed", "Read", detail=True),
-            Column("kind", "Kind", detail=True),
-            Column("url", "Address"),
-            Column("note", "Note", detail=True),
-            Column("remark", "Remark", detail=True, of=lambda source: " ".join(remarks.get(source.id, ()))),
+            Column("number", said("table.sources.number"), "number", of=lambda source: numbers[source.id]),
+            Column("id", said("table.sources.id"), detail=True),
+            Column("title", said("table.sources.title")),
+            Column("producer", said("table.sources.producer")),
+            Column("published", said("table.sources.published")),
+            Column("accessed", said("table.sources.accessed"), detail=True),
+            Column("kind", said("table.sources.kind"), detail=True),
+            Column("url", said("table.sources.url")),
+            Column("note", said("table.sources.note"), detail=True),
+            Column(
+                "remark",
+                said("table.sources.remark"),
+                detail=True,
+                of=lambda source: " ".join(remarks.get(source.id, ())),
+            ),
         ),
         cited,
     )

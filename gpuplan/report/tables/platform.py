@@ -6,14 +6,14 @@ from gpuplan.plan import Plan
 from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.management import Appliance
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import NAMES, amount, capital, counted, number
+from gpuplan.wording import NAMES, amount, capital, counted, number, said
 
 PART_COLUMNS = (
-    Column("part", "Part", of="name"),
-    Column("size", "Each host", of=lambda part: _size(part)),
-    Column("rule", "Rule", of=lambda part: Cell(part.rule, tone="small")),
-    Column("basis", "Known", "basis"),
-    Column("sources", "Sources", "sources"),
+    Column("part", said("table.columns.part"), of="name"),
+    Column("size", said("table.columns.size"), of=lambda part: _size(part)),
+    Column("rule", said("table.columns.rule"), of=lambda part: Cell(part.rule, tone="small")),
+    Column("basis", said("table.columns.basis"), "basis"),
+    Column("sources", said("table.columns.sources"), "sources"),
 )
 
 
@@ -27,49 +27,47 @@ def host_line(plan: Plan) -> Table:
     """A new GPU host, part by part, with the rule behind each."""
     line = plan.host_line
     notes = (
-        ()
-        if line is None
-        else (
-            f"{counted(line.hosts, 'host')} like this. The price of a server in the bill is that of its catalog row, with its usual processors and memory.",
-        )
+        () if line is None else (said("table.to this specification the", hosts=counted(line.hosts, "host")),)
     )
-    return listed("host_line", "A GPU host to order", PART_COLUMNS, line.parts if line else (), notes=notes)
+    return listed("host_line", said("table.host_line"), PART_COLUMNS, line.parts if line else (), notes=notes)
 
 
 def management_hosts(plan: Plan) -> Table:
     """A host of the management domain, part by part."""
     parts = plan.management.parts if plan.management else ()
-    return listed("management_hosts", "A management host", PART_COLUMNS, parts)
+    return listed("management_hosts", said("table.management_hosts"), PART_COLUMNS, parts)
 
 
 def management(plan: Plan) -> Table:
     """The appliances of the management domain and those on the GPU cluster, with their sum."""
     domain = plan.management
-    sums = (("vcpus", "vCPUs"), ("memory_gb", "Memory, GB"), ("disk_gb", "Disk, GB"))
+    sums = tuple((name, said(f"table.management.{name}")) for name in ("vcpus", "memory_gb", "disk_gb"))
     total: tuple[tuple[Cell | None, ...], ...] = ()
     if domain:
         cells = (Cell(getattr(domain, name), line=f"domain.{name}", tone="total") for name, _ in sums)
         empty = Cell(None, words="")
-        total = ((Cell("Management domain", tone="total"), empty, empty, *cells, empty, None, None),)
+        total = (
+            (Cell(said("table.management.total"), tone="total"), empty, empty, *cells, empty, None, None),
+        )
     apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
     return listed(
         "management",
-        "Appliances of VMware Cloud Foundation",
+        said("table.management"),
         (
             Column(
                 "appliance",
-                "Appliance",
+                said("table.management.appliance"),
                 of=lambda a: a.name + ", workload domain" * a.id.startswith("domain-"),
             ),
-            Column("size", "Size"),
-            Column("nodes", "VMs", "number"),
+            Column("size", said("table.management.size")),
+            Column("nodes", said("table.management.nodes"), "number"),
             *(
                 Column(name, label, "number", words=lambda n: None if n else "not known")
                 for name, label in sums
             ),
-            Column("where", "Runs on", detail=not apart, of=_where),
-            Column("basis", "Known", "basis"),
-            Column("sources", "Sources", "sources"),
+            Column("where", said("table.management.where"), detail=not apart, of=_where),
+            Column("basis", said("table.management.basis"), "basis"),
+            Column("sources", said("table.management.sources"), "sources"),
         ),
         domain.appliances if domain else (),
         totals=total,
@@ -87,16 +85,16 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     if domain is None:
         return ()
     model = NAMES["management.model"][domain.model]
-    said = [
+    sentences = [
         f"{capital(model)}, {domain.size}: {amount(domain.needed_hosts, 'host')} needed, "
-        f"{number(domain.min_hosts)} the least; storage {number(round(domain.raw_gb / 1000, 1))} TB."
+        f"minimum {number(domain.min_hosts)}; {number(round(domain.raw_gb / 1000, 1))} TB of raw storage."
     ]
     if plan.scenario.management.model == "simple" != domain.model:
-        said.append(
-            "The simple model comes with VCF 9.0: on an earlier release it is planned with high availability."
-        )
+        sentences.append(said("table.the simple model requires"))
     if domain.short:
-        said.append(f"The {amount(domain.hosts, 'host')} stated are too few: {domain.short}.")
+        sentences.append(
+            said("table.the stated are too", hosts=amount(domain.hosts, "host"), short=domain.short)
+        )
     if any(a.basis == "assumed" for a in domain.appliances):
-        said.append("Sizes are those published for VCF 9.1; for this release they are assumed.")
-    return tuple(said)
+        sentences.append(said("table.sizes are published for"))
+    return tuple(sentences)

@@ -11,9 +11,9 @@ from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried, distinct
 from gpuplan.plan.power_on_rules import alike
 from gpuplan.report.refusals import refusal_words
-from gpuplan.report.table import Cell, Column, Table, between, listed, one_place
+from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import NAMES, amount, number, percent, stated_percent
+from gpuplan.wording import NAMES, amount, number, percent, said, stated_percent
 
 LABELS = NAMES["power-on, label"]
 """Settings and orders by what is tried."""
@@ -21,14 +21,14 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
-SHARED = "No orders to try: Bitfusion shares the GPUs of these hosts, and vSphere places no VM on them."
-NOT_TRIED = (
-    "No orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
+SHARED = (
+    "No power-on orders to try: Bitfusion shares the GPUs of these hosts, so vSphere places no VMs on them."
 )
-FOR_DEMAND = "Hosts are those for the demand; failover capacity comes on top."
+NOT_TRIED = "No power-on orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
+FOR_DEMAND = "Hosts are for the demand; failover capacity comes on top."
 NOT_KNOWN = (
-    "Where sources leave open what vSphere does, every reading of the rules was tried; a range goes from the least to the most favourable. "
-    "Orders were drawn at random, each as likely as any other. A VM that does not start stays off, and the next one is tried."
+    "Where sources do not say what vSphere does, every interpretation of the rules was tried; a range runs from the least to the most favourable. "
+    "Orders are random and equally likely. A VM that does not start stays off, and the next one is tried."
 )
 
 
@@ -56,27 +56,52 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
     ]
     return listed(
         "power_on",
-        "Power-on by setting",
+        said("table.power_on"),
         (
-            Column("pool", "Cluster", of=lambda row: row.made.pool.name),
-            Column("setting", "Setting", of=lambda row: Cell(row.tried.key, words=label(row.tried.key))),
-            Column("orders", "Orders", "number", detail=True, of=lambda row: row.tried.orders),
-            Column("chance", "Every VM starts", "share", of=lambda row: _share(row.tried.chance)),
+            Column("pool", said("table.power_on.pool"), of=lambda row: row.made.pool.name),
             Column(
-                "chance_high", "Most favourable", "share", detail=True, of=lambda row: row.tried.chance[1]
+                "setting",
+                said("table.power_on.setting"),
+                of=lambda row: Cell(row.tried.key, words=label(row.tried.key)),
             ),
-            Column("interval_low", "95 % interval", "share", of=_interval),
+            Column(
+                "orders",
+                said("table.power_on.orders"),
+                "number",
+                detail=True,
+                of=lambda row: row.tried.orders,
+            ),
+            Column("chance", said("table.power_on.chance"), "share", of=lambda row: _share(row.tried.chance)),
+            Column(
+                "chance_high",
+                said("table.power_on.chance_high"),
+                "share",
+                detail=True,
+                of=lambda row: row.tried.chance[1],
+            ),
+            Column("interval_low", said("table.power_on.interval_low"), "share", of=_interval),
             Column(
                 "interval_high",
-                "Its high end",
+                said("table.power_on.interval_high"),
                 "share",
                 detail=True,
                 of=lambda row: row.tried.interval[1] if row.tried.orders > 1 else None,
             ),
-            Column("missing", "Not started, mean", "mean", of=_missing),
-            Column("most_missing", "Not started, most", "number", of=lambda row: row.tried.most_missing),
-            Column("stranded_gpus", "GPUs idle then", "mean", of=lambda row: row.tried.stranded_gpus),
-            Column("hosts", f"Hosts for {stated_percent(share)}", "number", of=_hosts),
+            Column("missing", said("table.power_on.missing"), "mean", of=_missing),
+            Column(
+                "most_missing",
+                said("table.power_on.most_missing"),
+                "number",
+                of=lambda row: row.tried.most_missing,
+            ),
+            Column(
+                "stranded_gpus",
+                said("table.power_on.stranded_gpus"),
+                "mean",
+                of=lambda row: row.tried.stranded_gpus,
+            ),
+            Column("hosts", said("table.power_on.hosts", share=stated_percent(share)), "number", of=_hosts),
+            key("cluster_id", lambda row: row.made.pool.id),
         ),
         rows,
         notes=_notes(rows),
@@ -90,7 +115,7 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     return (*(by_size(row.made, len(now) > 1) for row in now), *hosts, NOT_KNOWN) if rows else ()
 
 
-def said(made: PowerOn) -> str:
+def answer(made: PowerOn) -> str:
     """The answer for a cluster, and how vSphere is set."""
     platform, shown = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
@@ -98,14 +123,14 @@ def said(made: PowerOn) -> str:
     if made.pool.kind == "vgpu":
         shown.append(f"{'' if platform.drs_consolidation else 'no '}DRS consolidation")
     reserved = made.pool.hosts - len(made.rooms)
-    shown += [f"{amount(reserved, 'host')} kept out of power-on"] if reserved else []
-    return f"{made.sentence} Set: {', '.join(shown)}." if shown else made.sentence
+    shown += [f"{amount(reserved, 'host')} reserved"] if reserved else []
+    return f"{made.sentence} Current settings: {', '.join(shown)}." if shown else made.sentence
 
 
 def by_size(made: PowerOn, named: bool = False) -> str:
     """What host groups by size would take."""
     hosts, lead = amount(made.hosts_by_size, "host"), f"{made.pool.name}: with" if named else "With"
-    return f"{lead} hosts of their own for VMs of each size (host groups), every order starts all of them on {hosts} for the demand."
+    return f"{lead} a host group for each VM size, every order starts all VMs on {hosts} for the demand."
 
 
 def label(key: str) -> str:
@@ -141,15 +166,38 @@ def readings(found: Sequence[PowerOn]) -> Table:
     rows = [(made, at) for made in found if made.known for at in range(len(made.readings))]
     return listed(
         "power_on_readings",
-        "Readings of the rules",
+        said("table.power_on_readings"),
         (
-            Column("pool", "Cluster", of=lambda row: row[0].pool.name),
-            Column("reading", "What vSphere does", of=lambda row: row[0].readings[row[1]].words),
-            Column("rules", "Rules", detail=True, of=lambda row: row[0].readings[row[1]].name),
-            Column("started", "Every VM starts", "share", of=lambda row: _of(row).started / _of(row).orders),
-            Column("missing", "Not started, mean", "mean", of=lambda row: sum(_of(row).missing_by_kind)),
+            Column("pool", said("table.power_on_readings.pool"), of=lambda row: row[0].pool.name),
             Column(
-                "sources", "Sources", "sources", detail=True, of=lambda row: row[0].readings[row[1]].sources
+                "reading",
+                said("table.power_on_readings.reading"),
+                of=lambda row: row[0].readings[row[1]].words,
+            ),
+            Column(
+                "rules",
+                said("table.power_on_readings.rules"),
+                detail=True,
+                of=lambda row: row[0].readings[row[1]].name,
+            ),
+            Column(
+                "started",
+                said("table.power_on_readings.started"),
+                "share",
+                of=lambda row: _of(row).started / _of(row).orders,
+            ),
+            Column(
+                "missing",
+                said("table.power_on_readings.missing"),
+                "mean",
+                of=lambda row: sum(_of(row).missing_by_kind),
+            ),
+            Column(
+                "sources",
+                said("table.power_on_readings.sources"),
+                "sources",
+                detail=True,
+                of=lambda row: row[0].readings[row[1]].sources,
             ),
         ),
         rows,
@@ -165,13 +213,15 @@ def named_orders(found: Sequence[PowerOn]) -> Table:
     """What orders with a name give."""
     return listed(
         "power_on_orders",
-        "Orders with a name",
+        said("table.power_on_orders"),
         (
-            Column("pool", "Cluster", of=lambda row: row[0].pool.name),
-            Column("order", "Order", of=lambda row: Cell(row[1], words=label(row[1]))),
+            Column("pool", said("table.power_on_orders.pool"), of=lambda row: row[0].pool.name),
+            Column(
+                "order", said("table.power_on_orders.order"), of=lambda row: Cell(row[1], words=label(row[1]))
+            ),
             Column(
                 "missing",
-                "VMs not started",
+                said("table.power_on_orders.missing"),
                 "mean",
                 of=lambda row: _missing(Row(row[0], row[0].tried(row[1]), {})),
             ),
@@ -213,18 +263,27 @@ def steps(plan: Plan, play: Play) -> Table:
     play.go(len(play.steps))
     return listed(
         "power_on_steps",
-        "VM by VM",
+        said("table.power_on_steps"),
         (
             Column("at", "", "number"),
-            Column("group", "Group", of=lambda row: names[requests[row.step.kind].group]),
-            Column("vm", "VM", "number", of=lambda row: row.step.vm),
-            Column("profile", "Asks for", of=lambda row: asks_for(play, row.step.kind)),
             Column(
-                "host", "Host", "number", of=lambda row: row.step.spot.host + 1 if row.step.spot else None
+                "group",
+                said("table.power_on_steps.group"),
+                of=lambda row: names[requests[row.step.kind].group],
             ),
-            Column("gpus", "GPU", of=_gpus),
-            Column("starts", "Start", of=lambda row: _starts(play, row.step)),
-            Column("why", "Why it does not start"),
+            Column("vm", said("table.power_on_steps.vm"), "number", of=lambda row: row.step.vm),
+            Column(
+                "profile", said("table.power_on_steps.profile"), of=lambda row: asks_for(play, row.step.kind)
+            ),
+            Column(
+                "host",
+                said("table.power_on_steps.host"),
+                "number",
+                of=lambda row: row.step.spot.host + 1 if row.step.spot else None,
+            ),
+            Column("gpus", said("table.power_on_steps.gpus"), of=_gpus),
+            Column("starts", said("table.power_on_steps.starts"), of=lambda row: _starts(play, row.step)),
+            Column("why", said("table.power_on_steps.why")),
         ),
         rows,
     )

@@ -12,20 +12,22 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
 from gpuplan.report.table import Cell, Column, Table, between, listed, one_place, records
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, capital, moment, number, percent, run_words, some_of, verb
+from gpuplan.wording import amount, capital, moment, number, percent, run_words, said, some_of, verb
 
 HAPPENS = {
     MOVES: "moves by vMotion",
-    RESTARTS: "is shut down and started there",
+    RESTARTS: "is shut down and restarted there",
     DOWN: "is down until the host is back",
 }
 """What becomes of a VM of a host that is emptied."""
 
 
-NOT_REHEARSED = "GPUs are shared by Bitfusion: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
-TOO_LARGE = "Too large to rehearse upgrades and restarts: every VM would be tried on every GPU."
-DYNAMIC = " That and a restart by HA take Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
-MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."
+NOT_REHEARSED = (
+    "Bitfusion shares the GPUs: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
+)
+TOO_LARGE = "The cluster is too large to rehearse upgrades and restarts, which try every VM on every GPU."
+DYNAMIC = " That, and a restart by HA, need Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
+MIGRATION = "VMs with vGPUs move one at a time, so their stuns add up; no source says how long the copy before the stun takes."
 
 
 def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
@@ -41,12 +43,14 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
         "upgrades",
         "Upgrades, host by host",
         (
-            Column("host", "Host", "number"),
-            Column("moved", "VMs moved", "number", of=lambda turn: turn.vms(MOVES)),
-            Column("restarted", "Started elsewhere", "number", of=lambda turn: turn.vms(RESTARTS)),
-            Column("to_hosts", "To hosts", of=_targets),
-            Column("stun_s", "Stun in all", "whole", "s", of=_stun),
-            Column("down", "Down with it", "range", of=lambda turn: _down(turn, names)),
+            Column("host", said("table.upgrades.host"), "number"),
+            Column("moved", said("table.upgrades.moved"), "number", of=lambda turn: turn.vms(MOVES)),
+            Column(
+                "restarted", said("table.upgrades.restarted"), "number", of=lambda turn: turn.vms(RESTARTS)
+            ),
+            Column("to_hosts", said("table.upgrades.to_hosts"), of=_targets),
+            Column("stun_s", said("table.upgrades.stun_s"), "whole", "s", of=_stun),
+            Column("down", said("table.upgrades.down"), "range", of=lambda turn: _down(turn, names)),
         ),
         [each.pool for each in there.values()],
         lambda pool: there[pool.id].upgrade.turns,
@@ -83,13 +87,13 @@ def emptied(plan: Plan, turn: Turn) -> Table:
     names = group_names(plan)
     return listed(
         "emptied",
-        f"Host {turn.host} is emptied",
+        said("table.emptied", host=turn.host),
         (
-            Column("group", "Group", of=lambda each: names[each.group]),
-            Column("vm", "VM", "number"),
-            Column("how", "What happens", words=HAPPENS.get),
-            Column("from_host", "From host", "number", of="host"),
-            Column("to_host", "To host", "number"),
+            Column("group", said("table.emptied.group"), of=lambda each: names[each.group]),
+            Column("vm", said("table.emptied.vm"), "number"),
+            Column("how", said("table.emptied.how"), words=HAPPENS.get),
+            Column("from_host", said("table.emptied.from_host"), "number", of="host"),
+            Column("to_host", said("table.emptied.to_host"), "number"),
         ),
         turn.went,
     )
@@ -110,7 +114,7 @@ def restarts(plan: Plan, *pools: Pool) -> Table:
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
     """What HA restarts when some hosts fail."""
-    found = listed("restarts", "Restarts as vSphere places VMs", restart_columns(plan), [failed])
+    found = listed("restarts", said("table.restarts"), restart_columns(plan), [failed])
     return found if STAYS in rehearsed.ways else found.without("static")
 
 
@@ -120,16 +124,26 @@ def restart_columns(plan: Plan) -> tuple[Column, ...]:
     return (
         Column(
             "hosts",
-            "Host failed",
+            said("table.restart_columns.hosts"),
             of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts))),
         ),
-        Column("vms", "VMs on it", "number"),
-        Column("chance", "All restart", "range", of=lambda failed: _between(failed.chance, percent)),
-        Column("missing", "VMs that do not", "range", of=lambda failed: _between(failed.missing, one_place)),
-        Column("worst", "At worst", of=lambda failed: _worst(failed, names)),
-        Column("static", "Stay down", "number"),
-        Column("best", "Unplaced at best", "number"),
-        Column("drawn", "Random orders", "number", detail=True),
+        Column("vms", said("table.restart_columns.vms"), "number"),
+        Column(
+            "chance",
+            said("table.restart_columns.chance"),
+            "number",
+            of=lambda failed: _between(failed.chance, percent),
+        ),
+        Column(
+            "missing",
+            said("table.restart_columns.missing"),
+            "number",
+            of=lambda failed: _between(failed.missing, one_place),
+        ),
+        Column("worst", said("table.restart_columns.worst"), of=lambda failed: _worst(failed, names)),
+        Column("static", said("table.restart_columns.static"), "number"),
+        Column("best", said("table.restart_columns.best"), "number"),
+        Column("drawn", said("table.restart_columns.drawn"), "number", detail=True),
     )
 
 
@@ -147,19 +161,28 @@ def weeks(plan: Plan, *pools: Pool) -> Table:
     there = {each.pool.id: each for each in rehearsals(plan, *pools) if each.week}
     return by_cluster(
         "weeks",
-        "A week of coming and going",
+        "A week of power-ons",
         (
-            Column("back", "VMs that come back", "whole"),
+            Column("back", said("table.weeks.back"), "whole"),
             Column(
-                "refused", "Do not start at once", "range", of=lambda week: _between(week.refused, percent)
+                "refused",
+                said("table.weeks.refused"),
+                "number",
+                of=lambda week: _between(week.refused, percent),
             ),
             Column(
-                "first_start", "On empty hosts", "range", of=lambda week: _between(week.first_start, percent)
+                "first_start",
+                said("table.weeks.first_start"),
+                "number",
+                of=lambda week: _between(week.first_start, percent),
             ),
-            Column("worst_hour", "Worst hour, UTC", of=_worst_hour),
-            Column("missing", "VMs without a GPU then", "mean", of=lambda week: max(week.missing)),
+            Column("worst_hour", said("table.weeks.worst_hour"), of=_worst_hour),
+            Column("missing", said("table.weeks.missing"), "mean", of=lambda week: max(week.missing)),
             Column(
-                "stranded_gpus", "GPUs idle then", "mean", of=lambda week: week.stranded_gpus[_hour(week)]
+                "stranded_gpus",
+                said("table.weeks.stranded_gpus"),
+                "mean",
+                of=lambda week: week.stranded_gpus[_hour(week)],
             ),
         ),
         [each.pool for each in there.values()],
@@ -189,31 +212,29 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     if found.works:
         other = "every VM that starts" if rehearsed.not_started[1] else "every VM"
         other = "every other VM" if found.down[1] else other
-        said = (
-            f"{capital(other)} finds a place on another host while its own is upgraded, in the order {hosts}."
-        )
+        said = f"{capital(other)} finds a place on another host while its own is upgraded, if hosts are upgraded in the order {hosts}."
         if not shut:
             said = f"The hosts can be upgraded one by one while {other} runs, in the order {hosts}."
         said = f"{_static(found.down[1])} {said}" if found.down[1] else said
     else:
         least, most = found.down
         vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
-        proof = "no order of hosts avoids it" if found.proven else "no order that avoids it was found"
-        said = f"{vms} {verb(most, 'are')} down while {'its' if most == 1 else 'their'} host is upgraded, in the order {hosts}; {proof}."
+        proof = "no order avoids this" if found.proven else "no order was found that avoids this"
+        said = f"{vms} {verb(most, 'are')} down while {'its' if most == 1 else 'their'} host is upgraded, if hosts are upgraded in the order {hosts}; {proof}."
     if shut:
         vms = (
-            "1 VM that cannot be moved while it runs is"
+            "One VM that cannot move live is"
             if shut == 1
-            else f"{number(shut)} VMs that cannot be moved while they run are"
+            else f"{number(shut)} VMs that cannot move live are"
         )
-        said += f" {vms} shut down and started on another host."
+        said += f" {vms} shut down and restarted on another host."
         said += DYNAMIC * (rehearsed.pool.kind == "passthrough")
     return said
 
 
 def _static(vms: int) -> str:
     """VMs that run on their own host or not at all."""
-    return f"{amount(vms, 'VM')} with static passthrough {verb(vms, 'are')} down while their host is."
+    return f"{amount(vms, 'VM')} with static passthrough {verb(vms, 'are')} down while their host is down."
 
 
 def start_sentence(rehearsed: Rehearsed) -> str:
@@ -222,8 +243,8 @@ def start_sentence(rehearsed: Rehearsed) -> str:
     lacking = f"; {number(most)} of them {verb(most, 'do')} not start" if most else ""
     kept = f" on all but {amount(rehearsed.reserved, 'host')}" if rehearsed.reserved else ""
     return (
-        f"VMs are powered on largest first{kept}{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
-        "and no other VM moves; where the rules are not known, the worst reading counts."
+        f"VMs are powered on largest first{kept}, not in the best arrangement{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
+        "and no other VM moves; where the rules are not known, the worst interpretation applies."
     )
 
 
@@ -231,36 +252,38 @@ def design_sentence(rehearsed: Rehearsed) -> str:
     """The same from the placement of the design."""
     found: Upgraded = rehearsed.upgrade_as_designed
     if set(rehearsed.ways) == {STAYS}:
-        return "From the placement of the design it is the same."
+        return "Starting from the designed placement, the result is the same."
     if found.works:
         other = "every other VM" if found.down[1] else "every VM"
-        return (
-            f"From the placement of the design {other} keeps a place, in the order {run_words(found.order)}."
-        )
-    hand = " Moved by hand to the empty host, all keep a place." * rehearsed.by_hand_as_designed
+        return f"Starting from the designed placement, {other} keeps a place in the order {run_words(found.order)}."
+    hand = (
+        " If an administrator moves them to the empty host, all keep a place." * rehearsed.by_hand_as_designed
+    )
     down = found.down[1]
-    return f"From the placement of the design {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"
+    return f"Starting from the designed placement, {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"
 
 
 def restart_sentence(rehearsed: Rehearsed) -> str:
     """Whether HA restarts all VMs of a host that fails."""
     worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
     if set(rehearsed.ways) == {STAYS}:
-        return (
-            "HA restarts no VM on another host: with static passthrough it stays down until its host is back."
-        )
+        return "HA restarts no VM on another host: with static passthrough a VM stays down until its host is back."
     vms = f" but up to {amount(static, 'VM')} with static passthrough" if static else ""
     if worst.chance[0] == 1:
         drawn = max(failed.drawn for failed in rehearsed.failures)
-        order = f"in each of {number(drawn)} orders tried" if drawn else "in whatever order of equal priority"
+        order = (
+            f"in each of {number(drawn)} orders tried"
+            if drawn
+            else "in any order among VMs of equal priority"
+        )
         return f"Any one host can fail: HA restarts all its VMs{vms}, {order}."
     sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
     hosts = len(rehearsed.failures)
     again = max(failed.best for failed in rehearsed.failures)
-    placed = "all would have a place" if not again else f"{amount(again, 'VM')} would still have none"
+    placed = "all would fit" if not again else f"{amount(again, 'VM')} would still not fit"
     return (
-        f"HA places VMs where room is left and moves no other VM: after {number(hosts - sure)} of {number(hosts)} host failures "
-        f"not every VM is sure to restart{f', beside up to {number(static)} with static passthrough' if static else ''}. If all VMs were placed again, {placed}."
+        f"HA restarts VMs where there is room and rearranges no others: after {number(hosts - sure)} of {number(hosts)} host failures "
+        f"not every VM is certain to restart{f', beside up to {number(static)} with static passthrough' if static else ''}. In the best arrangement {placed}."
     )
 
 
@@ -270,6 +293,6 @@ def week_sentence(rehearsed: Rehearsed) -> str:
     if week is None:
         return ""
     return (
-        "VMs are powered off when their users leave and on when they come back, by the hours of each group; services around the clock stay. "
-        "A VM that does not start is tried again each hour."
+        "VMs power off when their users leave and on when they return, by each group's working hours; round-the-clock services stay on. "
+        "A VM that does not start is retried every hour."
     )

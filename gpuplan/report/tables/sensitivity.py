@@ -12,7 +12,7 @@ from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import Field, ScenarioError, field_of
-from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
+from gpuplan.wording import amount, hours, is_currency, money, percent, said, stated_percent, watts
 
 NONE = "-"
 """Stands for a value that there is none of."""
@@ -23,18 +23,20 @@ def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table
     change = partial(_change, now)
     return listed(
         "bars",
-        "Cost and hosts, the input that moves the cost most first",
+        said("table.bars"),
         (
-            Column("path", "Path", detail=True),
-            Column("label", "Input"),
-            Column("now", "Now", "number", of=partial(_input, "now")),
-            Column("low", "Low", "number", of=partial(_input, "low")),
-            Column("high", "High", "number", of=partial(_input, "high")),
-            Column("basis", "Basis", "basis"),
-            Column("cost_low", f"Cost at low, {currency}", "money", currency, words=change),
-            Column("cost_high", "at high", "money", currency, words=change),
-            Column("hosts_low", "Hosts at low", "number", words=_known),
-            Column("hosts_high", "at high", "number", words=_known),
+            Column("path", said("table.bars.path"), detail=True),
+            Column("label", said("table.bars.label")),
+            Column("now", said("table.bars.now"), "number", of=partial(_input, "now")),
+            Column("low", said("table.bars.low"), "number", of=partial(_input, "low")),
+            Column("high", said("table.bars.high"), "number", of=partial(_input, "high")),
+            Column("basis", said("table.bars.basis"), "basis"),
+            Column(
+                "cost_low", said("table.bars.cost_low", currency=currency), "money", currency, words=change
+            ),
+            Column("cost_high", said("table.bars.cost_high"), "money", currency, words=change),
+            Column("hosts_low", said("table.bars.hosts_low"), "number", words=_known),
+            Column("hosts_high", said("table.bars.hosts_high"), "number", words=_known),
         ),
         found,
     )
@@ -56,20 +58,18 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
     """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
     return listed(
         "thresholds",
-        "Where the number of hosts changes",
+        said("table.thresholds"),
         (
-            Column("path", "Path", detail=True),
-            Column("label", "Input"),
-            Column("now", "Now", "number", of=partial(_input, "now")),
-            Column("below", "Below it", "number", of=partial(_input, "below")),
-            Column("hosts_below", "Hosts", "number", words=_known),
-            Column("above", "Above it", "number", of=partial(_input, "above")),
-            Column("hosts_above", "Hosts", "number", words=_known),
+            Column("path", said("table.thresholds.path"), detail=True),
+            Column("label", said("table.thresholds.label")),
+            Column("now", said("table.thresholds.now"), "number", of=partial(_input, "now")),
+            Column("below", said("table.thresholds.below"), "number", of=partial(_input, "below")),
+            Column("hosts_below", said("table.thresholds.hosts_below"), "number", words=_known),
+            Column("above", said("table.thresholds.above"), "number", of=partial(_input, "above")),
+            Column("hosts_above", said("table.thresholds.hosts_above"), "number", words=_known),
         ),
         found,
-        notes=(
-            "The nearest value on either side at which the number of hosts is another, all else unchanged.",
-        ),
+        notes=("The nearest value on either side at which the number of hosts changes, all else unchanged.",),
     )
 
 
@@ -116,7 +116,7 @@ RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
     """A value in its column."""
     if value is None and row.key.startswith("prices."):
-        return "of the catalog"
+        return "from the catalog"
     chosen = _field(row.key)
     if catalog and isinstance(value, str) and chosen and chosen.table:
         return catalog_name(catalog, chosen.table, value)

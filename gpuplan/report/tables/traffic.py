@@ -12,7 +12,7 @@ from gpuplan.models.llm.batching import Simulated
 from gpuplan.models.llm.traffic import Answers
 from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import number, rough
+from gpuplan.wording import number, rough, said
 
 
 class Row(NamedTuple):
@@ -35,30 +35,32 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
     ]
     return listed(
         "waits",
-        "First token by replicas",
+        said("table.waits"),
         (
             Column(
                 "replicas",
-                "Replicas",
+                said("table.waits.replicas"),
                 "number",
                 of=lambda row: Cell(
                     row.replicas,
                     words=number(row.replicas) + " (planned)" * (row.replicas == traffic.replicas),
                 ),
             ),
-            Column("method", "Method"),
+            Column("method", said("table.waits.method")),
             _time("mean_s", "Mean"),
             _time("p50_s", "Half within"),
             _time("p95_s", "95 % within"),
             _time("p99_s", "99 % within"),
             Column(
                 "kept_share",
-                f"Within {written(traffic.first_token_s, 'g')} s",
+                said("table.waits.kept_share", seconds=written(traffic.first_token_s, "g")),
                 "share",
                 of=lambda row: _value(row.found.kept_share),
             ),
-            Column("tokens_per_s", "Tokens/s", "number", of=_speed),
-            Column("requests", "At once", "number", of=lambda row: _rough(row.found.requests)),
+            Column("tokens_per_s", said("table.waits.tokens_per_s"), "number", of=_speed),
+            Column(
+                "requests", said("table.waits.requests"), "number", of=lambda row: _rough(row.found.requests)
+            ),
         ),
         rows,
     )
@@ -81,7 +83,7 @@ def _seconds(found: float | Estimate) -> Cell:
     """A time with its interval; none where more comes than can be done."""
     value = _value(found)
     if math.isinf(value):
-        return Cell(None, words="grows without end", tone="bad")
+        return Cell(None, words="keeps growing", tone="bad")
     half = found.half_width if isinstance(found, Estimate) else None
     words = seconds(value) + (f" \u00b1 {seconds(half)}" if half else "")
     return Cell(value, words=words, low=value - half if half else None, high=value + half if half else None)

@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report.xlsx import cost_sheets, sheets
+from gpuplan.report.brand import PLAIN, Brand
+from gpuplan.report.executive import Executive
+from gpuplan.report.xlsx import bill, choices, overview, prices, results, sheets, years
 from gpuplan.report.xlsx.book import Book
-from gpuplan.report.xlsx.money import BILL, YEARS, Money
+from gpuplan.report.xlsx.money import Money
 
 
 @spoken
-def xlsx_bytes(plan: Plan, compared: Comparison | None = None) -> bytes:
-    """The plan, and what it is compared with, as a workbook in the format of Excel; the same plan always gives the same bytes."""
-    book = Book(plan)
+def xlsx_bytes(
+    plan: Plan, summary: Executive, compared: Comparison | None = None, *, brand: Brand = PLAIN
+) -> bytes:
+    """The plan, what an executive decides on, and what it is compared with, as a workbook in the format of Excel; the same plan always gives the same bytes."""
+    book = Book(plan, brand)
     money = Money(plan) if plan.costs else None
-
-    def live(name: str, sheet: Callable[[Book, Plan, Money], None]) -> None:
-        """A sheet that calculates, empty where nothing is bought."""
-        sheet(book, plan, money) if money else book.topics(name, "", [])
-
-    sheets.summary_sheet(book, plan, money)
-    sheets.groups_sheet(book, plan, money)
-    sheets.hosts_sheet(book, plan)
-    sheets.plain_sheet(book, plan, "Power-on")
-    sheets.demand_sheet(book, plan)
-    sheets.plain_sheet(book, plan, "Availability")
-    sheets.network_sheet(book, plan)
-    sheets.plain_sheet(book, plan, "Platform")
-    live(BILL, cost_sheets.bill_sheet)
-    live(YEARS, cost_sheets.cost_by_year_sheet)
-    sheets.plain_sheet(book, plan, "Alternatives")
+    first = overview.overview_page(book)
+    if money is not None:
+        prices.own_sheet(book, plan, money)
+        bill.bill_sheet(book, plan, money)
+        years.cost_by_year_sheet(book, plan, money)
+        results.name_results(book, money)
+        prices.factors_sheet(book, plan, money)
+    alternatives = choices.alternatives_sheet(book, plan, summary, money)
+    drivers = choices.drivers_sheet(book, plan, summary)
     if compared is not None:
         sheets.compared_sheet(book, compared, plan.catalog)
+    sheets.decisions_sheet(book, plan, summary)
+    sheets.groups_sheet(book, plan, money)
+    sheets.demand_sheet(book, plan)
+    sheets.hosts_sheet(book, plan)
+    sheets.plain_sheet(book, plan, "power-on")
+    failures = sheets.availability_sheet(book, plan)
+    sheets.network_sheet(book, plan)
+    sheets.plain_sheet(book, plan, "platform")
     sheets.power_sheet(book, plan)
     sheets.inputs_sheet(book, plan)
-    live("Prices", cost_sheets.prices_sheet)
-    live("Factors", cost_sheets.factors_sheet)
-    for name in ("Trail", "Sources", "Messages", "Decisions"):
+    if money is not None:
+        prices.prices_sheet(book, plan, money)
+    for name in ("messages", "trail", "sources"):
         sheets.plain_sheet(book, plan, name)
-    cost_sheets.internal_sheet(book, plan)
+    figures = overview.Figures(alternatives, drivers, failures)
+    overview.fill_overview(book, first, plan, summary, money, figures)
+    sheets.names_sheet(book)
+    sheets.internal_sheet(book, plan)
     return book.content()

@@ -60,7 +60,7 @@ export default {
     };
     const open = h("button", { type: "button", "data-at": "open", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
     const save = button("Save", "save", "Save the scenario as a file");
-    const share = h("button", { type: "button", class: "gp-primary", "data-at": "share", title: "Copy a link that carries this design", onclick: copy }, "Share link");
+    const share = h("button", { type: "button", class: "gp-primary", "data-at": "share", title: "Copy a link that contains this design", onclick: copy }, "Share link");
     const view = h("button", { type: "button", class: "gp-view", "data-at": "view", "aria-pressed": "false",
       title: "Show only what the customer may see",
       onclick: () => send("view", { customer: !model.get("data").customer }) }, "Customer view");
@@ -105,16 +105,16 @@ export default {
       const { customer, internal, share } = model.get("data");
       const link = new URL(location.href);
       link.hash = customer ? share : model.get("data").fragment;
-      const what = !internal ? "It carries the whole design; nothing is stored on the server."
-        : customer ? "It carries the version for the customer. The address of this page does not: it carries your own."
-        : "It carries the whole design with internal notes and margin, so it is not for the customer: the customer view has a link for them.";
+      const what = !internal ? "It contains the whole design; the server stores nothing."
+        : customer ? "It contains the customer version. Do not send the address of this page, which contains your own version."
+        : "It contains the whole design with internal notes and margin. For the customer, share the link from the customer view.";
       try {
         await navigator.clipboard.writeText(link.href);
         const long = link.href.length > LONG_LINK;
-        tell(long ? "warn" : "note", `The link is copied. ${what}${long ? ` It has ${link.href.length.toLocaleString("en").replaceAll(",", "\u202f")} characters, and mail and chat programs cut long links: better send the file that Save gives.` : ""}`);
+        tell(long ? "warn" : "note", `Link copied. ${what}${long ? ` It has ${link.href.length.toLocaleString("en").replaceAll(",", "\u202f")} characters, and mail and chat programs may cut long links: send the saved file instead.` : ""}`);
       } catch {
-        tell("note", customer && internal ? "This browser does not let the page copy. Save the design instead: the file is the version for the customer, the address of this page is not."
-          : "Copy the address of this page: it carries the whole design.");
+        tell("note", customer && internal ? "This browser does not allow copying. Save the design instead: the file is the customer version, the address of this page is not."
+          : "Copy the address of this page: it contains the whole design.");
       }
     }
     let shown = "", keeping = 0;

@@ -34,6 +34,9 @@ export default {
     let drawing = false;
     let gone = false;
 
+    // A chart is taller where there is room: where it is wide, and the window tall.
+    const tall = (spec, view) => typeof spec.height === "number" && view.height(Math.round(spec.height * Math.max(1, Math.min(width / 720, (innerHeight - 300) / 500, 1.6))));
+
     async function show(spec, rows) {
       if (made?.spec === spec) {
         const { view, rows: before } = made;
@@ -41,6 +44,7 @@ export default {
           if (JSON.stringify(before[name]) !== JSON.stringify(now)) view.change(name, changes(view, name, now));
         }
         made.rows = rows;
+        tall(spec, view);
         await view.resize().runAsync(); // room for labels that have become longer
         return;
       }
@@ -51,6 +55,8 @@ export default {
       const datasets = { ...spec.datasets, ...rows };
       const { view, finalize } = await embed(place, structuredClone({ ...spec, datasets }), OPTIONS);
       made = { view, finalize, spec, rows };
+      tall(spec, view);
+      await view.runAsync();
     }
     // One at a time, and the last one counts: what came meanwhile is drawn next.
     async function draw() {

@@ -10,6 +10,10 @@ function breakable(text) {
     : [part]);
 }
 
+// In what is read as a sentence a number stays with what it counts, and with its currency.
+const SENTENCES = new Set(["p", "h1", "dd", "cite"]);
+const together = (text) => typeof text === "string" ? text.replace(/(\d) (?=[%\p{L}])/gu, "$1\u00a0").replace(/\b([A-Z]{3}) (?=\d)/g, "$1\u00a0") : text;
+
 function h(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
@@ -20,7 +24,7 @@ function h(tag, props, ...children) {
     else node.setAttribute(name, value === true ? "" : value);
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) node.append(...(tag === "option" ? [child] : [breakable(child)].flat()));
+    if (child !== null && child !== undefined && child !== false) node.append(...(tag === "option" ? [child] : [breakable(SENTENCES.has(tag) ? together(child) : child)].flat()));
   }
   return node;
 }
@@ -166,31 +170,39 @@ function keepOpen(el, model) {
   }
 }
 
-// How an input is known where that is worth a word: "assumed" opens the choice of saying that the customer confirmed it, "confirmed" that of taking it back.
+// How an input is known where that is worth a word: a click on "assumed" says that the customer confirmed it; "confirmed" opens who did, and
+// when, and the way back.
 function confirmation(field, send, known) {
-  const by = h("input", { type: "text", maxlength: 80, placeholder: "Who, when (optional)", "aria-label": `Who confirmed ${field.label}, and when`, autocomplete: "off" });
-  const act = h("button", { type: "button", class: "gp-primary" });
-  const node = h("div", { class: "gp-confirm", hidden: true, onkeydown: (event) => { if (event.key === "Escape") open(false);
-    if (event.key === "Enter" && event.target === by) act.click();
-  } }, by, act);
-  const mark = h("button", { type: "button", "data-at": `known-${field.path}`, onclick: () => open(node.hidden) });
+  const by = h("input", { type: "text", maxlength: 80, placeholder: "Who, when", "aria-label": `Who confirmed ${field.label}, and when`, autocomplete: "off" });
+  const tell = (yes) => { send("confirm", { path: field.path, yes, by: yes ? by.value : "" }); open(false); mark.focus(); };
+  const node = h("div", { class: "gp-confirm", hidden: true, onkeydown: (event) => {
+    if (event.key === "Escape") open(false);
+    if (event.key !== "Enter" || event.target !== by) return;
+    event.preventDefault();  // or it would press what has the focus now
+    tell(true);
+  } }, by, h("button", { type: "button", class: "gp-primary", onclick: () => tell(true) }, "Save"),
+    h("button", { type: "button", "data-at": `doubt-${field.path}`, onclick: () => tell(false) }, "Mark as assumed"));
+  let assumed;
+  const mark = h("button", { type: "button", "data-at": `known-${field.path}`, onclick: () => assumed ? tell(true) : open(node.hidden) });
   function open(there) {
     node.hidden = !there;
-    mark.setAttribute("aria-expanded", String(there));
-    if (there) act.focus();
+    if (!assumed) mark.setAttribute("aria-expanded", String(there));
+    if (there) by.focus();
     else if (node.contains(document.activeElement)) mark.focus();
   }
-  act.onclick = () => { send("confirm", { path: field.path, yes: !by.hidden, by: by.value }); open(false); mark.focus(); };
   return { node, update(next) {
     const word = next.assumed ? "assumed" : next.confirmed ? "confirmed" : "";
-    if (!word) open(false);
-    known.replaceChildren(...(word ? [mark] : []));
+    assumed = next.assumed;
+    if (!next.confirmed) open(false);
+    if (!word) mark.remove();
+    else if (mark.parentNode !== known) known.append(mark);
     known.classList.toggle("gp-confirmed", Boolean(next.confirmed));
+    if (assumed) mark.removeAttribute("aria-expanded");
+    else mark.setAttribute("aria-expanded", String(!node.hidden));
     mark.textContent = word;
-    mark.title = next.known;
-    mark.setAttribute("aria-label", `${next.label}: ${word}. ${next.assumed ? "Confirm it" : "Take that back"}`);
-    by.hidden = !next.assumed;
-    act.textContent = next.assumed ? "Confirmed by the customer" : "Assumed after all";
+    mark.title = assumed ? `${next.known ? `${next.known}; ` : ""}click when the customer has confirmed it` : next.known;
+    mark.setAttribute("aria-label", `${next.label}: ${word}. ${assumed ? "Confirm it" : "Who confirmed it, and when"}`);
+    by.value = next.by;
   } };
 }
 
@@ -228,7 +240,7 @@ function control(field, send, compact) {
   const confirm = confirmation(field, send, known);
   const label = h("label", { for: id }, field.label);
   const ask = field.question && !compact
-    ? h("button", { class: "gp-ask", type: "button", "aria-label": `Why ask: ${field.label}`, "aria-expanded": "false",
+    ? h("button", { class: "gp-ask", type: "button", "aria-label": `Why we ask: ${field.label}`, "aria-expanded": "false",
         onclick: () => { question.hidden = !question.hidden; ask.setAttribute("aria-expanded", String(!question.hidden)); } }, "?")
     : null;
   const question = h("p", { class: "gp-question", hidden: true }, field.question);
@@ -263,7 +275,11 @@ function control(field, send, compact) {
         problem.hidden = false;
       }
     });
-    input.addEventListener("input", () => { input.dataset.typing = "1"; });
+    let before;  // what the field showed when typing into it began
+    input.addEventListener("input", () => {
+      if (!input.dataset.typing) before = shown.value;
+      input.dataset.typing = "1";
+    });
     input.addEventListener("blur", () => {
       delete input.dataset.typing;
       if (timer) give();
@@ -280,7 +296,13 @@ function control(field, send, compact) {
       input.dispatchEvent(new Event("input"));
     });
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && shown) { wait(); input.value = shown.value; delete input.dataset.typing; typed(); }
+      if (event.key !== "Escape" || !input.dataset.typing) return;
+      event.stopPropagation();
+      wait();
+      input.value = before;
+      delete input.dataset.typing;
+      typed();
+      send("untype", { path: field.path });
     });
   }
   const unit = field.unit ? h("span", { class: "gp-unit" }, field.unit) : null;
@@ -346,13 +368,15 @@ const cellContent = (c, row, send) => [
   c.mark ? mark(c.mark) : null, c.basis ? basisTag(c.basis) : null, c.field ? cellSelect(c.field, send) : null,
   c.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${c.visit}-${row[1].text}`, onclick: () => send("visit", { path: c.visit }) }, c.visit_text) : null,
   c.tag ? [" ", h("b", { class: `gp-tag gp-${c.tag_tone ?? "derived"}` }, c.tag)] : null,
-  c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null,
+  c.note ? [" ", h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note)] : null,
   (c.acts ?? []).map((a) => [" ", h("button", { type: "button", class: "gp-link gp-act", "data-at": `${a.event}-${Object.values(a.rest)}`, "aria-label": `${a.text}: ${a.name}`,
     onclick: () => send(a.event, a.rest) }, a.text)])];
-const cellStyle = (c) => [c.numeric ? "n" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
+const SHORT = 15;  // signs of a text that stays on one line
+const cellStyle = (c) => [c.numeric ? "n" : "", c.text?.length <= SHORT ? "gp-nowrap" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
 
 // Lists of more rows than MOST are searched, sorted and turned page by page; paper has all rows.
-const MOST = 12, PAGE = 14;
+const MOST = 12;
+const page = () => Math.max(14, Math.floor((innerHeight - 400) / 32));  // more where the window has room
 const BY_NAME = new Intl.Collator(undefined, { numeric: true });
 const nothing = (value) => value === undefined || value === null || value === "" || value === "\u2013";
 function compared(one, other) {
@@ -378,7 +402,7 @@ function long(model, key, name, rows, words, { value, still = false } = {}) {
   }
   const ordered = column === null ? at : look.order;
   const found = ordered.filter((n) => !look.search || plain(words(rows[n])).includes(plain(look.search)));
-  const pages = Math.max(1, Math.ceil(found.length / PAGE)), each = Math.ceil(found.length / pages);
+  const pages = Math.max(1, Math.ceil(found.length / page())), each = Math.ceil(found.length / pages);
   look.page = Math.min(look.page, pages - 1);
   const from = look.page * each, shown = new Set(found.slice(from, from + each));
   const change = (next) => { Object.assign(look, next); model.draw(); };
@@ -390,12 +414,12 @@ function long(model, key, name, rows, words, { value, still = false } = {}) {
     tools: h("div", { class: "gp-tools gp-long" },
       h("input", { type: "search", "data-at": `${key}-search`, placeholder: "Search", "aria-label": `Search ${name}`, value: look.search, autocomplete: "off", spellcheck: "false",
         oninput: ({ target }) => change({ search: target.value, page: 0 }) }),
-      h("span", { class: "gp-small", role: "status" }, found.length ? `${from + 1}\u2013${from + shown.size} of ${found.length}` : "No match"),
+      h("span", { class: "gp-small", role: "status" }, !found.length ? "No match" : pages > 1 ? `${from + 1}\u2013${from + shown.size} of ${found.length}` : look.search ? `${found.length} of ${rows.length}` : ""),
       pages > 1 ? [turn(look.page - 1, "\u2039", "previous"), turn(look.page + 1, "\u203a", "next")] : null),
     head: value ? (n, text) => ({ sort: column !== n ? "none" : look.down ? "descending" : "ascending",
       node: h("button", { type: "button", class: "gp-sort", "data-at": `${key}-sort-${n}`,
         onclick: () => change({ page: 0, ...(column !== n ? { column: n, down: false } : look.down ? { column: null } : { down: true }) }) }, text) }) : null,
-    reveal: (nth) => change({ search: "", page: Math.floor(nth / Math.ceil(rows.length / Math.ceil(rows.length / PAGE))) }),
+    reveal: (nth) => change({ search: "", page: Math.floor(nth / Math.ceil(rows.length / Math.ceil(rows.length / page()))) }),
   };
 }
 

@@ -13,18 +13,18 @@ function heads(data, send) {
         onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); event.target.blur(); } },
         onchange: ({ target }) => send("rename-kept", { name: d.name, to: target.value }) }),
       h("p", {}, act("open-kept", "Open", d.name), act("forget-kept", "Forget", d.name))]
-    : [h("b", {}, "This design"), h("p", { class: "gp-small" }, d.name, " ", data.off ? null : h("button", { type: "button", class: "gp-link gp-act", "data-at": "keep", "data-near": true, onclick: () => send("keep") }, "Keep it, too"))])), h("th", { scope: "col" }, "What it means"));
+    : [h("b", {}, "This design"), h("p", { class: "gp-small" }, d.name, " ", data.off ? null : h("button", { type: "button", class: "gp-link gp-act", "data-at": "keep", "data-near": true, onclick: () => send("keep") }, "Keep this one too"))])), h("th", { scope: "col" }, "What it means"));
 }
 
 export default drawn((data, send) => {
   if (!data.designs) return null;
   if (data.designs.length < 2) {
-    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or change one decision"), tries(data, send)] : null);
+    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or try one of these"), tries(data, send)] : null);
   }
   const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label), r.values.map((value) => h("td", { class: value === r.values[0] ? "" : "gp-differs" }, value)), h("td", {}, r.sentence));
   return h("div", { class: data.stale ? "gp-stale" : "" },
     data.notes.map((note) => h("p", { class: "gp-said gp-count" }, note)),
     h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
     data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
-    data.tries.length ? [h("h2", {}, "Nothing differs yet. Change an input, or change one decision"), tries(data, send)] : null);
+    data.tries.length ? [h("h2", {}, "Change an input, or try one of these"), tries(data, send)] : null);
 });

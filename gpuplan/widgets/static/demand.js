@@ -17,7 +17,7 @@ export default {
     const path = "demand.chance";
     const value = () => model.get("data").target.steps[slider.value];
     const give = (live) => send("set", { path, value: value(), live });
-    const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "How often at most, in steps", "data-at": "slider",
+    const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Target probability, in steps", "data-at": "slider",
       oninput: () => { dragged = true; typed(path, value()); clearTimeout(timer); timer = setTimeout(() => give(true), 15); },
       onchange: () => { dragged = false; clearTimeout(timer); give(false); typed(); } });
     const words = h("span");

@@ -9,7 +9,7 @@ function decisions(data, send) {
     folded().forEach((each) => { each.open = open; });
   };
   return [
-    h("div", { class: "gp-tools gp-decision-tools" }, h("button", { type: "button", class: "gp-link", "data-at": "decisions-all", onclick: all }, "Show or hide every reason"),
+    h("div", { class: "gp-tools gp-decision-tools" }, h("button", { type: "button", class: "gp-link", "data-at": "decisions-all", onclick: all }, "Show or hide all reasons"),
       h("button", { type: "button", class: "gp-print", onclick: () => print() }, "Print")),
     h("ol", { class: "gp-decisions" }, data.decisions.map((d) => h("li", {}, h("details", { "data-keep": d.number, "data-at": `decision-${d.number}` },
       h("summary", {}, h("span", { class: "gp-decision-number" }, d.number), h("b", {}, d.title), h("span", { class: "gp-decision" }, d.decision)),
@@ -20,7 +20,7 @@ function decisions(data, send) {
 }
 
 export default drawn((data, send, model) => {
-  if (data.messages) return h("div", { class: data.stale ? "gp-stale" : "" }, data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to fix or to confirm."));
+  if (data.messages) return h("div", { class: data.stale ? "gp-stale" : "" }, data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to fix or confirm."));
   if (!data.decisions) return null;
   if (data.decisions.length) return h("div", { class: data.stale ? "gp-stale" : "" }, decisions(data, send));
   return h("div", { class: "gp-empty" }, h("p", {}, "No decisions yet: there are no workloads."),

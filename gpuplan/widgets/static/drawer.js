@@ -1,16 +1,18 @@
 // Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages, or the terms of the glossary.
 const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", fitted: "fitted to measurements", assumed: "assumed" };
 
-function why(data, send) {
+function why(data, send, model) {
+  const many = long(model, `inputs-${data.key}`, "the inputs", data.inputs, (i) => `${i.label} ${i.value} ${i.known}`);
   return [
     h("p", { class: "gp-small" }, data.label),
     h("p", {}, data.sentence),
     h("p", { class: "gp-formula" }, data.formula),
     data.more.length ? h("p", {}, data.more.map((p) => p.key ? h("button", { type: "button", class: "gp-why", "data-at": p.key, onclick: () => send("why", { key: p.key }) }, p.text)
       : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text) : p.strong ? h("b", {}, p.text) : p.text)) : null,
+    many.tools,
     data.inputs.length ? h("table", { class: "gp-table" },
-      h("thead", {}, h("tr", {}, h("th", {}, "Input"), h("th", { class: "n" }, "Value"), h("th", {}, "Known from"))),
-      h("tbody", {}, data.inputs.map((i) => h("tr", {},
+      h("thead", {}, h("tr", {}, h("th", {}, "Input"), h("th", { class: "n" }, "Value"), h("th", {}, "Source"))),
+      h("tbody", {}, many.rows.map(({ row: i, off }) => h("tr", { class: off || undefined },
         h("td", {}, i.key ? h("button", { type: "button", class: "gp-link", "data-at": i.key, onclick: () => send("why", { key: i.key }) }, i.label) : i.label),
         h("td", { class: "n" }, i.value), h("td", { class: "gp-known" }, i.known, i.basis === "assumed" && !i.key ? h("b", { class: "gp-tag gp-warn" }, "assumed") : null))))) : null,
     h("p", { class: "gp-basis" }, h("b", { class: `gp-tag gp-${data.basis}` }, BASIS[data.basis]), " ", data.basis_text),
@@ -21,7 +23,7 @@ function why(data, send) {
 }
 
 function messages(data, send, model) {
-  return data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to say about this plan.");
+  return data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "No messages for this plan.");
 }
 
 function terms(model) {
@@ -55,7 +57,7 @@ export default drawn((data, send, model) => {
     onclose: close },
     h("h2", {}, data.title, h("button", { type: "button", class: "gp-icon", "aria-label": "Close", "data-at": "close", onclick: close }, "\u00d7")),
     before ? h("p", {}, h("button", { type: "button", class: "gp-link", "data-at": "back", onclick: () => send("why", { key: before }) }, "\u2190 back")) : null,
-    data.kind === "why" ? why(data, send) : data.kind === "glossary" ? terms(model) : messages(data, send, model));
+    data.kind === "why" ? why(data, send, model) : data.kind === "glossary" ? terms(model) : messages(data, send, model));
 }, (el, model) => {
   const open = Boolean(el.firstChild), listed = model.get("data").kind === "glossary";
   const drawer = el.querySelector(".gp-drawer");

@@ -35,7 +35,7 @@ function fabric(data) {
   });
   if (spines.count) {
     labels.push(rowName(top + 14, `${spines.count} ${spines.count === 1 ? "spine" : "spines"}`, spines.name, spines.count > spines.drawn ? `${spines.drawn} drawn` : null),
-      words(0, top + 74, spines.text, "gp-f-strong", "start"), words(0, top + 90, "leaf to spine, each", "gp-f-soft", "start"));
+      words(0, top + 74, spines.text, "gp-f-strong", "start"), words(0, top + 90, "each leaf to each spine", "gp-f-soft", "start"));
   }
   labels.push(rowName(leafY + 14, `${leaves.count} leaves`, leaves.name, leaves.count > leaves.drawn ? `${leaves.drawn} drawn` : null));
   pairX.forEach((x) => {

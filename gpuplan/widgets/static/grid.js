@@ -29,7 +29,7 @@ export default {
       const named = (field) => field.problem ? { ...field, problem: `${field.label}: ${field.problem}` } : field;
       const mark = h("td", { class: "gp-mark" });
       const name = h("td", { class: "gp-row-name" });
-      const node = h("tbody", { "data-group": row.id }, h("tr", {}, mark, name, cells.map((c) => h("td", {}, c.node))),
+      const node = h("tbody", { "data-group": row.id }, h("tr", {}, mark, name, cells.map((c, n) => h("td", { "data-label": heads[n].text }, c.node))),
         h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: span + 1 }, cells.map((c) => c.problem))));
       return { node, update(next) {
         mark.replaceChildren(next.letter ? chip(next.letter, next.colour) : "");

@@ -19,9 +19,9 @@ export default {
     const send = sender(model), kinds = new Map(), where = new Map();
     const question = (number, text, ...rest) => h("fieldset", {}, h("legend", {}, h("span", { class: "gp-num", "aria-hidden": "true" }, number), text), rest);
     const ticks = h("div", { class: "gp-guide-kinds" }), counts = h("div", { class: "gp-fields" }), places = h("div", { class: "gp-fields" });
-    const next = h("div", { class: "gp-guide-next", hidden: true }, question(2, "How many use each?", counts), question(3, "Where shall it run?", places),
+    const next = h("div", { class: "gp-guide-next", hidden: true }, question(2, "How many users or jobs?", counts), question(3, "Where will it run?", places),
       h("div", { class: "gp-guide-go" }, h("button", { type: "submit", class: "gp-primary gp-big", "data-at": "guide-go" }, "Show a first design"),
-        h("small", {}, "What is left open is a planning value, marked as assumed.")));
+        h("small", {}, "Anything you leave open becomes a planning value, marked as assumed.")));
     const chosen = () => [...kinds].filter(([, kind]) => kind.tick.checked);
     const fields = () => [...[...kinds.values()].flatMap(({ tick, field }) => [tick, field]), ...[...where.values()].map(({ field }) => field)];
     const keep = () => keepAnswers(Object.fromEntries(fields().map((each) => [each.dataset.at, each.type === "checkbox" ? each.checked : each.value])));
@@ -30,7 +30,7 @@ export default {
       if (chosen().length) send("guide", { counts: Object.fromEntries(chosen().map(([id, kind]) => [id, kind.field.value])), where: Object.fromEntries([...where].map(([path, each]) => [path, each.field.value])) });
     } }, question(1, "What do you want to run?", ticks), next);
     el.append(h("div", { class: "gp-start-lead" }, h("h1", {}, "Size a shared-GPU cluster, with a reason for every number"),
-      h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number has its source.")), form);
+      h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number shows its source.")), form);
 
     // An answer with its label above it, and what is wrong with it below.
     function answer(at, name, field) {

@@ -21,14 +21,14 @@ function close(step) {
 export default drawn((data, send, model) => {
   if (!data.tabs) return null;
   const hint = data.hint && data.tab === data.tabs[0].name && window.gpuplan && !isClosed(data.step) ? h("p", { class: "gp-hint" }, data.hint,
-    h("button", { type: "button", class: "gp-icon", "data-at": "close-hint", "aria-label": "Close this hint for good", onclick: () => {
+    h("button", { type: "button", class: "gp-icon", "data-at": "close-hint", "aria-label": "Do not show this hint again", onclick: () => {
       close(data.step);
       model.draw();
       document.querySelector(".gp-tabs [aria-selected=true]")?.focus();
     } }, "\u00d7")) : null;
   const open = (tab) => send("tab", { step: data.step, tab });
   return [
-    h("div", { class: "gp-head", "data-step": data.step }, h("h1", {}, data.sentence), data.about ? h("p", {}, data.about) : null),
+    h("div", { class: "gp-head", "data-step": data.step }, h("h1", { class: data.stale ? "gp-stale" : "" }, data.sentence), data.about ? h("p", {}, data.about) : null),
     data.tabs.length > 1 ? h("div", { class: "gp-tab-row" }, h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
       data.tabs.map((t) => h("button", { type: "button", role: "tab", "data-at": `tab-${t.name}`, "aria-selected": String(t.name === data.tab), onclick: () => open(t.name) },
         t.title, t.wrong ? h("span", { class: "gp-tab-badge gp-bad" }, "error") : t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null))), hint) : null,

@@ -4,17 +4,17 @@ export default drawn((data, send, model) => {
   const piece = (p) => p.key
     ? h("button", { type: "button", class: "gp-why", "data-at": p.key, title: "Why this number?", "aria-label": `Why ${p.text}?`, onclick: () => send("why", { key: p.key }) }, p.text)
     : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text)
-    : p.strong ? h("b", {}, p.text) : p.text;
+    : p.strong ? h("b", {}, p.text) : p.waiting ? h("span", { class: "gp-waiting" }, p.text) : p.text;
   const said = (paragraphs) => (paragraphs ?? []).map((parts) => h("p", { class: "gp-said" }, parts.map(piece)));
   const select = (s) => h("label", { class: "gp-look" }, s.label,
     h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
       s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
   const act = (a) => h("button", { type: "button", class: "gp-head-act", "data-at": a.key, disabled: a.off, onclick: () => send(a.event) }, a.text);
-  const figure = (f) => h("div", { class: "gp-fact" }, h("small", {}, f.label),
+  const figure = (f) => h("div", { class: "gp-fact" }, h("small", {}, f.label), h("div", {},
     f.key ? h("button", { type: "button", class: "gp-why gp-why-big", "data-at": f.key, title: "Why this number?", "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value)
       : h("b", { class: "gp-why-big" }, f.value),
     f.range ? [h("span", {}, f.range.text, " ", basisTag(f.basis)), rangeBar(f.range), h("span", {}, mark(f.mark))] : null,
-    f.note ? h("span", {}, f.note) : null);
+    f.note ? h("span", {}, f.note) : null));
   const points = { circle: () => svg("circle", { cx: 14, cy: 6, r: 4 }), square: () => svg("rect", { x: 10.5, y: 2.5, width: 7, height: 7 }), diamond: () => svg("path", { d: "M14 1 L19 6 L14 11 L9 6 Z" }), "triangle-up": () => svg("path", { d: "M14 1 L18.5 10 H9.5 Z" }) };
   const curve = (c) => h("li", {}, svg("svg", { width: 28, height: 12, "aria-hidden": "true", fill: c.ink, stroke: c.ink, "stroke-width": 0 },
     svg("line", { x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": c.width, "stroke-dasharray": c.dash.join(" ") }), points[c.point]()), c.name);

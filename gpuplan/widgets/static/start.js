@@ -13,7 +13,7 @@ export default drawn((data, send) => {
     target.closest("section").remove();
   };
   return h("div", { class: "gp-start" },
-    h("h2", {}, "Or begin with an example", h("small", {}, "each opens as a whole design")),
+    h("h2", {}, "Or begin with an example", h("small", {}, "each opens as a complete design")),
     h("div", { class: "gp-cards" },
       data.examples.map((e) => h("button", { type: "button", class: "gp-card gp-pick", "data-at": e.id, onclick: () => send("example", { name: e.id }) },
         h("h2", {}, e.title), h("p", {}, e.text), h("p", { class: "gp-answer" }, e.answer), h("p", { class: "gp-small" }, e.hardware)))),
@@ -22,8 +22,8 @@ export default drawn((data, send) => {
       h("button", { type: "button", class: "gp-big", onclick: () => document.querySelector('input[type=file][aria-label="Open a scenario file"]')?.click() }, "Open a file"),
       data.started ? h("button", { type: "button", class: "gp-big", "data-at": "back", onclick: () => send("go", { step: "usecases" }) }, `Back to \u201c${data.name}\u201d`) : null),
     recent.length ? h("section", { class: "gp-recent", "aria-label": "Recent designs" },
-      h("h2", {}, "Recent designs", h("small", {}, "kept in this browser only, each as it was last; the server stores none"),
-        h("button", { type: "button", class: "gp-link gp-head-act", onclick: forget }, "Forget them")),
+      h("h2", {}, "Recent designs", h("small", {}, "kept only in this browser, in their latest version; the server stores none"),
+        h("button", { type: "button", class: "gp-link gp-head-act", onclick: forget }, "Clear list")),
       h("ul", {}, recent.map((r) => h("li", {}, h("a", { class: "gp-card", href: `#${r.fragment}`, onclick: open(r.fragment) },
         h("b", {}, r.name), h("span", {}, r.day)))))) : null,
     h("section", { class: "gp-journey", "aria-label": "The steps" },

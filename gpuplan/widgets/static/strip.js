@@ -5,13 +5,14 @@ const MARKED = 5_000;  // ms
 const figures = drawn((data, send) => {
   if (!data.shown) return null;
   const moved = data.figures.filter((f) => f.was);
-  return h("section", { class: `gp-figures${data.stale ? " gp-stale" : ""}`, "aria-label": "The answer so far" },
+  return h("section", { class: "gp-figures", "aria-label": "The answer so far" },
     data.figures.map((f) => h("button", {
-      type: "button", class: `gp-figure gp-${f.tone || "plain"}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
+      type: "button", class: `gp-figure gp-${f.tone || "plain"}${data.stale ? " gp-stale" : ""}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
       title: f.key === "messages" ? "Show the points to confirm" : "Why this number?", onclick: () => send("why", { key: f.key }),
     }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note), f.was ? h("em", { "aria-hidden": "true" }, f.was) : null)),
     h("p", { class: "gp-hidden", role: "status" }, moved.map((f) => `${f.label} ${f.value}, ${f.was}`).join("; ")),
-    data.stale ? h("p", { class: "gp-stale-word", role: "status" }, "An input is not allowed: these are the figures of the last good plan.") : null);
+    data.stale ? h("p", { class: "gp-stale-word", role: "status" }, data.wrong.path ? [h("button", { type: "button", class: "gp-link", "data-at": "wrong",
+      onclick: () => send("visit", { path: data.wrong.path }) }, data.wrong.name), `: ${data.wrong.text}. `] : null, "The last valid plan stays on screen.") : null);
 }, (el, model) => {
   roving(el.querySelector(".gp-figures"));
   const { turn, figures: shown } = model.get("data");
@@ -40,6 +41,9 @@ export default {
     const changed = new MutationObserver(themed);
     changed.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
     themed();
-    return () => { changed.disconnect(); done(); };
+    // What stands below the strip, or beside what is scrolled below it, begins where it ends.
+    const sized = new ResizeObserver(() => el.closest(".gp-app")?.style.setProperty("--top", `${(parseFloat(getComputedStyle(el).top) || 0) + el.offsetHeight}px`));
+    sized.observe(el);
+    return () => { sized.disconnect(); changed.disconnect(); done(); };
   },
 };

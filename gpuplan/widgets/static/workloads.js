@@ -11,12 +11,12 @@ const memoryBar = ({ label, parts, text }) => h("div", { class: "gp-model-bar" }
 function openPart(send) {
   const put = keptFields(send), firsts = h("div", { class: "gp-fields" }), rest = h("div", { class: "gp-fields" }), hint = h("small");
   const elsewhere = h("p", { class: "gp-small" });
+  const acts = h("div", { class: "gp-workload-acts" });
   const more = h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, "More inputs"), hint), rest, elsewhere), found = h("div", { class: "gp-model-found" });
   const figure = (f) => h("div", {}, h("small", {}, f.label),
     h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": f.key, "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value),
     f.note ? h("p", {}, f.note) : null);
-  const acts = h("div", { class: "gp-workload-acts" });
-  const node = h("div", { class: "gp-workload-open" }, firsts, more, found, acts);
+  const node = h("div", { class: "gp-workload-open" }, firsts, h("div", { class: "gp-workload-more" }, more, acts), found);
   return { node, update(row) {
     const { fields, more: others, hint: said, vms, bar, figures, notes } = row.open;
     put([firsts, fields], [rest, others]);
@@ -43,9 +43,11 @@ function workload(id, send) {
       h("span", { class: "gp-chevron", "aria-hidden": "true" }, row.open ? "\u2303" : "\u203a")]);
     redraw(why, [row.key ? h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": row.key, "aria-label": `Why ${row.gpus} GPUs for ${row.name}?`,
       onclick: () => send("why", { key: row.key }) }, row.gpus) : row.gpus]);
-    if (row.open && !part) node.append((part = openPart(send)).node);
+    const opening = row.open && !part;
+    if (opening) node.append((part = openPart(send)).node);
     if (!row.open && part) { part.node.remove(); part = undefined; }
     part?.update(row);
+    if (opening) requestAnimationFrame(() => node.scrollIntoView({ block: "nearest" }));  // once the others are closed
   } };
 }
 
@@ -53,7 +55,7 @@ export default {
   render({ model, el }) {
     const send = sender(model), shown = new Map(), put = keptFields(send);
     const sizedFor = h("div", { class: "gp-fields" }), tools = h("div"), list = h("ol", { class: "gp-workloads" }), foot = h("div", { class: "gp-workloads-foot" });
-    const empty = h("p", { class: "gp-card gp-empty" }, "No workloads yet. Add one to start.");
+    const empty = h("p", { class: "gp-card gp-empty" }, "Choose a workload below.");
     const add = h("div", { class: "gp-add-kinds" });
     el.append(h("section", { class: "gp-card gp-sized", "aria-label": "Sized for" }, h("b", {}, "Sized for"), sizedFor), tools, list, empty, add, foot);
     const kind = (k) => h("button", { type: "button", "data-at": `add-${k.id}`, title: k.about, onclick: () => send("add", { use_case: k.id }) }, k.name);

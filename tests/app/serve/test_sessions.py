@@ -51,7 +51,7 @@ def test_there_is_room_until_all_places_are_taken(made: Any) -> None:
     manager = made(2, {"a": ("ann", 999, True)})
     run(manager._make_room("ben"))
     manager.sessions["b"] = Session("ben", 999.0, {object()})
-    with pytest.raises(Full, match="Other users have all the places"):
+    with pytest.raises(Full, match="All sessions are in use by other users"):
         run(manager._make_room("cat"))
     assert manager.freed == []
 
@@ -87,7 +87,7 @@ def test_one_browser_has_its_share(made: Any) -> None:
 
 def test_short_of_memory(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "free_bytes", lambda: sessions.SPARE_BYTES - 1)
-    with pytest.raises(Full, match="no memory for another page"):
+    with pytest.raises(Full, match="too little memory for another page"):
         run(made(5, {})._make_room("ann"))
 
 

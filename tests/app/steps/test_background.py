@@ -27,15 +27,22 @@ def test_it_can_be_started_and_started_again(book: Workbook) -> None:
 
 def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) -> None:
     card = background_card(
-        book, runner(state="running", done=0.254), "explore", TEXTS, again=False, off=False
+        book, runner(state="running", started=True, done=0.254), "explore", TEXTS, again=False, off=False
     )
     (button,) = card["buttons"]
     assert (button["text"], button["event"]) == ("Stop", "cancel-explore")
     assert card["progress"] == {"done": 0.254, "text": "25 %"}
     named = background_card(
-        book, runner(state="running", done=0.5, step="8 of 16"), "explore", TEXTS, again=False, off=False
+        book,
+        runner(state="running", started=True, done=0.5, step="8 of 16", left_s=12.4),
+        "explore",
+        TEXTS,
+        again=False,
+        off=False,
     )
-    assert named["progress"] == {"done": 0.5, "text": "8 of 16"}
+    assert named["progress"] == {"done": 0.5, "text": "8 of 16, 12 s left"}
+    ready = background_card(book, runner(state="running"), "explore", TEXTS)
+    assert ready["progress"] == {"done": None, "text": "Starting\u2026"}
 
 
 def test_what_went_wrong_is_said(book: Workbook) -> None:

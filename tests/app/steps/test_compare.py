@@ -48,7 +48,7 @@ def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
     assert [each.name for each in book.kept] == [NAME]
     assert book.scenario == before.with_value("availability.host_failures", 2)
     assert said(book)["Hosts"] == "This design takes 9 hosts, one more."
-    assert PAGE.message(book).sentence.startswith("This design costs USD ")
+    assert PAGE.message(book).sentence.startswith("This design has a net present cost of USD ")
     assert PAGE.message(book).about == f"Compared with {NAME}."
     book.undo()
     assert book.scenario == before

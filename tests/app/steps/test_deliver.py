@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gpuplan import load_catalog, load_scenario
-from gpuplan.app.delivering import Order
+from gpuplan.app.delivering import Preview
+from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import deliver as step
 from gpuplan.report import KINDS
@@ -24,6 +25,25 @@ def acts(book: Workbook) -> list[dict[str, Any]]:
     return [act for row in rows for act in row[-1]["acts"]]
 
 
+def finish(book: Workbook, kind: str = "") -> None:
+    """As when one kind of file, or all, has been made."""
+    order, delivering = step.order(book, kind), book.delivering
+    delivering.runner.state, delivering.order = "done", order
+    for each in [kind] if kind else KINDS:
+        delivering.made[each, order.internal] = delivering.source(order, each)
+
+
+def marks(book: Workbook) -> dict[str, str]:
+    """Kind of file -> what its row says it was made from."""
+    rows = step.deliver_data(book)["tables"][0]["rows"]
+    said = [(row[-2].get("mark") or {}).get("text", "") for row in rows]
+    return {kind: text for kind, text in zip(KINDS, said, strict=True) if text}
+
+
+def text(book: Workbook) -> str:
+    return " ".join(step.deliver_data(book)["text"])
+
+
 def test_each_file_can_be_downloaded(book: Workbook) -> None:
     assert [(a["event"], a["rest"]["kind"], a["name"]) for a in acts(book)] == [
         ("deliver", kind, name) for kind, name in KINDS.items()
@@ -36,15 +56,14 @@ def test_one_at_a_time(book: Workbook) -> None:
     book.delivering.runner.state = "running"
     assert acts(book) == []
     assert [b["event"] for b in step.deliver_data(book)["buttons"]] == ["cancel-deliver"]
-    book.delivering.runner.state = "done"
-    book.delivering.order = Order(book.scenario, "docx", False)
+    finish(book, "docx")
     assert KINDS["docx"] in step.deliver_data(book)["text"][0]
     book.edit("hardware.gpus_per_host", "4")
-    assert "Made" not in step.deliver_data(book)["text"][0]  # it was another design
+    assert "Made:" not in step.deliver_data(book)["text"][0]  # it was another design
     book.undo()
-    assert "Made" in step.deliver_data(book)["text"][0]
+    assert "Made:" in step.deliver_data(book)["text"][0]
     book.look("version", "internal")
-    assert "Made" not in step.deliver_data(book)["text"][0]
+    assert "Made:" not in step.deliver_data(book)["text"][0]
 
 
 def test_designs_that_were_kept_go_into_the_files(book: Workbook) -> None:
@@ -53,11 +72,116 @@ def test_designs_that_were_kept_go_into_the_files(book: Workbook) -> None:
     book.edit("hardware.gpus_per_host", "4")
     assert [each.name for each in step.beside(book)] == [kept.name]
     assert kept.name in step.deliver_data(book)["text"][0]
-    book.delivering.runner.state = "done"
-    book.delivering.order = Order(book.scenario, "docx", False, step.beside(book))
-    assert "Made" in step.deliver_data(book)["text"][0]
+    finish(book, "docx")
+    finish(book, "yaml")
+    assert "Made: " in text(book)
     book.forget_kept(kept.name)
-    assert "Made" not in step.deliver_data(book)["text"][0]  # it was compared with another one
+    assert marks(book) == {"docx": OLD, "yaml": NEW}, "the scenario file compares nothing"
+
+
+NEW, OLD = "this design", "before the last change"
+AGAIN = "Made from the design before the last change: download again."
+
+
+def test_a_row_says_whether_its_file_was_made_from_this_design(book: Workbook) -> None:
+    assert marks(book) == {}
+    finish(book, "docx")
+    assert marks(book) == {"docx": NEW}
+    book.edit("hardware.gpus_per_host", "4")
+    assert (marks(book), text(book)) == ({"docx": OLD}, AGAIN)
+    finish(book, "html")
+    assert marks(book) == {"html": NEW, "docx": OLD}
+    assert "Made: " in text(book)
+    book.edit("document.version", "1.0")
+    assert (set(marks(book).values()), text(book)) == ({OLD}, AGAIN)
+    book.undo()
+    book.undo()
+    assert marks(book) == {"html": OLD, "docx": NEW}
+    finish(book)
+    assert (set(marks(book).values()), len(marks(book))) == ({NEW}, len(KINDS))
+
+
+def test_each_version_has_files_of_its_own(book: Workbook) -> None:
+    finish(book, "html")
+    book.look("version", "internal")
+    assert (marks(book), "Made" in text(book)) == ({}, False)
+    finish(book, "pptx")
+    assert marks(book) == {"pptx": NEW}
+    book.look_as(customer=True)
+    assert marks(book) == {"html": NEW}
+
+
+def test_a_template_makes_its_kind_old_and_a_brand_all(book: Workbook) -> None:
+    finish(book)
+    book.delivering.templates["pptx"].remove()
+    assert [kind for kind, mark in marks(book).items() if mark == OLD] == ["pptx"]
+    content = b"name: ACME"
+    book.delivering.templates["brand"].receive("acme.yaml", len(content), 0, content)
+    assert set(marks(book).values()) == {OLD}
+    assert step.template_data("brand", book)["text"] == ["acme.yaml is used for the next download."]
+
+
+def test_nothing_is_said_of_another_design(book: Workbook) -> None:
+    finish(book)
+    preview(book)
+    book.start(load_scenario("enterprise"))
+    assert marks(book) == {}
+    assert step.preview_data(book)["page"] == ""
+
+
+def preview(book: Workbook) -> None:
+    """As when the first pages have been made."""
+    order = step.order(book, "html")
+    book.delivering.preview = Preview(order.internal, book.delivering.source(order, "html"), "<h1>First</h1>")
+
+
+def test_a_preview_is_made_when_asked_for_and_says_when_it_is_old(
+    book: Workbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    runner = book.delivering.previewer
+    monkeypatch.setattr(runner, "start_on", lambda *given: asked.append(given))
+    assert step.preview_data(book) == {"page": "", "old": False}
+    (button,) = step.preview_run(book)["buttons"]
+    assert (button["text"], button["event"], button["off"]) == ("Preview", "preview", False)
+    assert not asked
+    EVENTS["preview"](book, {})
+    ((scenarios, *arguments),) = asked
+    assert (scenarios, arguments[-2:]) == ((book.scenario,), ["--only", "html"])
+    runner.state, runner.started, runner.step = "running", True, KINDS["html"]
+    assert step.preview_run(book)["progress"]["text"] == KINDS["html"]
+    assert [b["event"] for b in step.preview_run(book)["buttons"]] == ["cancel-preview"]
+    runner.state = "done"
+    preview(book)
+    assert step.preview_data(book) == {"page": "<h1>First</h1>", "old": False}
+    book.edit("document.author", "Jane Doe")
+    assert step.preview_data(book)["old"]
+    card = step.preview_run(book)
+    assert card["text"] == ["Made from the design before the last change: preview again."]
+    assert card["buttons"][0]["text"] == "Preview again"
+
+
+def test_the_customer_sees_no_preview_from_before(book: Workbook) -> None:
+    book.look("version", "internal")
+    preview(book)
+    assert step.preview_run(book)["hint"] == step.VERSIONS["internal"]
+    assert step.preview_data(book)["page"]
+    book.look("version", "customer")
+    assert step.preview_data(book)["page"] == "", "it is the internal one"
+    preview(book)
+    book.look_as(customer=True)
+    assert book.delivering.preview is None, "its prices may be others"
+
+
+def test_the_document_is_signed_and_dated_on_its_tab(book: Workbook) -> None:
+    fields = {field["path"]: field for field in step.document_form(book)["fields"]}
+    assert fields["document.version"]["empty"] == "0.1"
+    assert fields["document.status"]["options"][0] == {"value": "", "text": "Draft (default)"}
+    book.edit("document.status", "approved")
+    book.edit("document.date", "tomorrow")
+    fields = {field["path"]: field for field in step.document_form(book)["fields"]}
+    assert fields["document.status"]["value"] == "approved"
+    assert "a date such as" in fields["document.date"]["problem"]
 
 
 def test_internal_files_are_offered_only_while_the_customer_does_not_look_on(book: Workbook) -> None:
@@ -82,7 +206,7 @@ def test_a_template_says_what_is_used_and_what_was_wrong(book: Workbook) -> None
     assert step.template_data("docx", book)["progress"] == {"done": 0.25, "text": "Receiving big.docx: 25 %"}
     template.receive("big.docx", 100, 25, b"x" * 75)
     card = step.template_data("docx", book)
-    assert "big.docx was not taken: template is no DOCX file" in card["problem"]
+    assert "big.docx was not accepted: template is no DOCX file" in card["problem"]
     template.used = "acme.docx"
     card = step.template_data("docx", book)
     assert card["text"] == ["acme.docx is used for the next download."]
@@ -95,4 +219,5 @@ def test_a_design_with_an_input_that_cannot_be_used_is_not_delivered(book: Workb
     assert book.stale
     assert acts(book) == []
     assert step.deliver_data(book)["buttons"][0]["off"]
-    assert "mend it first" in step.deliver_data(book)["text"][0]
+    assert step.preview_run(book)["buttons"][0]["off"]
+    assert "correct it, then download" in step.deliver_data(book)["text"][0]

@@ -77,7 +77,7 @@ def test_the_rules_stand_side_by_side(book: Workbook) -> None:
     assert (shown["sum"], shown["hours"], shown["wait"]) == ("28 GPUs", "28 GPUs", "31 GPUs")
     assert data["value"] == "sum"
     assert data["target"] is None
-    assert "all groups peak at once" in data["sentence"]
+    assert "all groups peak together" in data["sentence"]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -133,7 +133,7 @@ def test_a_method_that_cannot_answer(book: Workbook) -> None:
     cards = {c["value"]: c for c in step.rules_data(book)["cards"]}
     assert cards["sum"]["gpus"] == "29 GPUs"  # 20 a day, each for 3 h, are 2.5 at once
     assert cards["wait"]["gpus"] == "\u2013"
-    assert cards["wait"]["about"] == "not by Known users: work comes as jobs"
+    assert cards["wait"]["about"] == "not with Known users: work arrives as jobs"
     book.edit("demand.rule", "wait")
     assert book.stale
     field = next(f for f in methods.assumption_form(book)["fields"] if f["path"] == "demand.method")
@@ -153,7 +153,7 @@ def test_the_grid_says_what_counts_where_nothing_is_stated(book: Workbook) -> No
         "days": "",
         "off_hours_share": "none",
         "work_h": "3 (assumed)",
-        "jobs_per_day": "from users",
+        "jobs_per_day": "from active users",
         "growth": "none",
     } | {"days": "every day"}
     assert cells["days"]["options"][0] == {"value": "", "text": "every day"}
@@ -231,6 +231,9 @@ def test_growth_is_bought_in_its_year(hours: Workbook) -> None:
     assert [int(row[1]) for row in rows] == [43, 63, 93]
     assert [int(row[3]) for row in rows] == list(np.cumsum([int(row[5]) for row in rows]))
     assert int(rows[0][3]) == hours.plan.totals.hosts
+    costs = hours.plan.costs
+    assert costs is not None and costs.years != 3
+    assert f"{costs.hosts[-1]} hosts in year {costs.years}." in data["tables"][0]["more"]
     hours.edit("demand.years", "1")
     assert len(step.growth_form(hours)["tables"][0]["rows"]) == 1
 
@@ -246,7 +249,7 @@ def test_growth_that_no_design_can_hold_is_said(hours: Workbook) -> None:
     hours.edit("groups.office.growth", "500 %")
     (table,) = step.growth_form(hours)["tables"]
     assert len(table["rows"]) == 1
-    assert "From year 2 on a group is larger than one design can cover." in table["more"]
+    assert "From year 2 on, one group outgrows a single design." in table["more"]
 
 
 # ---- words

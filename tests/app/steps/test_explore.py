@@ -14,6 +14,7 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
+from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
 from gpuplan.app.steps import what_wins
@@ -59,13 +60,18 @@ def test_before_it_is_explored_only_the_button_is_shown(catalog: Catalog) -> Non
     assert not step.frontier_head(book)["shown"]
     assert not what_wins.to_win_data(book)["shown"]
     (button,) = step.explore_data(Workbook(catalog, from_dict({})))["buttons"]
-    assert (button["text"], button["event"], button["rest"]) == ("Add a group", "visit", {"path": "groups"})
+    assert (button["text"], button["event"], button["rest"]) == (
+        "Add a workload",
+        "visit",
+        {"path": "groups"},
+    )
     book.edit("cost.years", "soon")
     assert step.explore_data(book)["buttons"][0]["off"]
 
 
 def test_while_it_runs_it_can_be_stopped(book: Workbook) -> None:
-    book.exploring.runner.state, book.exploring.runner.done = "running", 0.4
+    runner = book.exploring.runner
+    runner.state, runner.started, runner.done = "running", True, 0.4
     data = step.explore_data(book)
     assert [b["event"] for b in data["buttons"]] == ["cancel-explore"]
     assert data["progress"]["done"] == 0.4
@@ -81,7 +87,7 @@ def test_the_winner_is_marked_and_every_other_says_why_it_loses(
     for label, row in shown.items():
         assert (row[9]["text"] != "\u2013") == (label != winner)
     said = " ".join(step.explore_data(book)["text"])
-    assert f"{winner} wins at USD" in said
+    assert f"{winner} wins with a net present cost of USD" in said
     assert f"{len(found['rejected'])} are ruled out" in said
 
 
@@ -133,9 +139,9 @@ def test_designs_without_a_price_name_what_has_none(catalog: Catalog, found: dic
 
 
 def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
-    said = ("costs 2 % more", "counts what the recommended one leaves out (a; b)", "leaves out c")
+    said = ("costs 2 % more", f"{WINNER_LEAVES_OUT} (a; b)", "leaves out c")
     shown = step._why_not({"why_not": said}, wins=False)
-    assert shown["text"] == "costs 2 % more; counts what the recommended one leaves out; leaves out c"
+    assert shown["text"] == f"costs 2 % more; {WINNER_LEAVES_OUT}; leaves out c"
     assert shown["title"] == "; ".join(said)
 
 

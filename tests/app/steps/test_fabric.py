@@ -41,7 +41,7 @@ def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
     found = enterprise.plan.cabling
     assert found is not None
     assert found.switches is not None
-    assert (shown["Shared ports of a GPU host"]["value"], shown["RDMA ports"]["value"]) == ("2", "1")
+    assert (shown["Shared ports per GPU host"]["value"], shown["RDMA ports"]["value"]) == ("2", "1")
     assert shown["Distributed switches"]["value"] == "2"
     assert (shown["Leaves"]["value"], shown["Spines"]["value"]) == ("2", "0")
     assert shown["Cables to hosts"]["value"] == "24"
@@ -82,7 +82,7 @@ def test_many_switches_are_drawn_in_part_and_counted_in_words(catalog: Catalog) 
 def test_without_a_switch_the_reason_is_said(enterprise: Workbook, catalog: Catalog) -> None:
     enterprise.edit("network.link_gbit_s", "1")
     data = step.fabric_data(enterprise)
-    assert "no switch of the catalog has ports of 1 Gbit/s for hosts" in data["after"][0][1]["text"]
+    assert "no switch in the catalog has ports of 1 Gbit/s for hosts" in data["after"][0][1]["text"]
     assert step.drawing_data(enterprise) == {"shown": False}
     blank = book_of(catalog, "blank")
     assert "No GPU hosts yet" in step.fabric_data(blank)["text"][0][0]["text"]
@@ -98,7 +98,7 @@ def test_settings_and_failures_name_their_parts(enterprise: Workbook) -> None:
 
 
 def test_compute_hosts_have_ports_of_their_own(enterprise: Workbook) -> None:
-    assert "Ports of a compute host" not in figures(step.fabric_data(enterprise))
+    assert "Ports per compute host" not in figures(step.fabric_data(enterprise))
     enterprise.edit("network.compute_hosts", "40")
-    shown = figures(step.fabric_data(enterprise))["Ports of a compute host"]
+    shown = figures(step.fabric_data(enterprise))["Ports per compute host"]
     assert (shown["value"], shown["note"]) == ("2 + 1", "40 compute hosts, 10 Gbit/s each")

@@ -60,12 +60,12 @@ def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     put_down(book, failed=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 failed:"
-    assert data["text"] == "every VM has a place. 1 VM restarts; no other VM moves."
+    assert data["text"] == "every VM is placed. 1 VM restarts; no other VM moves."
     assert [head["text"] for head in data["heads"]] == [
         "Group",
         "Keeps running",
         "Restarts",
-        "Makes room",
+        "Moved to make room",
         "Not placed",
     ]
     assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
@@ -82,7 +82,7 @@ def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -
     put_down(book, failed=(3,))
     data = verdict_of(book)
     assert data["tone"] == "warn"
-    assert data["text"].startswith("the VMs on these hosts have a place; 22 planned VMs have no GPU")
+    assert data["text"].startswith("the VMs on these hosts are placed; 22 planned VMs have no GPU")
     assert "all VMs" not in data["text"]
 
 
@@ -100,7 +100,7 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     put_down(book, maintenance=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 in maintenance:"
-    assert data["text"] == "every VM has a place. 1 VM leaves the host in maintenance; no other VM moves."
+    assert data["text"] == "every VM is placed. 1 VM leaves the host in maintenance; no other VM moves."
     assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
     moved = data["rows"][0][2]
     stun = book.plan.group("researchers").stun_s
@@ -119,8 +119,8 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
 def test_bitfusion_is_moved_as_its_text_says(book: Workbook) -> None:
     put_down(book, maintenance=(4,))  # Bitfusion's clients
     (row,) = verdict_of(book)["rows"]
-    assert (row[2]["note"], row[2]["note_tone"]) == ("test whether it can be moved while it runs", "warn")
-    assert row[2]["title"].endswith("was not found in a source: test it.")
+    assert (row[2]["note"], row[2]["note_tone"]) == ("test whether it can move live", "warn")
+    assert row[2]["title"].startswith("No source says whether a client VM can be moved")
 
 
 def crowded(catalog: Catalog, access: str) -> Workbook:
@@ -145,8 +145,10 @@ def test_who_makes_room_is_shut_down_or_moved(catalog: Catalog, access: str) -> 
         assert bool(cell.get("note")) == (cell["text"] != "0")
     notes = {cell["note"] for cell in moved if cell["text"] != "0"}
     if access == "passthrough":
-        assert notes == {"shut down and started elsewhere"}
-        assert any("emptied for maintenance by shutting the VM down" in c.get("title", "") for c in moved)
+        assert notes == {"shut down and restarted elsewhere"}
+        assert any(
+            "it is shut down to evacuate its host for maintenance" in c.get("title", "") for c in moved
+        )
     else:
         assert all(note.startswith("stun ") for note in notes)
 
@@ -158,7 +160,7 @@ def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
     assert group.traits
     put_down(book, maintenance=(1,))
     moved = verdict_of(book)["rows"][0][2]
-    assert (moved["note"], moved["title"]) == ("shut down and started elsewhere", "")
+    assert (moved["note"], moved["title"]) == ("shut down and restarted elsewhere", "")
 
 
 def test_maintenance_and_failure_together(book: Workbook) -> None:
@@ -184,7 +186,7 @@ def test_losses_with_their_trail(book: Workbook) -> None:
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     levels, singles, pairs = data["tables"]
     assert rows_of(levels) == [["0", "32", "yes", "yes"], ["1", "28", "yes", "yes"], ["2", "24", "no", "no"]]
-    assert ["Host 1 (3 hosts alike)", "1", "0", "0", "0"] in rows_of(singles)
+    assert ["Host 1 (3 identical hosts)", "1", "0", "0", "0"] in rows_of(singles)
     assert {cell["key"] for row in singles["rows"] for cell in row if cell["key"]} <= set(book.plan.lines)
     assert sum(bool(cell["key"]) for row in singles["rows"] for cell in row) == len(singles["rows"])
     assert len(pairs["rows"]) == 8
@@ -198,7 +200,7 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     left = tuple(loss._replace(unplaced=2) for loss in pool.failures)
     book.plan = book.plan.but(pools=(replace(pool, losses=unknown, failures=left),))
     data = failures_data(book)
-    assert data["hint"] == "not known whether every loss of one host is survived"
+    assert data["hint"] == "not known whether every host failure is covered"
     cells = [row[2] for row in data["tables"][0]["rows"]]
     assert [(cell["text"], cell["tone"]) for cell in cells] == [
         ("yes", ""),
@@ -206,14 +208,17 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
         ("not known", ""),
     ]
     said = verdict_of(book)
-    assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
-    assert "No placement was found for 2 VMs" in said["text"]
+    assert (said["tone"], said["lead"]) == (
+        "warn",
+        "It is not known whether the design survives every host failure.",
+    )
+    assert "For 2 VMs, a placement after the worst host failure" in said["text"]
     rows = capacity_rows(book.plan)
-    assert [row["state"] for row in rows] == ["VMs on hosts fit", "not known", "not known"]
+    assert [row["state"] for row in rows] == ["all VMs fit", "not known", "not known"]
     drawn = capacity_chart(rows, LIGHT)
     scale = drawn["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == ["VMs on hosts fit", "VMs on hosts do not all fit", "not known"]
-    assert scale["range"][2] == LIGHT.soft
+    assert scale["domain"] == ["all VMs fit", "not known"]
+    assert scale["range"][1] == LIGHT.soft
 
 
 def test_nothing_to_lose(catalog: Catalog) -> None:

@@ -36,7 +36,7 @@ def test_methods_stand_beside_each_other(book: Workbook) -> None:
     ]
     assert int(rows[0][1]) == 31 < int(rows[1][1]) < int(rows[2][1])
     closed, _, bursty = data["tables"][0]["rows"]
-    assert (closed[0]["tag"], closed[1]["key"]) == ("planned with", "pools.vgpu.gpus_for_target")
+    assert (closed[0]["tag"], closed[1]["key"]) == ("used", "pools.vgpu.gpus_for_target")
     low, high = (int(text) for text in bursty[1]["note"].split(" to "))
     assert low <= int(bursty[1]["text"]) <= high
     assert said(data, "after").startswith("Known users: 31 GPUs. The number of users is known")
@@ -54,8 +54,8 @@ def test_without_a_target_the_methods_are_a_question(book: Workbook) -> None:
 def test_jobs_are_believed_to_come_in_bursts(book: Workbook) -> None:
     book.edit("groups.hpc.jobs_per_day", "20")
     data = methods.odds_data(book)
-    assert rows_of(data["tables"][0])[0][1:] == ["cannot say", "\u2013"]
-    assert "Work comes as jobs" in said(data, "after")
+    assert rows_of(data["tables"][0])[0][1:] == ["not applicable", "\u2013"]
+    assert "Work arrives as jobs" in said(data, "after")
     assert "audit" in said(data, "after")
 
 
@@ -64,9 +64,9 @@ def test_what_is_assumed_about_bursts_is_shown_and_can_be_stated(book: Workbook)
     empties = [float(field["empty"].removesuffix(" (assumed)")) for field in form["fields"][1:4]]
     value, low, high = empties
     assert low <= value <= high
-    assert form["hint"] == "by the inputs, peakedness of public traces"
+    assert form["hint"] == "automatic, peakedness from public traces"
     book.edit("demand.peakedness", "9")
-    assert methods.assumption_form(book)["hint"] == "by the inputs, peakedness stated"
+    assert methods.assumption_form(book)["hint"] == "automatic, peakedness stated"
     assert book.plan.scenario.demand.peakedness == 9
 
 

@@ -115,7 +115,7 @@ def test_an_empty_rate_shows_what_was_fitted_with_its_range(enterprise: Workbook
     assert (
         fields(data)["network.tcp_gbit_s"]["empty"] == "18 (fitted)"
     )  # 14.4 on 25 Gbit/s, x (100 / 25) ^ 0.164
-    assert "18 Gbit/s is planned with (fitted, between 10.7 and 48 Gbit/s)" in data["text"]
+    assert "the plan uses 18 Gbit/s (fitted, between 10.7 and 48 Gbit/s)" in data["text"]
     assert fields(step.network_form(enterprise))["network.latency_us"]["empty"] == "50 (published)"
     enterprise.edit("network.tcp_gbit_s", "30")
     assert step.rates_form(enterprise)["text"] == ""
@@ -137,7 +137,7 @@ def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workb
     data = step.verdict_data(enterprise)
     assert {row[3]["mark"]["text"] for row in data["tables"][0]["rows"]} == {"too slow"}
     helped = [line[0]["text"] for line in data["after"]]
-    assert len(helped) == 3 and helped[-1].endswith(" more).")
+    assert len(helped) == 3 and helped[-1].endswith(" more.")
     told = [line[1]["text"] for line in data["after"][:-1]]
     assert len(set(told)) == len(told), "what helps several is said once"
 
@@ -147,13 +147,15 @@ def test_a_job_that_nobody_entered_is_an_example_and_in_no_verdict(catalog: Cata
     book.edit("network.link_gbit_s", "10")
     assert [row[0]["text"] for row in step.verdict_data(book)["tables"][0]["rows"]] == ["vMotion"]
     assert training.example_badge(book) == "example"
-    assert training.training_form(book)["text"].startswith("An example until you enter a job")
+    assert training.training_form(book)["text"].startswith("An example only, until you enter a job")
     assert "ResNet" not in HEADLINES["network"](book.plan).sentence
     assert not [message for message in book.messages if "training job" in message.text]
     book.edit("training.hosts", "8")
     assert training.example_badge(book) == ""
     assert step.verdict_data(book)["tables"][0]["rows"][-1][1]["text"] == "Training, 8 hosts"
-    assert HEADLINES["network"](book.plan).sentence.endswith("too slow for training on 8 hosts.")
+    assert HEADLINES["network"](book.plan).sentence.startswith(
+        "10 Gbit/s TCP is too slow for training on 8 hosts;"
+    )
     assert "job-not-carried" in [message.code for message in book.messages]
 
 
@@ -212,7 +214,7 @@ def test_without_remote_gpus_the_table_says_so(catalog: Catalog) -> None:
     assert "tables" not in data
     assert data["text"][0][0]["text"].startswith("No GPU is reached over the network: vGPU, MIG")
     assert step.rules_data(book) == {"shown": False}
-    assert "No workloads yet" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
+    assert "The other tabs show" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
 
 
 def test_the_vendors_claim_is_true_only_where_it_is_two(enterprise: Workbook) -> None:
@@ -220,11 +222,11 @@ def test_the_vendors_claim_is_true_only_where_it_is_two(enterprise: Workbook) ->
     twice = [name for name, row in rows(data).items() if row[3]["tone"] == "strong"]
     assert twice == ["VGG-16 training, batch 64", "BERT-large fine-tuning, batch 8"]
     text = data["text"][0][0]["text"]
-    assert text.startswith("A claim without model or batch.")
-    assert f"true only for {' and for '.join(twice)}" in text
+    assert text.startswith("The claim names neither model nor batch size.")
+    assert f"holds only for {' and for '.join(twice)}" in text
     enterprise.edit("network.tcp_gbit_s", "90")
     text = step.claims_data(enterprise)["text"][0][0]["text"]
-    assert "90 Gbit/s (stated) it is true for none of these" in text
+    assert "90 Gbit/s (stated) it holds for none of these" in text
 
 
 def test_what_is_refused_leaves_the_last_plan_and_says_it_is_old(enterprise: Workbook) -> None:

@@ -68,13 +68,13 @@ def test_where_bitfusion_shares_gpus_the_tab_says_why_it_is_empty(catalog: Catal
 def test_the_tab_begins_with_the_orders_that_start_every_vm(mixed: Workbook) -> None:
     low, high = (round(100 * share) for share in mixed.plan.power_on["vgpu"].now.chance)
     (said,) = power_on_data(mixed)["text"][0]
-    assert said["text"] == f"Every VM starts in {low} to {high} of 100 orders of power-on."
+    assert said["text"] == f"Every VM starts in {low} to {high} of 100 power-on orders."
 
 
 def test_settings_side_by_side_and_a_button_that_takes_one(mixed: Workbook) -> None:
     assert [field["path"] for field in settings_form(mixed)["fields"]] == list(SETTINGS)
     settings, named, readings = card(mixed)["tables"]
-    assert settings["rows"][0][0]["text"] == "As it is set"
+    assert settings["rows"][0][0]["text"] == "Current settings"
     uses = {row[0]["text"]: row[0]["acts"][0] for row in settings["rows"][1:]}
     assert uses["GPU policy group"]["event"] == "set"
     assert "acts" not in settings["rows"][0][0]
@@ -106,7 +106,7 @@ def test_thousands_of_orders_take_the_place_of_the_few(mixed: Workbook) -> None:
     few = mixed.plan.power_on["vgpu"]
     tried(mixed, 1500)
     assert card(mixed)["text"][0].startswith("1500 orders were tried")
-    assert [button["text"] for button in card(mixed)["buttons"]] == ["Try them again"]
+    assert [button["text"] for button in card(mixed)["buttons"]] == ["Try again"]
     said = picture_data(mixed)["pools"][0]["power_on"]
     low, high = few.now.interval
     chance = card(mixed)["tables"][0]["rows"][0][1]["text"]
@@ -143,7 +143,9 @@ def test_an_input_of_the_details_is_reached_from_a_message(catalog: Catalog) -> 
 
 def test_progress_and_time_left(mixed: Workbook) -> None:
     runner = mixed.powering_on.runner
-    runner.state, runner.done, runner.step, runner.left_s = "running", 0.25, "vGPU cluster", 150.0
+    runner.state, runner.started = "running", False
+    assert card(mixed)["progress"]["text"] == "Starting\u2026"
+    runner.started, runner.done, runner.step, runner.left_s = True, 0.25, "vGPU cluster", 150.0
     data = card(mixed)
     assert [button["event"] for button in data["buttons"]] == ["cancel-power-on"]
     assert data["progress"]["text"] == "vGPU cluster, 2 min left"

@@ -38,11 +38,11 @@ def test_verdict_tables_and_a_row_that_empties_its_host(vgpus: Workbook) -> None
     upgrades, restarts, week = data["tables"]
     assert len(upgrades["rows"]) == len(restarts["rows"]) == 10 and len(week["rows"]) == 1
     (act,) = upgrades["rows"][0][0]["acts"]
-    assert act["text"] == "empty it"
+    assert act["text"] == "Evacuate"
     EVENTS[act["event"]](vgpus, act["rest"])
     assert vgpus.maintenance == {"vgpu": (10,)} and not vgpus.failed.get("vgpu")
     (act,) = rehearse_data(vgpus)["tables"][0]["rows"][0][0]["acts"]
-    assert act["text"] == "bring back"
+    assert act["text"] == "Bring back"
     EVENTS[act["event"]](vgpus, act["rest"])
     assert not vgpus.maintenance.get("vgpu")
     EVENTS["maintain"](vgpus, {"pool": "vgpu", "host": 99})

@@ -25,7 +25,8 @@ def test_before_during_and_after(catalog: Catalog) -> None:
     assert not data["buttons"][0]["off"]
     assert data["tables"] == data["after"] == []
     assert data["progress"] is None
-    book.simulating.runner.state, book.simulating.runner.done = "running", 0.25
+    runner = book.simulating.runner
+    runner.state, runner.started, runner.done = "running", True, 0.25
     data = simulate_data(book)
     assert [b["event"] for b in data["buttons"]] == ["cancel-simulate"]
     assert data["progress"]["text"] == "25 %"
@@ -48,11 +49,11 @@ def test_the_fewest_hosts_that_keep_the_target_are_named(catalog: Catalog) -> No
     book = Workbook(catalog, load_scenario("starter"))
     found(book, 8)
     assert simulate_data(book)["text"] == [
-        "None of these keeps the target: at most 5 % of the requests have to wait."
+        "None of these meets the target: at most 5 % of the requests have to wait."
     ]
     found(book, 8, 9, 12, 13)
     assert simulate_data(book)["text"] == [
-        "12 hosts or more keep the target: at most 5 % of the requests have to wait."
+        "12 hosts or more meet the target: at most 5 % of the requests have to wait."
     ]
     book.simulating.runner.state = "running"
     assert simulate_data(book)["text"] == []
@@ -80,7 +81,7 @@ def test_results_of_another_design_are_marked(catalog: Catalog) -> None:
     book.edit("groups.developers.people", "12")
     data = simulate_data(book)
     assert data["old"]
-    assert data["text"] == ["This was another design: simulate again."]
+    assert data["text"] == ["The design has changed since: simulate again."]
 
 
 def test_there_is_nothing_to_simulate_without_groups(catalog: Catalog) -> None:

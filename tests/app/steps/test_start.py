@@ -47,7 +47,10 @@ def test_three_questions_with_what_counts_where_nothing_is_answered(catalog: Cat
     kinds = {kind["id"]: kind for kind in data["kinds"]}
     assert [kind["name"] for kind in kinds.values()] == list(KIND_NAMES.values())
     assert (kinds["llm-serving"]["label"], kinds["llm-serving"]["planned"]) == ("Users", "100 assumed")
-    assert (kinds["fine-tuning"]["label"], kinds["fine-tuning"]["planned"]) == ("Jobs a day", "one at a time")
+    assert (kinds["fine-tuning"]["label"], kinds["fine-tuning"]["planned"]) == (
+        "Jobs per day",
+        "one at a time",
+    )
     gpu, server, failures = data["where"]
     assert all(place["options"][0] == ["", "Suggest"] for place in data["where"])
     assert len(gpu["options"]) == len(catalog.gpus) + 1

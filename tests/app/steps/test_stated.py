@@ -31,10 +31,10 @@ def take(book: Workbook, at: str) -> None:
 
 
 def test_both_are_said_and_either_is_a_click_away(book: Workbook) -> None:
-    assert shown(book)["text"] == "28 GPUs stated, and the groups need as many."
+    assert shown(book)["text"] == "The stated total of 28 GPUs is exactly what the groups need."
     book.edit("groups.data-scientists.people", "64")
     data = shown(book)
-    assert data["text"] == "28 GPUs stated, 36 needed by the groups. The design provides 36 GPUs."
+    assert data["text"] == "The stated total is 28 GPUs; the groups need 36. The design provides 36 GPUs."
     assert (data["tone"], [way["at"] for way in data["ways"]]) == ("warn", ["take-groups", "take-total"])
 
     take(book, "take-total")
@@ -51,7 +51,10 @@ def test_both_are_said_and_either_is_a_click_away(book: Workbook) -> None:
 def test_a_total_above_the_groups_is_no_warning(book: Workbook) -> None:
     book.edit("demand.stated_gpus", "40")
     data = shown(book)
-    assert (data["text"].partition(".")[0], data["tone"]) == ("40 GPUs stated, 28 needed by the groups", "")
+    assert (data["text"].partition(".")[0], data["tone"]) == (
+        "The stated total is 40 GPUs; the groups need 28",
+        "",
+    )
 
 
 def test_without_groups_there_is_nothing_to_compare(catalog: Catalog) -> None:

@@ -44,19 +44,19 @@ def figures(data: Data) -> dict[str, Data]:
 def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
     shown = figures(training.training_data(enterprise))
     assert shown["Efficiency on 4 \u00d7 4 GPUs"]["key"] == "network.job.efficiency"
-    assert shown["Time for the epochs"] == {
-        "label": "Time for the epochs",
+    assert shown["Training time"] == {
+        "label": "Training time",
         "value": "\u2013",
         "note": "state epochs",
         "key": "",
     }
-    assert "as measured on Tesla V100" in shown["Samples a second"]["note"]
+    assert "as measured on Tesla V100" in shown["Samples per second"]["note"]
     enterprise.edit("training.epochs", "90")
     lines, use = enterprise.plan.lines, enterprise.plan.network.training[-1]
     assert {figure["key"] for figure in training.training_data(enterprise)["figures"]} <= set(lines)
     assert (lines["network.job.per_s"].value, lines["network.job.hours"].value) == (use.per_s, use.hours)
     assert lines["network.job.knee_hosts"].value == use.knee_hosts
-    shown = figures(training.training_data(enterprise))["Time for the epochs"]
+    shown = figures(training.training_data(enterprise))["Training time"]
     job = enterprise.plan.network.training[-1]
     assert job.hours is not None
     assert shown["value"] == f"{job.hours:.1f} h"
@@ -64,11 +64,11 @@ def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
     enterprise.edit("training.workload", "bert-large-squad-8")
     enterprise.edit("training.epochs", "")
     data = training.training_data(enterprise)
-    assert figures(data)["Time for the epochs"]["note"] == "state epochs and samples"
-    assert figures(data)["Useful hosts"]["note"] == "not worth it on one host already"
+    assert figures(data)["Training time"]["note"] == "state epochs and samples"
+    assert figures(data)["Useful hosts"]["note"] == "does not pay even on one host"
     assert data["after"][0][0]["text"] == "What would change it: "
     enterprise.edit("training.aggregation", "parameter-server")
-    assert "To sum the gradient" not in figures(training.training_data(enterprise))
+    assert "Gradient exchange" not in figures(training.training_data(enterprise))
 
 
 def test_groups_that_train_across_vms_have_a_row(enterprise: Workbook, starter: Workbook) -> None:
@@ -122,8 +122,8 @@ def test_a_language_model_is_asked_for_other_things_and_shown_in_tokens(enterpri
     shown, job = figures(data), enterprise.plan.network.training[-1]
     assert job.per_gpu is not None and job.memory_gib is not None
     assert {figure["key"] for figure in data["figures"]} <= set(enterprise.plan.lines)
-    assert f"{job.memory_gib:.3g} GiB" == shown["Memory of a GPU"]["value"]
-    assert "to" in shown["Time for the epochs"]["note"]
+    assert f"{job.memory_gib:.3g} GiB" == shown["Memory per GPU"]["value"]
+    assert "to" in shown["Training time"]["note"]
     assert job.spread in str(data["after"][0])
     rows_of = training.scaling_rows(enterprise)["rows"]
     assert min(row["hosts"] for row in rows_of) == job.hosts

@@ -58,7 +58,7 @@ def test_a_workload_is_a_row_and_one_is_open(book: Workbook) -> None:
     data = plain(workloads_data(book))
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     assert [row["gpus"] for row in data["rows"]] == ["12", "8", "2", "2", "4"]
-    assert (data["sum"], data["sum_label"]) == ("28 GPUs", "all at their peak at once")
+    assert (data["sum"], data["sum_label"]) == ("28 GPUs", "sum of the peaks")
     assert [row["open"] for row in data["rows"]] == [None] * 5
     book.open_workload("hpc")
     book.open_workload("developers")
@@ -69,7 +69,7 @@ def test_a_workload_is_a_row_and_one_is_open(book: Workbook) -> None:
 
 def test_a_row_says_who_what_and_how(book: Workbook) -> None:
     rows = {row["id"]: row for row in plain(workloads_data(book))["rows"]}
-    assert rows["data-scientists"]["words"] == ["32 users, 50 % at once", "16 VMs"]
+    assert rows["data-scientists"]["words"] == ["32 users, 50 % concurrent", "16 VMs"]
     assert rows["data-scientists"]["gets"][0] == "1/2 GPU"
     assert rows["researchers"]["gets"] == ["4 whole GPUs", "V100D-32C"]
     assert rows["researchers"]["access"] == ["vGPU", "no vMotion, shut down for maintenance"]
@@ -78,7 +78,7 @@ def test_a_row_says_who_what_and_how(book: Workbook) -> None:
     book.edit("groups.data-scientists.hours", "09:00-18:00")
     book.edit("groups.data-scientists.sites", "Bangalore 5, Austin 3")
     row = next(row for row in plain(workloads_data(book))["rows"] if row["id"] == "data-scientists")
-    assert row["words"] == ["8 users, 50 % at once", "4 VMs, 09:00\u201318:00, Bangalore and Austin"]
+    assert row["words"] == ["8 users, 50 % concurrent", "4 VMs, 09:00\u201318:00, Bangalore and Austin"]
 
 
 def test_seven_kinds_and_the_others_can_be_added(book: Workbook) -> None:
@@ -113,7 +113,7 @@ def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
     for row, group in zip(data["rows"], book.scenario.groups, strict=True):
         assert [cell["path"] for cell in row["cells"]] == [f"groups.{group.id}.{c}" for c in PER_VM]
         assert [cell["value"] for cell in row["cells"]] == ["1", "auto", "", "", "", "1"]
-        assert [row["cells"][n]["empty"] for n in (2, 3)] == ["not read", "not counted"]
+        assert [row["cells"][n]["empty"] for n in (2, 3)] == ["not measured", "not counted"]
     assert "not counted" in data["hint"]
     book.edit("groups.hpc.vcpus_each", "8")
     assert per_vm_data(book)["hint"] == "stated for 1 of 5 groups"

@@ -125,7 +125,10 @@ def test_what_sources_leave_open_can_be_chosen(mixed: Workbook) -> None:
         mixed.watch_on(reading=option["value"])
         assert shown(mixed)["selects"][1]["value"] == option["value"]
         drawn.append(hosts(mixed))
-    assert [option["text"] for option in reading["options"]] == ["hosts by headroom", "hosts in turn"]
+    assert [option["text"] for option in reading["options"]] == [
+        "host with most headroom",
+        "hosts in rotation",
+    ]
     assert len(drawn) == 2
 
 

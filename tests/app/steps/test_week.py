@@ -39,7 +39,9 @@ def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
     assert dict(week.peaks_gpus) == {"office": 5, "night": 12}
     assert not week.steady
     text = said(hourly.day_data(hours))
-    assert text.startswith("Peak: 17 GPUs, Mon 18:00 UTC; all groups at their peak at once: 22 GPUs.")
+    assert text.startswith(
+        "Mean at the peak: 17 GPUs, Mon 18:00 UTC; with all groups at their peaks: 22 GPUs."
+    )
     assert text.endswith("Different hours save 5 GPUs.")
 
 
@@ -76,7 +78,7 @@ def test_small_groups_are_put_together(catalog: Catalog) -> None:
     found = hour_demand(week, (0,))
     assert [f.group for f in found] == [f"g{n}" for n in range(6, 13)] + [""]
     assert np.sum([f.gpus for f in found]) == 24 * 78
-    assert rows_of(hourly.day_data(book)["tables"][0])[-1] == ["other groups", "5 groups"]
+    assert rows_of(hourly.day_data(book)["tables"][0])[-1] == ["5 other groups", "15"]
     assert hourly.day_rows(book)["groups"][-1][0] == "\u00b7 other groups"
 
 
@@ -107,7 +109,7 @@ def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
         ]
         assert bar["group"].startswith(mark["letter"])
     assert data["days"] == ["Wednesday", "Saturday"]
-    assert [line["words"] for line in data["lines"]] == ["all peaks at once: 22", "planned: 17"]
+    assert [line["words"] for line in data["lines"]] == ["mean with all groups at peak: 22", "planned: 17"]
     hours.edit("demand.stated_gpus", "21")
     hours.edit("demand.rule", "stated")
     lines = hourly.day_rows(hours)["lines"]

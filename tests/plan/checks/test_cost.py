@@ -68,4 +68,4 @@ def test_a_rack_that_cannot_carry_one_host(catalog: Catalog, limit_kw: float, sa
     found = messages(catalog, **data)
     assert ("host-over-rack-limit" in found) is said
     if said:
-        assert "a rack may be given 1 kW" in found["host-over-rack-limit"].text
+        assert "limit 1 kW)" in found["host-over-rack-limit"].text

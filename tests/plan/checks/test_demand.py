@@ -45,7 +45,7 @@ def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Ca
     asked = {"stated_gpus": 28}
     found = messages(catalog, groups=[{"id": "a", "people": 36}], demand=asked)["stated-total-differs"]
     assert (found.level, found.path) == ("warn", "demand.rule")
-    for words in ("28 GPUs stated", "36 needed", "8 GPUs more"):
+    for words in ("stated total is 28 GPUs", "groups need 36", "8 GPUs more"):
         assert words in found.text
     fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
     assert fewer.level == "note" and "8 GPUs fewer" in fewer.text
@@ -65,8 +65,8 @@ def test_what_rules_all_modes_out_is_said_once(catalog: Catalog) -> None:
     hardware, platform = {"gpu": "l40s-48gb"}, {"vsphere": "6.7u3"}
     plan = make_plan(from_dict({"groups": groups, "hardware": hardware, "platform": platform}), catalog)
     (said,) = [m for m in check_plan(plan) if m.code == "no-access-mode"]
-    assert said.text.startswith("A, B: ") and said.text.count("serves vGPUs of") == 1
-    assert said.text.index("serves vGPUs of") < said.text.index("Bitfusion is not owned")
+    assert said.text.startswith("A, B: ") and said.text.count("supports vGPUs only on") == 1
+    assert said.text.index("supports vGPUs only on") < said.text.index("The customer does not own Bitfusion")
 
 
 def test_the_decided_mode_is_refused_first(catalog: Catalog) -> None:

@@ -63,7 +63,7 @@ def test_remote_work_that_is_not_carried_names_what_would_help(catalog: Catalog)
         **BITFUSION,
     }
     one_image = messages(catalog, groups=one(use_case="inference"), **data)["network-slows-remote"]
-    assert "keeps 62 % of its speed (" in one_image.text
+    assert "keeps 62 % of its native speed (" in one_image.text
     assert one_image.path == "groups.a.workload"  # no link helps, so the work is looked at
     assert "larger batches" in one_image.change
     slow = messages(catalog, groups=one(use_case="ds-workstation"), network={"link_gbit_s": 1}, **BITFUSION)

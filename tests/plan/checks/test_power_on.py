@@ -31,8 +31,8 @@ def test_what_is_advised_was_tried(catalog: Catalog) -> None:
     assert "policy of every host to group" in found.change and found.path == "platform.gpu_policy"
     found = messages(catalog, groups=[group(0, 2, 1), group(1, 1, 2)], **L40S)["power-on-orders"]
     assert found.change == (
-        "Switch DRS consolidation on, or plan a host more, "
-        "or give VMs of each size hosts of their own in host groups (2 hosts for the demand)."
+        "Enable DRS consolidation, or plan one more host, "
+        "or give each VM size its own host group (2 hosts for the demand)."
     )
     assert found.path == "platform.drs_consolidation"
     whole = [group(0, 2, 1) | {"access": "passthrough"}, group(1, 1, 2) | {"access": "passthrough"}]
@@ -53,5 +53,5 @@ def test_orders_that_no_cluster_starts_are_said(catalog: Catalog) -> None:
     asked = {"host_failures": 0, "sized_for": "orders", "hosts_per_cluster": 8}
     many = [group(0, 10, 1), group(1, 2, 2)]
     found = messages(catalog, groups=many, **L40S | {"availability": asked})
-    assert "on 8 hosts, as many" in found["orders-not-reached"].text
+    assert "on 8 hosts, the most that" in found["orders-not-reached"].text
     assert "fewer than 99 %" in found["orders-not-reached"].text

@@ -32,7 +32,7 @@ def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) 
     scenario = load_scenario("assistant")
     message = only(make_plan(scenario, catalog))
     assert (message.level, message.path) == ("note", "platform.gpu_policy")
-    assert message.change == "Group VMs on a GPU until it is full: rehearsed, and enough."
+    assert message.change == "Group VMs on a GPU until it is full: in the rehearsal, this was enough."
     assert "12 VMs find no other host" in message.text and "Data scientists (6)" in message.text
     changed = make_plan(scenario.with_value("platform.gpu_policy", "group"), catalog)
     assert not list(upgrades(changed)) and changed.rehearsed["vgpu"].upgrade.works
@@ -50,7 +50,7 @@ def test_two_settings_where_one_is_not_enough(catalog: Catalog, plans: dict[str,
 def test_a_host_kept_out_of_power_on_takes_what_leaves_another(catalog: Catalog) -> None:
     scenario = whole("7.0u3", g3=3, g2=2, g1=2)
     message = only(make_plan(scenario, catalog))
-    assert message.change == "Keep 1 host out of power-on: rehearsed, and enough."
+    assert message.change == "Keep 1 host empty: in the rehearsal, this was enough."
     assert not list(upgrades(make_plan(scenario.with_value("availability.reserved_hosts", 1), catalog)))
 
 
@@ -65,7 +65,7 @@ def test_no_more_hosts_are_to_be_kept_out_than_may_be(catalog: Catalog) -> None:
     scenario = from_dict({"groups": groups, "hardware": small, "platform": {"vsphere": "7.0u3"}})
     plan = make_plan(scenario, catalog)
     assert plan.pools[0].hosts_for_failures == 2 and scenario.availability.host_failures == 1
-    assert only(plan).change == "Keep 1 host out of power-on: rehearsed, and enough."
+    assert only(plan).change == "Keep 1 host empty: in the rehearsal, this was enough."
     assert not list(upgrades(make_plan(scenario.with_value("availability.reserved_hosts", 1), catalog)))
 
 

@@ -56,7 +56,7 @@ def test_more_tokens_or_fewer_gpus_take_longer(catalog: Catalog) -> None:
     assert tuned(catalog, tuning_tokens=200)[1].hours.value == pytest.approx(2 * made.hours.value)
     wide = tuned(catalog, replica_gpus=8)[1]
     assert wide.gpus == 8 and wide.hours.value < made.hours.value
-    assert "on 8 GPUs it takes" in why_job(made)
+    assert "on 8 GPUs a job takes" in why_job(made)
 
 
 def test_jobs_at_once_follow_from_jobs_a_day_and_their_hours(catalog: Catalog) -> None:

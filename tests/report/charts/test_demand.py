@@ -92,7 +92,7 @@ def test_no_chance_is_zero_on_a_logarithmic_axis(book: Workbook) -> None:
 def test_the_target_and_what_is_installed_are_rules(book: Workbook) -> None:
     book.edit("demand.chance", "0.1")
     rules = [rule["data"]["values"][0] for rule in layers(odds_chart(odds_rows(book), LIGHT), "rule")]
-    assert [rule["words"] for rule in rules] == ["target 10 %", "32 without failover capacity"]
+    assert [rule["words"] for rule in rules] == ["target 10 %", "32 GPUs without failover capacity"]
     assert (rules[0]["chance"], rules[1]["gpus"]) == (0.1, 32)
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("altair")
 
 import altair as alt
 
-from gpuplan.report.charts.explore import frontier_chart, tornado_chart
+from gpuplan.report.charts.explore import OTHER, WINNER, frontier_chart, tornado_chart
 from gpuplan.report.charts.look import DARK, LIGHT, Look
 
 OPTION = {
@@ -28,14 +28,14 @@ OPTION = {
 @pytest.mark.parametrize("look", [LIGHT, DARK])
 def test_a_frontier_of_one_design_can_be_drawn(look: Look) -> None:
     data = {
-        "rows": [OPTION | {"kind": "recommended"}],
-        "kinds": ["recommended", "another is better"],
+        "rows": [OPTION | {"kind": WINNER}],
+        "kinds": [WINNER, OTHER],
         "currency": "EUR",
     }
     spec = frontier_chart(data, look)
     alt.LayerChart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     points = spec["layer"][0]["encoding"]
-    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == ["recommended"]
+    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == [WINNER]
     assert points["y"]["scale"]["domain"][1] > 0
     assert "EUR" in points["x"]["title"]
 

@@ -47,7 +47,7 @@ def test_a_difference_has_its_sign(plans: dict[str, Plan]) -> None:
             strict=True,
         )
     }
-    assert (signs["n0"], signs["n2"], signs["silos"]) == ("-", "+", "+")
+    assert (signs["n0"], signs["n2"], signs["silos"]) == ("\u2212", "+", "+")
 
 
 def test_what_silos_leave_aside_is_said(plans: dict[str, Plan], catalog: Catalog) -> None:
@@ -71,7 +71,7 @@ def test_an_hour_of_risk_and_the_break_even_are_said(plans: dict[str, Plan]) -> 
     assert found is not None and found.breakeven_utilisation is not None and found.row is not None
     assert percent(found.breakeven_utilisation) in words and found.row.name in words
     none = " ".join(tables.alternative_words(plans["enterprise"]))
-    assert "no offer to rent the Tesla V100 PCIe 32GB" in none
+    assert "no rental offer for the Tesla V100 PCIe 32GB" in none
 
 
 def test_a_stated_rent_is_called_so(catalog: Catalog) -> None:

@@ -27,11 +27,11 @@ def planned(catalog: Catalog, existing: str, priorities: tuple[int, int] = (1, 1
 @pytest.mark.parametrize(
     ("existing", "priorities", "said"),
     [
-        ("A: 1 x 4", (1, 1), "all join the Passthrough cluster"),
+        ("A: 1 x 4", (1, 1), "they join the Passthrough cluster"),
         ("A: 1 x 4", (1, 2), "By priority"),
         ("A: 1 x 4", (1, 1), "for the other"),
         ("A: 8 x 4", (1, 2), "as failover capacity only"),
-        ("A: 2 x 4 t4-16gb", (1, 1), "are a cluster of their own"),
+        ("A: 2 x 4 t4-16gb", (1, 1), "form a separate cluster"),
     ],
 )
 def test_what_is_said_of_hosts_already_there(

@@ -20,6 +20,9 @@ def test_every_planning_value_is_named_once_with_its_value(plans: dict[str, Plan
     assert len(set(names)) == len(names)
     assert not any("_" in name for name in names)
     assert all(row["shown"] for row in rows)
+    worth = [row for row in rows if row["key"] == "assumptions/network-planning/worth_share"]
+    assert [(row["shown"], row["range"]) for row in worth] in ([], [("80 %", "70 % to 90 %")])
+    assert worth or example != "enterprise"
 
 
 def test_an_input_stands_for_a_planning_value_once_it_is_stated(plans: dict[str, Plan]) -> None:

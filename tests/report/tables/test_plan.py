@@ -64,13 +64,13 @@ def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
 def test_frames(catalog: Catalog) -> None:
     pandas = pytest.importorskip("pandas")
     plan = make_plan(load_scenario("enterprise"), catalog)
-    frames = plan_frames(plan)
-    assert set(frames) == set(plan_tables(plan))
+    frames, tables = plan_frames(plan), plan_tables(plan)
+    assert set(frames) == set(tables)
     assert all(isinstance(frame, pandas.DataFrame) for frame in frames.values())
     assert frames["pools"]["hosts"].sum() == 8
     assert frames["placement"]["host"].max() == 7  # the eighth is empty
     for name, frame in frames.items():
-        assert len(frame) == len(records(plan_tables(plan)[name]))
+        assert len(frame) == len(records(tables[name]))
 
 
 def test_a_column_more_is_wherever_the_table_is(
@@ -106,7 +106,7 @@ def test_what_the_hosts_of_a_cluster_are(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"groups": [{"id": "a", "people": 18}], "hardware": hardware}), catalog)
     (pool,) = plan.pools
     new = f"{pool.hosts - 3} x {catalog.servers['dell-r750xa'].name} with 4 L40S"
-    assert equipment(plan, pool) == f"2 x 2 GPUs, 1 x 6 GPUs already there and {new}"
+    assert equipment(plan, pool) == f"2 x 2 GPUs, 1 x 6 GPUs (existing) and {new}"
     assert sum(room.gpus for room in pool.rooms) == 2 * 2 + 6 + 4 * (pool.hosts - 3) == plan.totals.gpus
     (row,) = texts(plan_tables(plan)["pools"])
     assert "2, 4, 6" in row
@@ -129,4 +129,4 @@ def test_vms_without_a_gpu_stand_on_a_host_without_one(catalog: Catalog) -> None
 def test_a_cluster_of_hosts_already_there_alone_names_no_new_one(catalog: Catalog) -> None:
     hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "3 x 2"}
     plan = make_plan(from_dict({"groups": [{"id": "a", "people": 3}], "hardware": hardware}), catalog)
-    assert equipment(plan, plan.pools[0]) == "3 x 2 GPUs already there"
+    assert equipment(plan, plan.pools[0]) == "3 x 2 GPUs (existing)"

@@ -11,11 +11,11 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables.power_on import (
     FOR_DEMAND,
+    answer,
     label,
     named_orders,
     power_on,
     readings,
-    said,
     settings,
     steps,
 )
@@ -38,9 +38,9 @@ def test_every_setting_has_a_row_with_its_hosts(plan: Plan) -> None:
         1,
         None,
     )
-    words = texts(table)[1]
+    words = texts(table.shown())[1]
     assert words[-1] == f"over {made.most_hosts}" and "100 %" in words
-    assert "host groups" in table.notes[0] and "2 hosts" in table.notes[0]
+    assert "host group" in table.notes[0] and "2 hosts" in table.notes[0]
     assert FOR_DEMAND in table.notes and FOR_DEMAND not in power_on(plan).notes
 
 
@@ -59,15 +59,15 @@ def test_readings_and_named_orders(plan: Plan) -> None:
 
 
 def test_how_vsphere_is_set_stands_beside_the_answer(plan: Plan, catalog: Catalog) -> None:
-    assert said(plan.power_on["vgpu"]).endswith("Set: no DRS consolidation.")
+    assert answer(plan.power_on["vgpu"]).endswith("Current settings: no DRS consolidation.")
     halves = one_large_among_small(
         catalog,
         groups=[{"id": "a", "people": 4, "gpus_each": 0.5}, {"id": "b", "people": 2, "gpus_each": 1}],
         availability={"host_failures": 1, "reserved_hosts": 1},
         platform={"drs_consolidation": True},
     )
-    assert said(halves.power_on["vgpu"]).endswith(
-        "Set: GPU assignment policy spread, DRS consolidation, 1 host kept out of power-on."
+    assert answer(halves.power_on["vgpu"]).endswith(
+        "Current settings: GPU assignment policy spread, DRS consolidation, 1 host reserved."
     )
 
 
@@ -79,12 +79,12 @@ def test_settings_that_a_cluster_does_not_have_are_not_said(catalog: Catalog) ->
     ]
     hardware = {"gpu": "h100-pcie-80gb", "gpus_per_host": 2}
     mig = make_plan(from_dict({"groups": groups, "hardware": hardware}), catalog)
-    assert said(mig.power_on["vgpu"]).endswith("Set: no DRS consolidation.")
-    assert "Set:" not in said(mig.power_on["passthrough"])
+    assert answer(mig.power_on["vgpu"]).endswith("Current settings: no DRS consolidation.")
+    assert "Current settings:" not in answer(mig.power_on["passthrough"])
 
 
 def test_labels_of_settings_and_orders() -> None:
-    assert label("now") == "As it is set"
+    assert label("now") == "Current settings"
     assert label("group, largest") == "GPU policy group, largest first"
 
 

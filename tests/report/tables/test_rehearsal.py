@@ -48,7 +48,7 @@ def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed)
     assert len(rows) == found.pool.hosts and "static" not in rows[0]
     missing = [row["missing"][1] for row in rows]
     assert missing == sorted(missing, reverse=True)
-    assert [column.label for column in table.keyless().columns][-2] == "Unplaced at best"
+    assert [column.label for column in table.keyless().columns][-2] == "Not placed at best"
     pair = tables.restart(plans["current"], found, found.failed(1, 2))
     assert texts(pair)[0][:4] == ("1, 2", "2", "0 %", "2")
 
@@ -56,8 +56,8 @@ def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed)
 def test_vms_that_stay_down_are_said_where_all_others_restart(found: Rehearsed) -> None:
     sure = found.failures[-1]._replace(chance=(1.0, 1.0), missing=(0.0, 0.0))
     for static, drawn, said in (
-        (0, 0, "HA restarts all its VMs, in whatever order"),
-        (2, 0, "all its VMs but up to 2 VMs with static passthrough, in whatever"),
+        (0, 0, "HA restarts all its VMs, in any order"),
+        (2, 0, "all its VMs but up to 2 VMs with static passthrough, in any order"),
         (0, 200, "in each of 200 orders tried"),
     ):
         other = replace(found)
@@ -71,9 +71,9 @@ def test_vms_with_static_passthrough_are_not_said_to_run_on(catalog: Catalog) ->
     asked = from_dict({"groups": [group], "hardware": hardware, "platform": {"vsphere": "6.7u3"}})
     static = make_plan(asked, catalog).rehearsed["passthrough"]
     assert tables.upgrade_sentence(static) == (
-        "The hosts can be upgraded in any order. 4 VMs with static passthrough are down while their host is."
+        "The hosts can be upgraded in any order. 4 VMs with static passthrough are down while their host is down."
     )
-    assert tables.design_sentence(static) == "From the placement of the design it is the same."
+    assert tables.design_sentence(static) == "Starting from the designed placement, the result is the same."
     assert tables.restart_sentence(static).startswith("HA restarts no VM on another host")
 
 
@@ -81,20 +81,20 @@ def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -
     (row,) = records(tables.weeks(plans["current"]))
     assert found.week is not None
     assert row["missing"] == max(found.week.missing) == found.week.missing[row["worst_hour"]]
-    assert "tried again each hour" in tables.week_sentence(found)
+    assert "retried every hour" in tables.week_sentence(found)
 
 
 def test_the_verdict_comes_first(found: Rehearsed) -> None:
     assert tables.upgrade_sentence(found).startswith("Up to 2 VMs are down while their host is upgraded")
     works = told(found, found.upgrade._replace(works=True, turns=found.upgrade.turns[:1]))
     assert found.not_started[1] and tables.upgrade_sentence(works) == (
-        "2 VMs with static passthrough are down while their host is. "
+        "2 VMs with static passthrough are down while their host is down. "
         "The hosts can be upgraded one by one while every other VM runs, in the order 10."
     )
     none = told(found, works.upgrade._replace(down=(0, 0)))
     assert "while every VM that starts runs" in tables.upgrade_sentence(none)
     impossible = told(found, found.upgrade._replace(proven=True, down=(1, 1)))
     assert "1 VM is down while" in tables.upgrade_sentence(impossible)
-    assert "no order of hosts avoids it" in tables.upgrade_sentence(impossible)
+    assert "no order avoids this" in tables.upgrade_sentence(impossible)
     assert "24 of them do not start" in tables.start_sentence(found)
-    assert "Moved by hand to the empty host" in tables.design_sentence(found)
+    assert "If an administrator moves them to the empty host" in tables.design_sentence(found)

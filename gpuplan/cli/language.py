@@ -1,0 +1,191 @@
+"""``gpuplan words`` and ``gpuplan report --language FILE``: the texts of the files, for a translator and in another language."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import string
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuplan.facts import TRANSLATION, did_you_mean, did_you_mean_file, own_rows
+
+SHIPPED = "en"
+"""The language of the texts in ``data/words``."""
+MOST_FILE_BYTES, MOST_CHARACTERS = 5_000_000, 2_000
+COLUMNS = ("file", "key", "column", "text")
+"""Of a file with texts in another language; further columns, such as the English text, are the translator's."""
+TRANSLATED = {
+    "inputs": (("path",), ("label",)),
+    "words/acceptance": (("key",), ("area", "test", "expected")),
+    "words/cluster_settings": (("setting",), ("area", "setting", "value", "why")),
+    "words/decisions": (("case",), ("title", "decision", "justification", "implication")),
+    "words/failures": (("part",), ("part", "left", "affected")),
+    "words/host_parts": (("key", "when"), ("name", "size", "rule")),
+    "words/lines": (("key", "when"), ("label", "formula")),
+    "words/materials": (("key", "when"), ("name", "rule", "price_name")),
+    "words/messages": (("code",), ("text", "change")),
+    "words/names": (("of", "choice"), ("name",)),
+    "words/platform_rules": (("rule",), ("check",)),
+    "words/report": (("key",), ("text",)),
+    "words/settings": (("what",), ("where", "what")),
+    "words/upgrade_order": (("part",), ("part", "what")),
+}
+"""Table of texts -> the columns by which a row is known, and those that a reader sees."""
+
+
+class Text(NamedTuple):
+    """A text of the files, and where it stands."""
+
+    table: str
+    row: int
+    column: str
+    english: str
+
+
+Address = tuple[str, str, str]
+"""File, key and column of a text."""
+
+
+def texts() -> dict[Address, Text]:
+    """All texts of the files, by file, key and column."""
+    return {
+        (
+            f"{table.rpartition('/')[2]}.csv",
+            " | ".join(row[name] for name in keys if row[name]),
+            column,
+        ): Text(table, at, column, row[column])
+        for table, (keys, columns) in TRANSLATED.items()
+        for at, row in enumerate(own_rows(table))
+        for column in columns
+        if row[column]
+    }
+
+
+def words_options(command: argparse.ArgumentParser) -> None:
+    """It takes none."""
+
+
+def run_words(args: argparse.Namespace) -> int:
+    """``gpuplan words``."""
+    write = csv.writer(sys.stdout, lineterminator="\n").writerow
+    write((*COLUMNS, "english"))
+    for address, text in texts().items():
+        write((*address, "", text.english))
+    return 0
+
+
+def language_option(command: argparse.ArgumentParser) -> None:
+    """In which language the files are."""
+    words = "language of the files: en, or a CSV file with their texts (gpuplan words writes one to fill in)"
+    command.add_argument("--language", default=SHIPPED, metavar="en|FILE", help=words)
+
+
+def put_into_language(words: Sequence[str]) -> None:
+    """Lay the texts of ``--language FILE`` over the English ones, before any of them is read."""
+    early = argparse.ArgumentParser(prog="gpuplan report", add_help=False)
+    language_option(early)
+    language = early.parse_known_args(words)[0].language
+    if language == SHIPPED:
+        return
+    path, known = Path(language), texts()
+    given = _translation(path, known)
+    if "gpuplan.wording" in sys.modules:
+        raise _refusal(
+            [("--language", language, "a language for a command of its own; here texts are already read")]
+        )
+    for address, translated in given.items():
+        text = known[address]
+        row = TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})
+        row[text.column] = text.english.replace(text.english.strip(), translated)  # in its spaces
+    if left := len(known) - len(given):
+        print(f"{path.name} lacks {left} of {len(known)} texts; they stay English.", file=sys.stderr)
+
+
+def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
+    """The texts of a file, checked: a ScenarioError names all that are wrong."""
+    problems, given = list[tuple[str, str, str]](), dict[Address, str]()
+    for row in _rows(path):
+        address: Address = (row["file"], row["key"], row["column"])
+        text, where = row["text"].strip(), " / ".join(("language", *(part[:80] for part in address)))
+        if address not in known:
+            problems.append((where, *_unknown(address, known)))
+        elif address in given:
+            problems.append((where, repr(text[:80]), "one text for each file, key and column"))
+        elif wrong := _wrong(text, known[address].english):
+            problems.append((where, repr(text[:80]), wrong))
+        elif text:
+            given[address] = text
+    if problems:
+        raise _refusal(problems)
+    return given
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of the file."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        allowed = f"en, or a file that can be read ({error.strerror}){did_you_mean_file(path, (SHIPPED,))}"
+        raise _refusal([("--language", repr(str(path)), allowed)]) from None
+    if len(content) > MOST_FILE_BYTES:
+        raise _refusal([("--language", f"{len(content)} bytes", f"at most {MOST_FILE_BYTES} bytes")])
+    try:
+        read = csv.DictReader(content.decode("utf-8-sig").splitlines(), restval="", strict=True)
+        if set(COLUMNS) - set(read.fieldnames or ()):
+            raise _refusal(
+                [("--language", repr(path.name), f"a CSV file with the columns {', '.join(COLUMNS)}")]
+            )
+        yield from read
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _refusal([("--language", repr(path.name), f"a CSV file in UTF-8 ({error})")]) from None
+
+
+def _unknown(address: Address, known: dict[Address, Text]) -> tuple[str, str]:
+    """The first part of an address that is unknown, and what may stand there."""
+    at = next(at for at, part in enumerate(address) if part not in _next(address[:at], known))
+    there = _next(address[:at], known)
+    near = did_you_mean(address[at], there)
+    if COLUMNS[at] == "key":
+        return repr(address[at][:80]), f"a key of {address[0]}{near or '; gpuplan words prints all'}"
+    return repr(address[at][:80]), f"one of {', '.join(there)}{near}"
+
+
+def _next(begin: tuple[str, ...], known: dict[Address, Text]) -> list[str]:
+    """What can follow the beginning of an address."""
+    return list(dict.fromkeys(address[len(begin)] for address in known if address[: len(begin)] == begin))
+
+
+def _wrong(text: str, english: str) -> str:
+    """What a text must have and has not; nothing if all is well."""
+    if len(text) > MOST_CHARACTERS or any(ord(each) < 32 for each in text):
+        return f"a text of at most {MOST_CHARACTERS} characters on one line"
+    try:
+        found = set(_placeholders(text))
+    except ValueError as error:
+        return f"words in braces closed and not nested ({error})"
+    meant = set(_placeholders(english))
+    bare = {(name, "") for name, _ in meant}
+    if not text or ({(name, "") for name, _ in found} == bare and found <= meant | bare):
+        return ""
+    return f"the words in braces of the English text: {', '.join(_braced(meant)) or 'none'}"
+
+
+def _braced(placeholders: Iterable[tuple[str, str]]) -> list[str]:
+    return sorted(f"{{{name}:{form}}}" if form else f"{{{name}}}" for name, form in placeholders)
+
+
+def _placeholders(text: str) -> Iterator[tuple[str, str]]:
+    """Name and format of each placeholder of a text."""
+    for _, name, form, conversion in string.Formatter().parse(text):
+        if name is not None:
+            yield f"{name}!{conversion}" if conversion else name, form or ""
+
+
+def _refusal(problems: Iterable[tuple[str, str, str]]) -> Exception:
+    """The error that names place, value and what is allowed; what it needs is loaded when there is one."""
+    from gpuplan.scenario import Problem, ScenarioError
+
+    return ScenarioError([Problem(*each) for each in problems])

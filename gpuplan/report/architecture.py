@@ -1,0 +1,200 @@
+"""The logical and the physical design as drawings: domains, clusters and networks; racks with hosts and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.report.drawing import EDGE, INK, LINE, PALE, SIZE, SOFT, WHITE, WIDTH, Area, Drawing, wrapped
+from gpuplan.report.physical import Rack, alike, on_kubernetes, racks
+from gpuplan.report.tables.plan import equipment
+from gpuplan.wording import MODE_NAMES, amount, said
+
+MOST_BOXES, MOST_RACKS, ACROSS = 3, 8, 4
+"""Clusters, and kinds of racks, that are drawn; racks beside each other."""
+UNIT, UNKNOWN_U = 5.0, 2
+"""Height of a rack unit in the drawing, and rack units that a host of unknown height is drawn with."""
+ACCENT, TINT = "#0b5cad", "#e7eff8"
+PAD, GAP = 10, 12
+
+
+# Logical
+
+
+class _Box(NamedTuple):
+    """A box with a title and lines."""
+
+    title: str
+    lines: Sequence[str]
+
+
+def logical_svg(plan: Plan) -> str:
+    """Management domain, GPU workload domain with its clusters, who uses them, storage and network."""
+    drawing = Drawing()
+    y = _band(drawing, 0, [_users(plan)], fill=WHITE)
+    y = _arrow(drawing, y)
+    top, y = y, y + PAD + LINE
+    y = _band(drawing, y, _clusters(plan), fill=WHITE, inset=PAD)
+    y = _band(drawing, y + GAP, [_services(plan)], fill=WHITE, inset=PAD) + PAD
+    frame = Drawing()
+    frame.box(Area(0, top, WIDTH, y - top), fill=TINT, stroke=ACCENT)
+    frame.text(PAD, top + PAD + 8, said("logical.domain"), bold=True, room=WIDTH - 2 * PAD, fill=ACCENT)
+    drawing.shapes = frame.shapes + drawing.shapes
+    y = _arrow(drawing, y)
+    y = _band(drawing, y, _below(plan), fill=PALE)
+    return drawing.svg(y, said("logical.about", clusters=len(plan.pools)))
+
+
+def _users(plan: Plan) -> _Box:
+    names = [group.name for group in plan.groups]
+    return _Box(
+        said("logical.users"), wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
+    )
+
+
+def _clusters(plan: Plan) -> list[_Box]:
+    """The clusters, one box for those that are alike."""
+    kinds: dict[tuple[object, ...], list[Pool]] = {}
+    for pool in plan.pools:
+        alike = (pool.kind, pool.site, pool.hosts, pool.gpus, pool.hosts_for_failures)
+        kinds.setdefault(alike, []).append(pool)
+    shown = list(kinds.values())
+    wide = _wide(min(len(shown), MOST_BOXES), PAD) - 2 * PAD
+    boxes = [_Box(_named(pools), _cluster_lines(plan, pools[0], wide)) for pools in shown[:MOST_BOXES]]
+    if len(shown) > MOST_BOXES:
+        rest = [pool for pools in shown[MOST_BOXES - 1 :] for pool in pools]
+        hosts, gpus = sum(pool.hosts for pool in rest), sum(pool.gpus for pool in rest)
+        more = said("logical.more", count=len(rest))
+        boxes[-1] = _Box(more, [amount(hosts, "host"), amount(gpus, "GPU")])
+    return boxes
+
+
+def _named(pools: Sequence[Pool]) -> str:
+    """The name of a cluster, or how many there are."""
+    return pools[0].name if len(pools) == 1 else said("logical.alike", count=len(pools))
+
+
+def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
+    modes = dict.fromkeys(MODE_NAMES[g.mode] for g in plan.groups if g.pool == pool.kind)
+    key = "logical.spare" if pool.hosts_for_failures else "logical.no spare"
+    told = (
+        equipment(plan, pool),
+        amount(pool.gpus, "GPU"),
+        said(key, hosts=pool.hosts_for_failures),
+        ", ".join(modes),
+    )
+    return [line for text in told if text for line in wrapped(text, wide)]
+
+
+def _services(plan: Plan) -> _Box:
+    """What every cluster of the domain has."""
+    lines = [said("logical.services")]
+    if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
+        lines.append(
+            said("logical.supervisor", names=[group.name for group in on_kubernetes(plan)] or ["\u2013"])
+        )
+    return _Box(said("logical.shared"), lines)
+
+
+def _below(plan: Plan) -> list[_Box]:
+    """Management domain, network and storage."""
+    domain, fabric = plan.management, plan.cabling
+    wide = _wide(3, 0) - 2 * PAD
+    managed = said("logical.management", hosts=domain.hosts, vcpus=round(domain.vcpus)) if domain else ""
+    network = said(
+        "logical.network", link=plan.scenario.network.link_gbit_s, ports=fabric.ports.total if fabric else 2
+    )
+    storage = said(f"logical.storage {plan.scenario.hardware.storage or 'external'}")
+    named = (
+        ("logical.management head", managed),
+        ("logical.network head", network),
+        ("logical.storage head", storage),
+    )
+    return [_Box(said(head), wrapped(text, wide) if text else ()) for head, text in named]
+
+
+def _wide(count: int, inset: float) -> float:
+    return (WIDTH - 2 * inset - (count - 1) * GAP) / max(1, count)
+
+
+def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset: float = 0) -> float:
+    """Boxes beside each other from a height on; the height at which they end."""
+    wide = _wide(len(boxes), inset)
+    high = 2 * PAD + SIZE + max((LINE * len(box.lines) for box in boxes), default=0)
+    for at, box in enumerate(boxes):
+        x = inset + at * (wide + GAP)
+        drawing.box(Area(x, y, wide, high), fill=fill)
+        drawing.text(x + PAD, y + PAD + 10, box.title, bold=True, room=wide - 2 * PAD)
+        for row, line in enumerate(box.lines, 1):
+            drawing.text(x + PAD, y + PAD + 10 + LINE * row, line, room=wide - 2 * PAD, fill=SOFT)
+    return y + high
+
+
+def _arrow(drawing: Drawing, y: float) -> float:
+    """A link between two bands; where the next begins."""
+    drawing.line(WIDTH / 2, y, WIDTH / 2, y + 20, stroke=EDGE, width=2)
+    return y + 20
+
+
+# Physical
+
+
+def racks_svg(plan: Plan) -> str | None:
+    """The racks with hosts and leaf switches, one for all that are alike; None where there is none."""
+    found = racks(plan)
+    if not found:
+        return None
+    drawing, kinds = Drawing(), alike(found)
+    units = int(plan.catalog.row("factors", "rack_units_u")["value"])
+    host_u, wide = _host_units(plan), _wide(ACROSS, 0)
+    high = LINE + 4 + units * UNIT + 3 * LINE
+    y = 0.0
+    for at, these in enumerate(kinds[:MOST_RACKS]):
+        if at and at % ACROSS == 0:
+            y += high + GAP
+        _rack(drawing, these, Area(at % ACROSS * (wide + GAP), y, wide, high), units, host_u)
+    y += high + 8
+    drawing.box(Area(0, y, 22, 12), fill=ACCENT, stroke=ACCENT, rx=1)
+    drawing.text(28, y + 11, said("physical.leaf"), fill=SOFT)
+    drawing.box(Area(130, y, 22, 12), fill=WHITE, rx=1)
+    drawing.text(158, y + 11, said("physical.host"), fill=SOFT)
+    known = said("physical.scale", units=units) if host_u else said("physical.no scale")
+    if (left := len(kinds) - MOST_RACKS) > 0:
+        known = f"{said('physical.more racks', count=sum(map(len, kinds[-left:])))} {known}"
+    for line in wrapped(known, WIDTH):
+        y += LINE
+        drawing.text(0, y + SIZE, line, fill=SOFT)
+    return drawing.svg(y + LINE, said("physical.about", racks=len(found)))
+
+
+def _host_units(plan: Plan) -> float:
+    """Height of a host in rack units; 0 where it is not known."""
+    part = next((part for part in plan.power.parts if part.name == "GPU hosts"), None) if plan.power else None
+    return part.rack_units_u / part.count if part and part.rack_units_u and part.count else 0.0
+
+
+def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_u: float) -> None:
+    """One rack, or one for all that are alike, with the names of what is in it below."""
+    first, last = these[0], these[-1]
+    x, y, wide, _ = area
+    run = "physical.rack" if first is last else "physical.rack run"
+    site = f", {first.site}" if first.site else ""
+    drawing.text(x, y + SIZE, said(run, first=first.number, last=last.number) + site, bold=True, room=wide)
+    top = y + LINE + 2
+    drawing.box(Area(x, top, wide, units * UNIT), fill=PALE, rx=2)
+    for at in range(len(first.leaves)):
+        drawing.box(Area(x + 3, top + 2 + at * (UNIT + 1), wide - 6, UNIT), fill=ACCENT, stroke=ACCENT, rx=1)
+    bottom, high = top + units * UNIT - 2, (host_u or UNKNOWN_U) * UNIT
+    for at in range(len(first.hosts)):
+        drawing.box(Area(x + 3, bottom - (at + 1) * high, wide - 6, high - 1), fill=WHITE, rx=1)
+    lines = wrapped(_run([place.name for place in (*first.hosts, *last.hosts)]), wide)
+    lines += [_run(first.leaves)] if first.leaves else []
+    for row, line in enumerate(lines, 1):
+        drawing.text(x, top + units * UNIT + LINE * row - 2, line, room=wide, fill=INK)
+
+
+def _run(names: Sequence[str]) -> str:
+    """The first and the last of some names."""
+    return names[0] if names[0] == names[-1] else f"{names[0]} \u2013 {names[-1]}"

@@ -1,0 +1,90 @@
+"""What Tab offers inside the quotes of a call: paths of inputs, keys of figures, charts, steps and tables, as in ``design.set("hardware.``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from gpuplan.plan import planned, scenario_of
+from gpuplan.report.plot import CHARTS, SPECS, Plot
+from gpuplan.report.shown import STEP_OF
+from gpuplan.report.tables import TABLES
+
+CALL = re.compile(
+    r"""(?:(?P<of>[\w.]+)\.)?(?P<call>\w+)\(\s*(?:(?P<first>[\w.]+|"[^"]*"|'[^']*')\s*,\s*)?["'](?P<typed>[^"']*)$"""
+)
+"""A call whose first or second argument is being typed as text."""
+PLOT = re.compile(r"(?P<of>[\w.]+\.plot)\.(?P<typed>\w*)$")
+Names = Callable[[Any], Iterable[str]]
+
+
+def _paths(of: Any) -> Iterable[str]:
+    return scenario_of(of).paths
+
+
+def _keys(of: Any) -> Iterable[str]:
+    return planned(of).lines
+
+
+def _steps(_of: Any) -> Iterable[str]:
+    return STEP_OF
+
+
+METHODS: Mapping[str, Names] = {
+    **dict.fromkeys(("set", "slider", "choice", "with_value", "get", "label", "origin"), _paths),
+    "chart": lambda _: SPECS,
+    "line": _keys,
+    "widget": _steps,
+}
+"""Method -> what its first argument may be."""
+FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table": lambda _: TABLES}
+"""Function -> what its second argument may be."""
+
+
+def offered(text: str, names: Mapping[str, Any]) -> list[str]:
+    """What may stand at the end of a line of code, by the variables there are; nothing where it is none of our calls."""
+    found = CALL.search(text)
+    if found is None:
+        return _charts(text, names)
+    first = found["first"]
+    known = (FUNCTIONS if first else METHODS).get(found["call"])
+    of = _named(first or found["of"] or "", names)
+    if known is None or of is None:
+        return []
+    try:
+        return [name for name in known(of) if name.startswith(found["typed"])]
+    except (AttributeError, ValueError):  # a thing of others with a method of that name, or no design
+        return []
+
+
+def _charts(text: str, names: Mapping[str, Any]) -> list[str]:
+    """The charts of a plan after ``plan.plot.``, whose kind the code does not say."""
+    found = PLOT.search(text)
+    if found is None or not isinstance(_named(found["of"], names), Plot):
+        return []
+    return [name for name in CHARTS if name.startswith(found["typed"])]
+
+
+def _named(words: str, names: Mapping[str, Any]) -> Any:
+    """The thing that dotted names or a quoted text stand for; nothing is called."""
+    if words[:1] in ("'", '"'):
+        return words[1:-1]
+    head, *rest = words.split(".")
+    thing = names.get(head)
+    for name in rest:
+        thing = getattr(thing, name, None)
+    return thing
+
+
+def matched(context: Any) -> Any:
+    """The same for IPython, which then offers nothing else, such as files."""
+    from IPython.core.completer import SimpleCompletion
+
+    shell = sys.modules["IPython"].get_ipython()
+    text = context.text_until_cursor
+    found = [SimpleCompletion(name, type="text") for name in offered(text, shell.user_ns)]
+    typed = CALL.search(text) or PLOT.search(text)
+    fragment = typed["typed"] if found and typed else context.token
+    return {"completions": found, "suppress": bool(found), "matched_fragment": fragment}

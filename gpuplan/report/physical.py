@@ -1,0 +1,181 @@
+"""Where things stand and what they are called: racks, hosts on leaf pairs, names and addresses to hand out, as proposed.
+
+Nothing here decides anything: racks and switches are counted by the plan; this says which host is in which of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.scenario import Group
+from gpuplan.wording import said
+
+LEAST_DIGITS = 2
+TAKEN_ADDRESSES = 3
+"""Of a subnet: its own, the gateway's and that for all."""
+PREFIX_BITS = 32
+TUNNEL_ENDPOINTS = 2
+"""Of NSX on a host with two teamed ports: one for each."""
+
+
+class Place(NamedTuple):
+    """A GPU host in a rack and on a pair of leaf switches."""
+
+    name: str
+    pool: str
+    number: int
+    """Of the host in its cluster, from 1."""
+    rack: int
+    pair: int
+    """Of the leaf switches, from 1; 0 without switches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rack:
+    """A rack from top to bottom."""
+
+    number: int
+    site: str
+    leaves: tuple[str, ...]
+    hosts: tuple[Place, ...]
+
+    @property
+    def kind(self) -> tuple[str, int, int]:
+        """What it is alike in with others."""
+        return self.site, len(self.leaves), len(self.hosts)
+
+
+def host_name(pool: Pool, number: int) -> str:
+    """The proposed name of a host, the same as in the variables of the Terraform files."""
+    return f"{pool.id}-{number:0{max(LEAST_DIGITS, len(str(pool.hosts)))}}"
+
+
+def leaf_names(pair: int, pairs: int) -> tuple[str, str]:
+    """The proposed names of the two leaves of a pair."""
+    digits = max(LEAST_DIGITS, len(str(pairs)))
+    return f"leaf-{pair:0{digits}}a", f"leaf-{pair:0{digits}}b"
+
+
+def racks(plan: Plan) -> tuple[Rack, ...]:
+    """The racks of a design; none where one host is more than a rack may carry."""
+    use, switches = plan.power, plan.cabling.switches if plan.cabling else None
+    if use is None or not use.hosts_per_rack:
+        return ()
+    pairs = switches.shape.leaves // 2 if switches else 0
+    placed: list[Place] = []
+    rack = 0
+    for _, pools in groupby(plan.pools, key=lambda pool: pool.site):
+        hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
+        for at, (pool, number) in enumerate(hosts):
+            if at % use.hosts_per_rack == 0:
+                rack += 1
+            pair = 1 + len(placed) * pairs // plan.totals.hosts if pairs else 0
+            placed.append(Place(host_name(pool, number), pool.id, number, rack, pair))
+    sites = {pool.id: pool.site for pool in plan.pools}
+    first = {place.pair: place.rack for place in reversed(placed)}
+    return tuple(
+        Rack(
+            number,
+            sites[held[0].pool],
+            tuple(
+                name
+                for pair, where in first.items()
+                if pair and where == number
+                for name in leaf_names(pair, pairs)
+            ),
+            tuple(held),
+        )
+        for number, these in groupby(placed, key=lambda place: place.rack)
+        if (held := list(these))
+    )
+
+
+class Named(NamedTuple):
+    """Things of one kind and what they are called."""
+
+    what: str
+    many: int
+    first: str
+    last: str
+
+
+def names(plan: Plan) -> Iterator[Named]:
+    """What is to be named, with the names that drawings and Terraform files use."""
+    for pool in plan.pools:
+        yield Named(
+            said("physical.hosts of", cluster=pool.name),
+            pool.hosts,
+            host_name(pool, 1),
+            host_name(pool, pool.hosts),
+        )
+    switches = plan.cabling.switches if plan.cabling else None
+    if switches:
+        pairs = switches.shape.leaves // 2
+        yield Named(
+            said("physical.leaves"),
+            switches.shape.leaves,
+            leaf_names(1, pairs)[0],
+            leaf_names(pairs, pairs)[1],
+        )
+        if spines := switches.shape.spines:
+            yield Named(said("physical.spines"), spines, "spine-01", f"spine-{spines:02}")
+    if plan.power and plan.power.racks:
+        yield Named(said("physical.racks"), plan.power.racks, "rack-01", f"rack-{plan.power.racks:02}")
+
+
+class Network(NamedTuple):
+    """A network of the workload domain: what it carries, and how many addresses it needs."""
+
+    key: str
+    """``management``, ``vmotion``, ``storage``, ``overlay``, ``vm``, ``rdma``."""
+    purpose: str
+    addresses: int
+    prefix: int
+    """Of the smallest subnet that holds them, as in /27."""
+    mtu: int
+
+
+def networks(plan: Plan) -> tuple[Network, ...]:
+    """The networks of the GPU hosts, sized for the hosts and VMs of the last year that is planned."""
+    hosts = max((*(plan.costs.hosts if plan.costs else ()), plan.totals.hosts))
+    grown = hosts / max(1, plan.totals.hosts)
+    vms = math.ceil(sum(_vms(plan)) * grown)
+    mtu, ports = plan.scenario.network.mtu_bytes, plan.cabling.ports if plan.cabling else None
+    found = [
+        ("management", 2 * hosts, 1500),
+        ("vmotion", hosts, mtu),
+        ("storage", hosts, mtu),
+        ("overlay", TUNNEL_ENDPOINTS * hosts, mtu),
+    ]
+    found.append(("vm", vms, 1500))
+    if ports and ports.rdma:
+        found.append(("rdma", hosts * ports.rdma, mtu))
+    return tuple(
+        Network(key, said(f"physical.{key}"), count, prefix(count), size) for key, count, size in found
+    )
+
+
+def _vms(plan: Plan) -> Iterator[int]:
+    for group in plan.groups:
+        yield group.vms
+
+
+def prefix(addresses: int) -> int:
+    """Length of the prefix of the smallest subnet with so many addresses to hand out, a gateway beside them."""
+    return PREFIX_BITS - math.ceil(math.log2(max(addresses, 1) + TAKEN_ADDRESSES))
+
+
+def on_kubernetes(plan: Plan) -> tuple[Group, ...]:
+    """Groups whose users get pods."""
+    return tuple(group for group in plan.scenario.groups if group.runs_as == "kubernetes")
+
+
+def alike(found: Sequence[Rack]) -> list[list[Rack]]:
+    """Racks that follow each other and are alike."""
+    return [list(these) for _, these in groupby(found, key=lambda rack: rack.kind)]

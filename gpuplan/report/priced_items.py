@@ -1,0 +1,278 @@
+"""What money is paid for in a design, item by item and year by year, and how much of each price that is.
+
+The cost is linear in each price: price times its quantity of every year, discounted, sums up to the net present cost. So a design can
+be priced with other prices without planning it again. The workbook lays the same quantities out as formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from gpuplan.facts import Fact
+from gpuplan.models import power
+from gpuplan.models.cost import later_price, net_present_cost
+from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
+from gpuplan.plan import Plan
+from gpuplan.plan.bill_of_materials import BY_CORE, WORDS, Material, included_years
+from gpuplan.plan.cash_flow import HARDWARE, PARTS
+from gpuplan.plan.power import racks_at_sites, usual_power_w
+from gpuplan.plan.prices import TERM_PRICES, factor, server_price
+from gpuplan.scenario import Scenario
+from gpuplan.wording import number, said
+
+RUNNING = {
+    "Power": "electricity-kwh",
+    "Cooling": "electricity-kwh",
+    "Space": "rack-year",
+    "Administration": "administration-host-year",
+}
+"""Part -> what its price is known by."""
+
+
+class Item(NamedTuple):
+    """Something that is paid for by the piece."""
+
+    part: str
+    name: str
+    material: int
+    """Index of its material in the bill; the discount stands there."""
+    price: str
+    """Key of its price."""
+    units: int
+    """Index of the item whose units these are: support has those of what it supports."""
+    lots: tuple[float, ...]
+    """How many are bought or licensed anew at the start of each year."""
+    paid: tuple[tuple[int, ...], ...]
+    """For the start and the end of each year, the lots that are paid for then, by their index."""
+    times: int = 1
+    """Years of a subscription that are paid at once; the price is that of one."""
+
+
+class PricedItems:
+    """The items of a design, what is paid for them in each year, and the quantity behind each price."""
+
+    def __init__(self, plan: Plan) -> None:
+        assert plan.costs is not None and plan.power is not None and plan.counts is not None
+        self.plan, self.costs, self.power, self.counts = plan, plan.costs, plan.power, plan.counts
+        self.last = self.costs.years
+        self.prices: dict[str, Fact | None] = {price.key: price.fact for price in self.costs.prices}
+        self.prices |= dict.fromkeys(item.key for item in self.costs.unknown)
+        self.value = {key: float(fact.value) if fact else 0.0 for key, fact in self.prices.items()}
+        self.keys = _price_keys(plan, self.costs.materials)
+        self.facts = self._facts()
+        self.drawn = {"leaf": self.power.leaf_w, "spine": self._spine_w()}
+        self.items = self._items()
+
+    def factor(self, name: str) -> float:
+        """Value of a factor."""
+        return float(self.facts[name].value)
+
+    def _facts(self) -> dict[str, Fact]:
+        """What the cost is calculated with beside prices and quantities."""
+        catalog, scenario = self.plan.catalog, self.plan.scenario
+        found = {
+            "discount_rate": factor(scenario, catalog, "discount_rate"),
+            "hardware_discount": scenario.fact("cost.hardware_discount"),
+            "licence_discount": scenario.fact("cost.licence_discount"),
+            "support_share": factor(scenario, catalog, "support_share"),
+            "warranty_years": factor(scenario, catalog, "warranty_years"),
+            "hardware_price_change": scenario.fact("cost.later_price_change"),
+            "residual_share": factor(scenario, catalog, "residual_share"),
+            "power_usage_effectiveness": factor(scenario, catalog, "pue"),
+        }
+        if scenario.cost.utilisation is not None:
+            found["stated_utilisation"] = scenario.fact("cost.utilisation")
+        return found
+
+    def _items(self) -> list[Item]:
+        found: list[Item] = []
+        at_once = (*((lot,) for lot in range(self.last)), ())
+        given = self.plan.scenario.cost
+        for at, material in enumerate(self.costs.materials):
+            key, lots = self.keys.get(material.key, ""), self._lots(material)
+            licences = dict.fromkeys(("platform", "management-platform"), given.platform_licence)
+            licences |= {"ai-add-on": "private-ai", "gpu-software": given.gpu_licence}
+            licence = licences.get(material.key)
+            if not key and licence != "socket":
+                continue
+            item = Item(material.part, material.name, at, key, len(found), lots, at_once)
+            if licence in (*BY_CORE, "private-ai"):
+                found += self._subscribed(item, licence, 0)
+            elif licence == "subscription":
+                found += self._subscribed(item, "nvaie", self._included())
+            elif licence == "perpetual":
+                free = self._included()
+                found.append(
+                    item._replace(paid=self._paid(lambda **when: perpetual_payment(1, price=1, **when), free))
+                )
+                supported = int(
+                    self.plan.catalog.products["nvidia-ai-enterprise"].fact("support_years").value
+                )
+                found += self._supported(item, "nvaie-support-year", free + supported)
+            else:
+                found.append(item)
+                if licence == "socket":
+                    found += self._supported(item, "platform-support-socket-year", 0)
+        return found
+
+    def _included(self) -> int:
+        """Years of GPU software that come with a board."""
+        return included_years(self.plan.scenario, self.plan.catalog)
+
+    def _lots(self, material: Material) -> tuple[float, ...]:
+        """How many of a material are bought at the start of each year."""
+        held: list[int] = []
+        for hosts in self.plan.growth.hosts:
+            many = self.counts.of(hosts).get(material.key)
+            if many is None:
+                return (material.quantity, *[0.0] * (self.last - 1))
+            held.append(max(many, held[-1]) if held else many)
+        by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
+        return ordered_licences(held, minimum_order=int(self.counts.least_order.value) if by_core else 0)
+
+    def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
+        """The lots that are paid for at the start and in each year, by the cash of one licence of each."""
+        lots = range(self.last)
+        of_lot = [cash(horizon_years=self.last, bought_year=lot, years_included=included) for lot in lots]
+        return tuple(tuple(lot for lot in lots if of_lot[lot][year]) for year in range(self.last + 1))
+
+    def _subscribed(self, item: Item, product: str, included: int) -> list[Item]:
+        """A subscription: its terms, and below them the years that are renewed alone."""
+        term, alone = self.plan.scenario.cost.licence_term_years, TERM_PRICES[product][1]
+
+        def cash(each: float, renewal: float, **when: int) -> Sequence[float]:
+            return subscription_payments(1, yearly_price=each, renewal_price=renewal, term_years=term, **when)
+
+        whole = self._paid(partial(cash, 1, 0), included)
+        found = [
+            item._replace(
+                name=said("sheet.item.in advance", item=item.name, years=term) if term > 1 else item.name,
+                paid=whole,
+                times=term,
+            )
+        ]
+        if term > 1 and alone in self.prices:
+            singles = self._paid(partial(cash, 0, 1), included)
+            renewed = said("sheet.item.renewed", item=item.name)
+            found.append(item._replace(name=renewed, price=alone, paid=singles))
+        return found
+
+    def _supported(self, item: Item, price: str, included: int) -> list[Item]:
+        """Support of licences, year by year in advance; none where its price is not asked for."""
+        if price not in self.prices:
+            return []
+        paid = self._paid(lambda **when: subscription_payments(1, yearly_price=1, **when), included)
+        return [item._replace(name=said("sheet.item.support", item=item.name), price=price, paid=paid)]
+
+    def paid_units(self, item: Item, year: int) -> float:
+        """How many of an item are paid for in a year, after the discount; of hardware at the price level of the start."""
+        lots = self.items[item.units].lots
+        each = item.times * (1 - self.costs.materials[item.material].discount)
+        if item.part in HARDWARE:
+            each = later_price(each, yearly_change=self.factor("hardware_price_change"), year=year)
+        return each * sum(lots[lot] for lot in item.paid[year])
+
+    def item_cost(self, item: Item, year: int) -> float:
+        """What is paid for an item in a year."""
+        return self.value[item.price] * self.paid_units(item, year)
+
+    def quantities(self, key: str) -> list[float]:
+        """The quantity behind a price at the start and in each year: support and residual value are that of the hardware, cooling is of the power."""
+        years = range(self.last + 1)
+        hardware = [self._of_price(key, year, HARDWARE) for year in years]
+        found = [self._of_price(key, year) for year in years]
+        warranty, share = self.factor("warranty_years"), self.factor("support_share")
+        for year in range(self.last):
+            due = (hardware[lot] for lot in range(year + 1) if year - lot >= warranty)
+            found[year] += share * sum(due)
+        found[self.last] -= self.factor("residual_share") * sum(hardware)
+        for year in years[1:]:
+            if key == RUNNING["Power"]:
+                found[year] += self.kwh(year) * self.factor("power_usage_effectiveness")
+            if key == RUNNING["Space"]:
+                found[year] += self.racks(year)
+            if key == RUNNING["Administration"]:
+                found[year] += self.costs.hosts[year - 1] + self.counts.management_hosts
+        return found
+
+    def discounted(self, key: str) -> float:
+        """The quantity behind a price, later years discounted: what the net present cost moves by for each unit of the price."""
+        return net_present_cost(self.quantities(key), rate=self.factor("discount_rate"))
+
+    def _of_price(self, key: str, year: int, parts: Sequence[str] = PARTS) -> float:
+        return sum(self.paid_units(i, year) for i in self.items if i.price == key and i.part in parts)
+
+    def racks(self, year: int) -> int:
+        """Racks of a year from 1."""
+        hosts, each = self.costs.hosts[year - 1], self.power.hosts_per_rack
+        return racks_at_sites(self.counts.fabric, hosts, self.counts.management_hosts, each) if each else 0
+
+    def part_cost(self, name: str) -> tuple[float, ...]:
+        """What is paid for a part at the start and in each year."""
+        found = next((part for part in self.costs.parts if part.name == name), None)
+        return found.yearly if found else (0.0,) * (self.last + 1)
+
+    def kwh(self, year: int) -> float:
+        """Energy of hosts and switches in a year from 1, without cooling."""
+        held = {
+            self.costs.materials[item.material].key: sum(item.lots[:year])
+            for n, item in enumerate(self.items)
+            if item.units == n
+        }
+        hosts_w = power.typical_power_w(
+            self.power.hosts_peak_w
+            + (self.costs.hosts[year - 1] - self.costs.hosts[0]) * self.power.host_peak_w,
+            idle_share=self.power.idle_share,
+            load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
+        )
+        switches_w = [held.get(name, 0) * watts for name, watts in self.drawn.items()]
+        return power.energy_kwh(power.total_power_w(hosts_w, *switches_w, self.power.management_w))
+
+    def _spine_w(self) -> float:
+        """What a spine switch draws; of one that the fabric does not need, what it usually does."""
+        spine = next((m for m in self.costs.materials if m.key == "spine"), None)
+        if spine is None or spine.quantity:
+            return self.power.spine_w
+        return usual_power_w(self.plan.catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
+
+
+def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
+    """Material -> what its price is known by, for those that money is paid for."""
+    scenario, costs = plan.scenario, plan.costs
+    assert costs is not None
+    link, fabric = scenario.network.link_gbit_s, plan.cabling
+    up = fabric.switches.up_gbit_s if fabric and fabric.switches else 0
+    gpu = f"gpus/{scenario.hardware.gpu}"
+    keys = {
+        "servers": server_price(scenario, plan.catalog)[0],
+        "gpus": gpu,
+        "spare-gpus": gpu,
+        "adapters": f"adapter-{link}g",
+        "host-cables": f"cable-{link}g",
+        "switch-cables": f"cable-{number(up)}g",
+        "platform": _platform_licence(scenario),
+        "management-platform": _platform_licence(scenario),
+        "ai-add-on": TERM_PRICES["private-ai"][scenario.cost.licence_term_years],
+        "gpu-software": _gpu_licence(scenario),
+        "management-hosts": "management-host",
+        "compute-hosts": "compute-host",
+        "storage": "storage-tb",
+    }
+    keys |= {m.key: m.item for m in materials if m.key in ("leaf", "spine")}
+    known = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
+    return {m.key: keys[m.key] for m in materials if keys.get(m.key) in known}
+
+
+def _platform_licence(scenario: Scenario) -> str:
+    """What the price of the platform is known by."""
+    if scenario.cost.platform_licence in BY_CORE:
+        return TERM_PRICES[scenario.cost.platform_licence][scenario.cost.licence_term_years]
+    return WORDS["platform", scenario.cost.platform_licence]["price"]
+
+
+def _gpu_licence(scenario: Scenario) -> str:
+    """What the price of the GPU software is known by."""
+    subscribed = TERM_PRICES["nvaie"][scenario.cost.licence_term_years]
+    return {"subscription": subscribed, "perpetual": "nvaie-perpetual"}.get(scenario.cost.gpu_licence, "")

@@ -1,0 +1,567 @@
+"""The tables that a delivery team builds from: software, VM classes, names, networks, racks, cluster settings, acceptance tests, actions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuplan.facts import own_rows
+from gpuplan.models.access import holds
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.power_on import PowerOn, as_set_up
+from gpuplan.plan.sharing import most_on_gpu, profiles_of
+from gpuplan.plan.trail import sources_of
+from gpuplan.plan.weighing import listed as listed_words
+from gpuplan.plan.weighing import stun_limit_s
+from gpuplan.report.physical import (
+    Named,
+    Network,
+    Rack,
+    alike,
+    host_name,
+    names,
+    networks,
+    on_kubernetes,
+    racks,
+)
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.tables.rehearsal import rehearsals, upgrade_sentence
+from gpuplan.wording import NAMES, amount, capital, number, said, some_of, told
+
+TO_FILL = "fill"
+"""Tone of a cell that the delivery team fills in."""
+LICENCE_PARTS = ("Platform licences", "GPU software")
+"""Parts of the cost that are licences."""
+MOST_SENTENCES = 2
+"""Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
+OWNERS, PARTS, POLICIES = NAMES["owner"], NAMES["software"], NAMES["platform.gpu_policy in the document"]
+
+
+def to_fill(what: str = "") -> Cell:
+    """A place that is filled in while the cluster is built."""
+    return Cell("", words=f"\u2039{what or said('build.fill')}\u203a", tone=TO_FILL)
+
+
+# Software
+
+
+def software(plan: Plan) -> Table:
+    """Versions, drivers and settings for the vSphere version of the design; what no source says is to be filled in."""
+    version = plan.scenario.platform.vsphere
+    rows = {
+        str(row["part"]): row
+        for row in plan.catalog.rows("software")
+        if row["vsphere"] in (None, "", version)
+    }
+
+    def value(part: str) -> Cell:
+        return Cell(rows[part]["value"]) if part in rows else to_fill(said("build.by matrix"))
+
+    return listed(
+        "software",
+        said("table.software", version=plan.catalog.vsphere[version].name),
+        (
+            Column("part", said("table.software.part"), words=PARTS.get, of=lambda part: part),
+            Column("value", said("table.software.value"), of=value),
+            Column(
+                "basis",
+                said("table.basis"),
+                "basis",
+                of=lambda part: rows[part].basis if part in rows else None,
+            ),
+            Column(
+                "sources",
+                said("table.sources"),
+                "sources",
+                of=lambda part: rows[part].sources if part in rows else (),
+            ),
+        ),
+        list(PARTS),
+        notes=(said("table.software.note"),),
+    )
+
+
+def storage(plan: Plan) -> Table:
+    """The shared storage of the workload domain: what is known, and what its owner fills in."""
+    bought = plan.scenario.cost.storage_tb
+    kind = Cell(said(f"logical.storage {plan.scenario.hardware.storage or 'external'}"))
+    rows = (
+        (said("storage.kind"), kind),
+        (said("storage.capacity"), Cell(f"{number(bought)} TB") if bought else to_fill()),
+        (said("storage.policy"), to_fill()),
+        (said("storage.datastore"), to_fill()),
+    )
+    columns = (Column("what", said("storage.what")), Column("value", said("storage.value")))
+    return Table("storage", said("storage.title"), columns, rows)
+
+
+def order_lines(plan: Plan) -> Table:
+    """A GPU host as it is ordered, line by line, with what the reseller fills in."""
+    line = plan.host_line
+    return listed(
+        "order_lines",
+        said("order.title"),
+        (
+            Column("line", said("table.order_lines.line"), of="name"),
+            Column("each", said("table.order_lines.each"), of="size"),
+            Column("number", said("table.order_lines.number"), of=lambda _: to_fill()),
+            Column("lead", said("table.order_lines.lead"), of=lambda _: to_fill()),
+        ),
+        line.parts if line else (),
+        notes=(said("order.note", hosts=line.hosts),) if line else (),
+    )
+
+
+# VM classes
+
+
+def class_name(group: GroupPlan) -> str:
+    """The name of the VM class of a group, as Kubernetes takes it."""
+    return f"gpu-{group.id}"[:63].rstrip("-")
+
+
+def vm_classes(plan: Plan) -> Table:
+    """What one VM of each workload gets: processors, memory and GPUs."""
+    sized = {group.id: group for group in plan.sized.groups}
+    placed = [group for group in plan.groups if group.vms]
+
+    def size(name: str) -> Any:
+        return lambda group: getattr(sized[group.id], name) or to_fill()
+
+    return listed(
+        "vm_classes",
+        said("table.vm_classes"),
+        (
+            Column("class", said("table.vm_classes.class"), of=class_name),
+            Column("group", said("table.vm_classes.group"), of="name"),
+            Column("vcpus", said("table.vm_classes.vcpus"), "number", of=size("vcpus_each")),
+            Column("memory", said("table.vm_classes.memory"), "number", "GiB", of=size("memory_gib_each")),
+            Column("gpus", said("table.vm_classes.gpus"), of=devices),
+            Column("vms", said("table.vm_classes.vms"), "number", of="vms"),
+        ),
+        placed,
+    )
+
+
+def devices(group: GroupPlan) -> str:
+    """The GPUs of one VM: profiles, whole devices or GPUs over the network."""
+    if group.profile:
+        return f"{number(group.vgpus)} x {group.profile}"
+    key = "build.passthrough" if group.mode == "passthrough" else "build.remote"
+    return said(key, gpus=amount(group.gpus_each, "GPU"))
+
+
+def licences(plan: Plan) -> Table:
+    """The licences of the bill of materials: how many of what, and how they are counted."""
+    held = [each for each in plan.costs.materials if each.part in LICENCE_PARTS] if plan.costs else []
+    return listed(
+        "licences",
+        said("table.licences"),
+        (
+            Column("name", said("table.licences.name")),
+            Column("quantity", said("table.count"), "number"),
+            Column("unit", said("table.licences.unit"), words=lambda unit: "" if unit == "1" else unit),
+            Column("rule", said("table.licences.rule")),
+            Column("sources", said("table.sources"), "sources", detail=True),
+        ),
+        held,
+    )
+
+
+# Names, networks, racks
+
+
+def naming(plan: Plan) -> Table:
+    """What is called how."""
+    return listed(
+        "naming",
+        said("table.naming"),
+        (
+            Column("what", said("table.naming.what")),
+            Column("count", said("table.count"), "number", of="many"),
+            Column("names", said("table.naming.names"), of=_from_to),
+            Column("standard", said("table.naming.standard"), of=lambda _: to_fill()),
+        ),
+        list(names(plan)),
+        notes=(said("table.naming.note"),),
+    )
+
+
+def _from_to(each: Named) -> str:
+    return each.first if each.first == each.last else f"{each.first} \u2013 {each.last}"
+
+
+def network_plan(plan: Plan) -> Table:
+    """The networks of the GPU hosts, with what the customer's network team fills in."""
+    return listed(
+        "network_plan",
+        said("table.network_plan"),
+        (
+            Column("purpose", said("table.network_plan.purpose")),
+            Column("vlan", said("table.network_plan.vlan"), of=lambda _: to_fill("VLAN")),
+            Column("subnet", said("table.network_plan.subnet"), of=_subnet),
+            Column("gateway", said("table.network_plan.gateway"), of=lambda _: to_fill("IP")),
+            Column("addresses", said("table.network_plan.addresses"), "number"),
+            Column("mtu", said("table.network_plan.mtu"), "number"),
+        ),
+        networks(plan),
+        notes=(said("table.network_plan.note"),),
+    )
+
+
+def _subnet(each: Network) -> Cell:
+    return to_fill(f"{said('build.network')}/{each.prefix}")
+
+
+def rack_plan(plan: Plan) -> Table:
+    """Which hosts and switches are in which rack, racks that are alike in one line."""
+    each_w = plan.power.host_peak_w if plan.power else 0.0
+
+    def kw(these: Sequence[Rack]) -> float:
+        return round(len(these[0].hosts) * each_w / 1000, 1)
+
+    return listed(
+        "racks",
+        said("table.racks"),
+        (
+            Column(
+                "rack", said("table.racks.rack"), of=lambda these: _run(these[0].number, these[-1].number)
+            ),
+            Column("site", said("table.racks.site"), of=lambda these: these[0].site),
+            Column(
+                "leaves",
+                said("table.racks.leaves"),
+                of=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else "",
+            ),
+            Column("hosts", said("table.racks.hosts"), of=_hosts),
+            Column("kw", said("table.racks.kw"), "number", "kW", of=kw),
+            Column("feeds", said("table.racks.feeds"), of=lambda _: to_fill(said("build.feeds"))),
+        ),
+        alike(racks(plan)),
+    )
+
+
+def _run(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}\u2013{last}"
+
+
+def _hosts(these: Sequence[Rack]) -> str:
+    first, last = these[0].hosts[0].name, these[-1].hosts[-1].name
+    named = first if first == last else f"{first} \u2013 {last}"
+    return named if len(these) == 1 else said("build.hosts each", names=named, hosts=len(these[0].hosts))
+
+
+def as_built(plan: Plan, most: int) -> Table:
+    """What is filled in when it is built: address and serial number of each host, of many the first."""
+    hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
+    notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
+    return listed(
+        "as_built",
+        said("table.as_built"),
+        (
+            Column("host", said("table.as_built.host"), of=lambda name: name),
+            *(
+                Column(key, said(f"table.as_built.{key}"), of=lambda _: to_fill())
+                for key in ("name", "management", "bmc", "serial")
+            ),
+        ),
+        hosts[:most],
+        notes=notes,
+    )
+
+
+# Cluster settings
+
+
+class Ruled(NamedTuple):
+    """A row of words that holds for the design, filled in."""
+
+    area: str
+    what: str
+    value: str
+    why: str
+    sources: tuple[str, ...]
+
+
+def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: _Facts) -> Iterator[Ruled]:
+    """The rows of a table of words that hold for a design."""
+    for row in own_rows(f"words/{table}"):
+        if holds(listed_words(row["when"]), facts=facts.flags):
+            what, value, why = (told(row.get(name, ""), facts.words) for name in columns)
+            yield Ruled(row["area"], what, value, why, tuple(sources_of(plan.catalog, row["sources"])))
+
+
+def cluster_settings(plan: Plan) -> Table:
+    """What is set on clusters, hosts and VMs, and why."""
+    return listed(
+        "cluster_settings",
+        said("table.cluster_settings"),
+        (
+            Column("area", said("table.area")),
+            Column("what", said("table.cluster_settings.what")),
+            Column("value", said("table.cluster_settings.value")),
+            Column("why", said("table.why")),
+            Column("sources", said("table.sources"), "sources", detail=True),
+        ),
+        list(_holding(plan, "cluster_settings", ("setting", "value", "why"), _facts(plan))),
+    )
+
+
+def upgrade_order(plan: Plan) -> Table:
+    """In which order the parts of the platform are upgraded."""
+    flags = set(_facts(plan).flags) & {"always", "vgpu", "kubernetes"}
+    flags |= {"vcf"} if plan.scenario.cost.platform_licence == "vcf" else set()
+    flags |= {"vsan"} if plan.scenario.hardware.storage == "vsan" else set()
+    flags |= set() if "vgpu" in flags else {"no-vgpu"}
+    rows = [
+        row
+        for row in own_rows("words/upgrade_order")
+        if holds(listed_words(row["when"]), facts=frozenset(flags))
+    ]
+    return listed(
+        "upgrade_order",
+        said("table.upgrade_order"),
+        (
+            Column("number", said("table.number"), of=lambda each: str(each[0])),
+            Column("part", said("table.upgrade_order.part"), of=lambda each: each[1]["part"]),
+            Column("what", said("table.upgrade_order.what"), of=lambda each: each[1]["what"]),
+            Column(
+                "sources",
+                said("table.sources"),
+                "sources",
+                of=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"])),
+            ),
+        ),
+        list(enumerate(rows, 1)),
+    )
+
+
+# Acceptance
+
+
+def acceptance(plan: Plan) -> Table:
+    """What is tried before the cluster is handed over, with what the plan expects."""
+    found = enumerate(_holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan)), 1)
+    return listed(
+        "acceptance",
+        said("table.acceptance"),
+        (
+            Column("number", said("table.number"), of=lambda each: f"T{each[0]}"),
+            Column("area", said("table.area"), of=lambda each: each[1].area),
+            Column("test", said("table.acceptance.test"), of=lambda each: each[1].what),
+            Column("expected", said("table.acceptance.expected"), of=lambda each: each[1].value),
+            Column("result", said("table.acceptance.result"), of=lambda _: to_fill(said("build.result"))),
+            Column("sources", said("table.sources"), "sources", detail=True, of=lambda each: each[1].sources),
+        ),
+        list(found),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is so in a design, and what fills in the words about it."""
+
+    flags: frozenset[str]
+    words: Mapping[str, object]
+
+
+def _facts(plan: Plan) -> _Facts:
+    words: dict[str, object] = {}
+    flags = {"always"} if plan.pools else set()
+    for part in (_hardware, _gpus, _placement, _failures, _moves, _work):
+        more, so = part(plan)
+        words |= more
+        flags |= {name for name, holding in so.items() if holding}
+    return _Facts(frozenset(flags), words)
+
+
+Facts = tuple[dict[str, object], dict[str, bool]]
+
+
+def _hardware(plan: Plan) -> Facts:
+    asked, network = plan.scenario.availability, plan.scenario.network
+    lost = min(asked.host_failures, max(1, min((pool.hosts for pool in plan.pools), default=2) - 1))
+    least = min((pool.hosts for pool in plan.pools), default=1)
+    job = plan.network.asked[0] if plan.network.asked else None
+    words: dict[str, object] = {
+        "tolerated": lost,
+        "reserve": reserved_share(lost, least),
+        "reserved": asked.reserved_hosts,
+        "hosts": plan.totals.hosts,
+        "gpus_each": plan.scenario.hardware.gpus_per_host,
+        "board": plan.catalog.gpus[plan.scenario.hardware.gpu].name,
+        "host_w": round(plan.power.host_peak_w) if plan.power else 0,
+        "link": network.link_gbit_s,
+        "mtu": network.mtu_bytes,
+        "job": job.name if job else "",
+        "job_hosts": amount(job.hosts, "host") if job else "",
+        "efficiency": job.efficiency_low if job else 0,
+    }
+    so = {
+        "reserved": asked.reserved_hosts > 0,
+        "link": plan.cabling is not None,
+        "rdma": network.transport in ("roce", "roce-v1", "pvrdma"),
+        "pvrdma": network.transport == "pvrdma",
+        "training": job is not None,
+    }
+    return words, so
+
+
+def reserved_share(lost: int, hosts: int) -> float:
+    """The share that admission control keeps free for hosts that may fail: whole per cent, and never less than these have."""
+    return math.ceil(100 * lost / hosts) / 100 if hosts else 0.0
+
+
+def _gpus(plan: Plan) -> Facts:
+    set_up = as_set_up(plan.scenario, plan.power_on)
+    platform, version = set_up.platform, plan.catalog.vsphere[set_up.platform.vsphere]
+    gpu = plan.scenario.hardware.gpu
+    modes = {pool.gpu_mode for pool in plan.pools}
+    mig = [
+        load.gpus for pool in plan.pools for host in pool.placement for load in host if _is_mig(plan, load)
+    ]
+    fixed = [group.name for group in plan.groups if group.scheduler]
+    counts = {
+        profile.name: most_on_gpu(set_up, profile)
+        for backing in ("timesliced", "mig")
+        for profile in profiles_of(plan.catalog, gpu, backing, version)
+    }
+    used = dict.fromkeys(group.profile for group in plan.groups if group.profile and group.vms_placed)
+    profiles = [said("build.profile", profile=name, count=counts[name]) for name in used if name in counts]
+    licensed = sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu")
+    words: dict[str, object] = {
+        "policy": POLICIES.get(platform.gpu_policy, platform.gpu_policy),
+        "mig_gpus": sum(mig),
+        "fixed": some_of(fixed),
+        "profiles": "; ".join(profiles),
+        "licences": said("build.licences", gpus=licensed),
+    }
+    so = {
+        "vgpu": "vgpu" in modes,
+        "passthrough": "passthrough" in modes,
+        "mixed": platform.vgpu_sizes == "mixed",
+        "mig": bool(mig),
+        "fixed": bool(fixed),
+        "consolidation": platform.drs_consolidation,
+        "profiles": bool(profiles),
+        "licences": licensed > 0,
+    }
+    return words, so
+
+
+def _is_mig(plan: Plan, load: Any) -> bool:
+    sliced = {group.id for group in plan.groups if group.backing == "mig"}
+    return bool(load.slots) and load.slots[0].group in sliced
+
+
+RESTARTS = ("highest", "high", "medium", "low", "lowest")
+"""Restart priorities of vSphere HA, from what restarts first."""
+
+
+def restart_ranks(plan: Plan) -> dict[int, str]:
+    """Priority of a group -> the restart priority of vSphere HA that stands for it."""
+    ranks = sorted({group.priority for group in plan.scenario.groups})
+    return {rank: RESTARTS[min(at, len(RESTARTS) - 1)] for at, rank in enumerate(ranks)}
+
+
+def _placement(plan: Plan) -> Facts:
+    ranks = restart_ranks(plan)
+    ranked = [
+        said(
+            "build.priority",
+            rank=capital(name),
+            names=some_of([g.name for g in plan.scenario.groups if g.priority == rank]),
+        )
+        for rank, name in ranks.items()
+    ]
+    tried = [made for made in plan.power_on.values() if made.known]
+    vms, missing = sum(group.vms_placed for group in plan.groups), plan.totals.unplaced_vms
+    late = sum(made.with_largest_first.most_missing for made in tried)
+    words: dict[str, object] = {
+        "priorities": "; ".join(ranked),
+        "start": _start(vms, missing, late),
+        "orders": _orders(tried),
+        "replicas": some_of([each.name for each in plan.llm.serving.values() if each.replicas > 1]),
+    }
+    so = {
+        "priorities": len(ranks) > 1,
+        "vms": vms > 0,
+        "power-on": bool(tried),
+        "replicas": any(each.replicas > 1 for each in plan.llm.serving.values()),
+    }
+    return words, so
+
+
+def _start(vms: int, missing: int, late: int) -> str:
+    """What of ``vms`` with a place starts if ``late`` of them find it taken; ``missing`` have none by design."""
+    if late:
+        return said("build.start late", vms=vms - late)
+    return said("build.start but", vms=vms, missing=missing) if missing else said("build.start", vms=vms)
+
+
+def _orders(tried: Sequence[PowerOn]) -> str:
+    """What random orders of power-on have to reach."""
+    found = [made.as_decided for made in tried]
+    if all(each.all_start for each in found):
+        return said("build.orders")
+    return said("build.orders but", vms=sum(each.most_missing for each in found))
+
+
+def _failures(plan: Plan) -> Facts:
+    worst = max(
+        ((loss, pool) for pool in plan.pools for loss in pool.failures),
+        key=lambda found: (found[0].unplaced, found[0].restarted),
+        default=None,
+    )
+    words: dict[str, object] = {"worst_host": "", "failure": "", "pair": ""}
+    if worst is not None:
+        loss, pool = worst
+        words["worst_host"] = host_name(pool, loss.hosts[0])
+        key = "build.failure but" if loss.unplaced else "build.failure"
+        words["failure"] = said(key, vms=loss.restarted, missing=loss.unplaced)
+    survived = plan.placed.survived
+    words["pair"] = said("build.pair" if survived >= 2 else "build.pair not")
+    found = rehearsals(plan)
+    told_of = dict.fromkeys(upgrade_sentence(each) for each in found)
+    few = len(told_of) <= MOST_SENTENCES
+    words["upgrade"] = " ".join(told_of) if few else said("build.upgrades", chapter=said("operations.hosts"))
+    return words, {"maintenance": bool(found)}
+
+
+def _moves(plan: Plan) -> Facts:
+    limit = stun_limit_s(plan.scenario, plan.catalog)
+    moved = [
+        group
+        for group in plan.groups
+        if group.vms_placed and group.stun_s is not None and group.stun_s <= limit
+    ]
+    longest = max(moved, key=lambda group: group.stun_s or 0, default=None)
+    static = [group.name for group in plan.groups if group.mode == "passthrough" and group.vms_placed]
+    words: dict[str, object] = {
+        "vmotion_group": longest.name if longest else "",
+        "stun": round(longest.stun_s or 0) if longest else 0,
+        "stun_limit": limit,
+        "static_groups": some_of(static),
+    }
+    return words, {"vmotion": longest is not None, "static": bool(static)}
+
+
+def _work(plan: Plan) -> Facts:
+    made = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
+    words: dict[str, object] = {
+        "model": f"{made.name} ({made.model})" if made else "",
+        "requests": round(made.requests) if made else 0,
+        "first_token": float(made.asks["first_token_s"]) if made else 0,
+        "on_time": _on_time(plan, made.id) if made else 0,
+        "speed": float(made.asks["tokens_per_s"]) if made else 0,
+    }
+    return words, {"serving": made is not None, "kubernetes": bool(on_kubernetes(plan))}
+
+
+def _on_time(plan: Plan, group: str) -> float:
+    """The share of the requests of a group whose first token has to come in time."""
+    stated = plan.scenario.get(f"groups.{group}.kept_share")
+    return float(stated or plan.catalog.assumptions["llm-use"].fact("kept_share").value)

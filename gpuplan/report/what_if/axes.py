@@ -1,0 +1,192 @@
+"""Axes: the inputs that a what-if page moves, and the positions of each, that of the design among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.prices import Price
+from gpuplan.report.workloads import WHO
+from gpuplan.scenario import Group, Scenario, ScenarioError, field_of
+
+SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
+"""Positions of a size as shares of that of the design."""
+MOST_IN_A_ROW = 10
+"""A small size is moved by one at a time, over so many positions at most."""
+MOST_FAILURES = 3
+PRICES = 5
+"""Positions of a price."""
+ASIDE = 0.3
+"""How far a price without a range of its own is moved to either side, as a share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An input that is moved, and its positions."""
+
+    kind: str
+    """``people``, ``jobs``, ``total``, ``failures`` or ``price``."""
+    path: str
+    """The input of the scenario."""
+    name: str
+    """Of the workload or the board that it is an input of; empty where it is one of the design."""
+    unit: str
+    values: tuple[float, ...]
+    own: int
+    """Position of the design."""
+    ranged: bool = True
+    """Of a price: whether its ends are those of its range."""
+    bought: bool = False
+    """Of a price: whether it is what the seller pays."""
+
+    def set(self, scenario: Scenario, at: int) -> Scenario:
+        """The scenario with this input at a position; at its own it stays as it is known."""
+        return scenario if at == self.own else scenario.with_value(self.path, self.values[at])
+
+
+def axes_of(plan: Plan, tell: Callable[[], object]) -> tuple[Axis, ...]:
+    """The inputs that matter most: the size that moves the cost most, host failures tolerated, price of the board; ``tell`` is called after each plan that is made for it."""
+    found = (_size(plan, tell), *_others(plan))
+    return tuple(axis for axis in found if axis is not None)
+
+
+def most_plans(plan: Plan) -> int:
+    """How many plans `axes_of` and all positions of what it finds take at most."""
+    found = list(sizes(plan.scenario))
+    for_axes = 2 * len(found) if len(found) > 1 else 0
+    longest = max((len(axis.values) for axis in found), default=1)
+    return for_axes + longest * prod(len(axis.values) for axis in _others(plan))
+
+
+def _others(plan: Plan) -> Iterator[Axis]:
+    """The inputs beside the size."""
+    yield _failures(plan.scenario)
+    if price := _price(plan):
+        yield price
+
+
+# Size
+
+
+def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
+    """The size that moves the cost most between half and double; None where the design has none."""
+    found = list(sizes(plan.scenario))
+    if len(found) < 2:
+        return next(iter(found), None)
+
+    def swing(axis: Axis) -> float:
+        costs = [_net_present(plan, axis, share, tell) for share in (SHARES[0], SHARES[-1])]
+        return max(costs) - min(costs)
+
+    return max(found, key=swing)
+
+
+def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
+    """The cost with a size at a share of its own; that of the design where this cannot be planned."""
+    scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
+    try:
+        costs = make_plan(scenario, plan.catalog).costs
+    except ScenarioError:
+        costs = plan.costs
+    tell()
+    return costs.net_present if costs else 0.0
+
+
+def sizes(scenario: Scenario) -> Iterator[Axis]:
+    """The sizes of the design: the stated total where it decides, else people or jobs of each workload."""
+    if scenario.deciding_total_gpus is not None:
+        yield _sized("total", "demand.stated_gpus", "", "GPU", scenario.deciding_total_gpus)
+        return
+    for group in scenario.groups:
+        kind, path = _moved(group)
+        yield _sized(kind, path, group.name, _unit(kind, group), getattr(group, path.rpartition(".")[2]))
+
+
+def _moved(group: Group) -> tuple[str, str]:
+    """What is counted of a group, and at which path it is stated."""
+    if group.jobs_per_day is None:
+        return "people", f"groups.{group.id}.people"
+    return "jobs", f"groups.{group.id}.jobs_per_day"
+
+
+def _unit(kind: str, group: Group) -> str:
+    return "job" if kind == "jobs" else WHO.get(group.use_case, WHO["others"])
+
+
+def _sized(kind: str, path: str, name: str, unit: str, now: float) -> Axis:
+    values = size_positions(now, field_of(path).high)
+    return Axis(kind, path, name, unit, values, values.index(now))
+
+
+def size_positions(now: float, most: float) -> tuple[float, ...]:
+    """Whole sizes around today's, itself among them: every one where it is small, else from half to double."""
+    low, high = max(min(1, math.ceil(now)), math.floor(now / 2)), max(2 * math.ceil(now), math.ceil(now) + 3)
+    if high - low < MOST_IN_A_ROW:
+        wanted = [*range(low, high + 1)]
+    else:
+        wanted = [_rounded(_nearest(now * share)) for share in SHARES if share != 1]
+    return tuple(sorted({now, *(size for size in wanted if size <= most)}))
+
+
+def _nearest(size: float) -> int:
+    """The whole number next to a size, at least one."""
+    return max(1, math.floor(size + 0.5))
+
+
+def _rounded(size: int) -> int:
+    """A size as one would say it: two digits of a large one."""
+    return int(round(size, 2 - len(str(size)))) if size > 99 else size
+
+
+# Failures and price
+
+
+def _failures(scenario: Scenario) -> Axis:
+    path, own = "availability.host_failures", scenario.availability.host_failures
+    spec = field_of(path)
+    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, own)) + 1))
+    return Axis("failures", path, "", "", values, values.index(own))
+
+
+def _price(plan: Plan) -> Axis | None:
+    """The price of a board between its low and high; None where it is not known or nothing is bought."""
+    key = f"gpus/{plan.scenario.hardware.gpu}"
+    found = next((price for price in plan.costs.prices if price.key == key), None) if plan.costs else None
+    if plan.costs is None or found is None or not found.given.value:
+        return None
+    values, ranged = _price_positions(found)
+    now = float(found.given.value)
+    name = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+    bought = found.purchase is not None
+    return Axis(
+        "price", f"prices.{key}", name, plan.costs.currency, values, values.index(now), ranged, bought
+    )
+
+
+def _price_positions(price: Price) -> tuple[tuple[float, ...], bool]:
+    """Positions of a price, and whether their ends are those of its range."""
+    now, low, high = float(price.given.value), price.given.low, price.given.high
+    if low is None or high is None or not low < high:
+        return _spread(round((1 - ASIDE) * now, 2), now, round((1 + ASIDE) * now, 2)), False
+    return _spread(low, now, high), True
+
+
+def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
+    """Prices from low to high in steps that are about even, with that of the design; those between are rounded."""
+    steps = PRICES - 1
+    below = round(steps * (now - low) / (high - low))
+    below = min(max(below, int(low < now)), steps - int(now < high))
+    values = [*_between(low, now, below), now, *_between(high, now, steps - below)]
+    return tuple(sorted(set(values)))
+
+
+def _between(end: float, now: float, steps: int) -> Sequence[float]:
+    """So many prices from an end to that of the design, without the latter."""
+    exactly = [end + (now - end) * step / steps for step in range(steps)]
+    short = [end, *(float(f"{price:.2g}") for price in exactly[1:])]
+    lowest, highest = min(end, now), max(end, now)
+    fits = len({*short, now}) == steps + 1 and all(lowest < price < highest for price in short[1:])
+    return short if fits else [round(price, 2) for price in exactly]

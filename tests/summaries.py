@@ -1,0 +1,23 @@
+"""What an executive decides on, without the plans that alternatives and drivers take seconds for."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan.plan import Plan
+from gpuplan.report import executive as module
+from gpuplan.report.document import Document, design_document
+from gpuplan.report.executive import Executive, executive
+
+
+def summary_of(plan: Plan) -> Executive:
+    """The recommendation, the money and the decisions of a plan; no alternatives, and nothing that moves the cost."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_priced", lambda plan: ())
+        patch.setattr(module, "tornado", lambda plan, tell: ())
+        return executive(plan)
+
+
+def brief_document(plan: Plan) -> Document:
+    """The document of a plan, whose first page has no alternatives and nothing that moves the cost."""
+    return design_document(plan, summary=summary_of(plan))
