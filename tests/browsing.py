@@ -117,16 +117,18 @@ def take(page: Any, example: str) -> None:
 
 
 def go(page: Any, step: str) -> None:
-    """Enter a step."""
+    """Enter a step, and wait until all of it is there."""
     page.locator(f'nav [data-at="{step}"]').click()
     page.locator(f'nav [data-at="{step}"][aria-current=step]').wait_for()
     page.locator(f'.gp-head[data-step="{step}"]').wait_for()
+    caught_up(page)
 
 
 def open_tab(page: Any, name: str) -> None:
-    """Open a tab of the step on the screen."""
+    """Open a tab of the step on the screen, and wait until all of it is there."""
     at(page, f"tab-{name}").click()
     page.locator(f'[data-at="tab-{name}"][aria-selected=true]').wait_for()
+    caught_up(page)
 
 
 def reveal(page: Any, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, silos, rented GPUs, and no growth."""
+"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from gpuplan.analysis.differences import design_name, short_names
+from gpuplan.analysis.nearby import nearby
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import net_present, priced_silos
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power_on import distinct
 from gpuplan.scenario import ScenarioError
-from gpuplan.wording import NAMES, amount, hours, stated_percent
+from gpuplan.wording import NAMES, amount, hours, said, stated_percent
+
+IN_SHORT = NAMES["alternative in short"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +25,7 @@ class Alternative:
     """One way to serve the demand of the plan, and what it costs over the same years."""
 
     key: str
-    """``plan``, ``n0`` and so on, ``orders`` or ``best``, ``silos``, ``rent-TERM`` or ``no-growth``."""
+    """``plan``, ``n0`` and so on, ``orders`` or ``best``, ``board``, ``silos``, ``rent-TERM`` or ``no-growth``."""
     name: str
     hosts: tuple[int, ...]
     """In each year from 1; none where GPUs are rented."""
@@ -63,15 +68,18 @@ def _planned(plan: Plan) -> tuple[Planned, ...]:
     if plan.costs is None:
         return ()
     of = plan.costs
-    others = (*_postures(plan, of), *_orders(plan, of), *_silos(plan, of), *_rented(plan, of))
     return (
-        priced(plan, of, "plan", _posture_name(plan), ""),
-        *others,
+        _priced(plan, of, "plan", _posture_name(plan), ""),
+        *_postures(plan, of),
+        *_orders(plan, of),
+        *_other_board(plan, of),
+        *_silos(plan, of),
+        *_rented(plan, of),
         *_without_growth(plan, of),
     )
 
 
-def priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Planned:
+def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Planned:
     """A plan as an alternative to one of these costs."""
     costs = plan.costs or of
     low, high = _ends(plan)
@@ -109,7 +117,8 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Planned]:
         if failures < chosen:
             lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
             told = f"a failed host leaves {amount(lost, 'VM')} without a GPU; {told}" if lost > 0 else told
-        yield priced(other, of, f"n{failures}", f"N+{failures}", told.removesuffix("; "))
+        key = f"n{failures}"
+        yield _priced(other, of, key, IN_SHORT[key], told.removesuffix("; "))
 
 
 def _orders(plan: Plan, of: Costs) -> Iterator[Planned]:
@@ -121,16 +130,44 @@ def _orders(plan: Plan, of: Costs) -> Iterator[Planned]:
         best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
         if best.costs and best.totals.hosts < plan.totals.hosts:
             gained = gained if _reached(plan) else "VMs start in more power-on orders"
-            yield priced(best, of, "best", "Hosts for the best arrangement", f"no guarantee that {gained}")
+            yield _priced(best, of, "best", "Hosts for the best arrangement", f"no guarantee that {gained}")
     elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
         other = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
         if other.costs and other.totals.hosts > plan.totals.hosts and _reached(other):
-            yield priced(other, of, "orders", f"Hosts for {share} of power-on orders", gained)
+            yield _priced(other, of, "orders", f"Hosts for {share} of power-on orders", gained)
 
 
 def _reached(plan: Plan) -> bool:
     """Whether the share of orders that is asked for starts every VM in all clusters."""
     return all(division.reached for division in plan.divisions.values())
+
+
+def _other_board(plan: Plan, of: Costs) -> Iterator[Planned]:
+    """The nearest design with another board for the same work."""
+    own = plan.scenario.hardware.gpu
+    scenario = next(
+        (near for _, near in nearby(plan.scenario, plan.catalog) if near.hardware.gpu != own), None
+    )
+    if scenario is None:
+        return
+    try:
+        other = make_plan(scenario, plan.catalog)
+    except ScenarioError:
+        return
+    if other.costs is None:
+        return
+    name = short_names((design_name(plan.scenario, plan.catalog), design_name(scenario, plan.catalog)))[1]
+    dearer = other.costs.net_present > of.net_present
+    yield _priced(
+        other, of, "board", name, said("executive.why not dearer") if dearer else _against(plan, other)
+    )
+
+
+def _against(plan: Plan, other: Plan) -> str:
+    """What speaks against a cheaper design: what has to be confirmed of it and not of this one."""
+    here = {message.code for message in check_plan(plan)}
+    more = [m.text for m in check_plan(other) if m.level != "note" and m.code not in here]
+    return more[0] if more else said("executive.why not cheaper")
 
 
 def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
@@ -182,6 +219,12 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
         more = found.rent_net_present - of.net_present
         gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
         told = GIVES_UP.get(found.term, GIVES_UP[""])
+        if found.breakeven_utilisation is not None and found.breakeven_utilisation <= 1:
+            told += "; " + said(
+                "alternative.rent breaks even",
+                even=found.breakeven_utilisation,
+                planned=found.utilisation,
+            )
         key = f"rent-{found.term}"
         low, high = _between_offers(found)
         rented = Alternative(
@@ -210,4 +253,4 @@ def _without_growth(plan: Plan, of: Costs) -> Iterator[Planned]:
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     other = make_plan(still, plan.catalog)
     told = "no growth: today's demand in every year"
-    yield priced(other, of, "no-growth", "Without growth", told)
+    yield _priced(other, of, "no-growth", "Without growth", told)

@@ -77,8 +77,15 @@ class Counts:
     """How many of everything a design with some hosts in each pool has."""
 
     def __init__(
-        self, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], fabric: Cabling, cores: Fact
+        self,
+        scenario: Scenario,
+        catalog: Catalog,
+        pools: Sequence[Pool],
+        fabric: Cabling,
+        cores: Fact,
+        remote: bool,
     ) -> None:
+        self.remote = remote  # whether VMs on hosts without GPUs use these over the network
         self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
         self.pools = pools
         self.per_board = gpus_per_board(scenario, catalog)
@@ -412,8 +419,10 @@ def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementD
         ("sddc-manager", 1, ""),
         ("distributed-switches", switches, ""),
         ("management-hosts", domain.hosts, "bought" if given.management_hosts else "there"),
-        ("compute-hosts", compute, compute_when),
+        *[("compute-hosts", compute, compute_when)] * (compute > 0 or counts.remote),
         ("storage", given.storage_tb, storage),
+        ("uplinks", 0, ""),
+        ("rack-equipment", 0, ""),
     ):
         yield made.material(key, many, when, words)
 

@@ -105,6 +105,7 @@ class Flows:
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
         """What costs money, but in an unknown quantity; ``designed`` says when there is a fabric."""
         by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
+        compute = self.materials.get("compute-hosts")
         left_out = {
             "Switches and their cables: no design of the fabric": not designed[0],
             "Switches and cables for growth: the fabric cannot grow that far": designed[0]
@@ -114,10 +115,8 @@ class Flows:
             "Space: one host alone exceeds the rack limit": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
             "Licences for the management hosts": self.counts.management_hosts and not by_core,
-            "Licences, power, space and administration of compute hosts": self.materials[
-                "compute-hosts"
-            ].status
-            == "bought",
+            "Licences, power, space and administration of compute hosts": compute is not None
+            and compute.status == "bought",
         }
         return tuple(words for words, holds in left_out.items() if holds)
 

@@ -87,6 +87,8 @@ class Switches(Brief):
     """Fabrics that no switch of these joins, each for whole clusters."""
     peer_links: int = 0
     """Links between the two leaves of a fabric without spines, the one with most of them."""
+    free_leaf_ports: int = 0
+    """Ports for uplinks that are left on the busiest leaf, for what leads out of the cluster."""
 
     @property
     def pairs(self) -> str:
@@ -408,7 +410,10 @@ def _cheapest(
             else:
                 order, made = _built(catalog, kind, spine_id, spine_ports, link, shape)
                 peers = max(each.peer_cables for each in shapes.values())
-                built.append((order, replace(made, fabrics=len(parts), peer_links=peers)))
+                free = (kind.up if kind.alike is None else kind.alike - shape.down_ports_used) or 0
+                free -= shape.uplinks_per_leaf or peers
+                made = replace(made, fabrics=len(parts), peer_links=peers, free_leaf_ports=free)
+                built.append((order, made))
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0

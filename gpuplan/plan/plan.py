@@ -324,7 +324,8 @@ class Plan(Carded):
         """Quantities that the hosts need; None without GPU hosts."""
         if self.cabling is None:
             return None
-        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores)
+        remote = any(group.mode == "bitfusion" for group in self.groups)
+        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores, remote)
 
     @cached_property
     @_worded

@@ -21,6 +21,8 @@ ANY_HOST = "host-without-gpus"
 """What a host of the usual kind costs whose server has no price of its own."""
 LARGE_HOST = "large-host-without-gpus"
 """What a host with slots for more boards costs."""
+PRICED_MEMORY_GIB = {ANY_HOST: 256, LARGE_HOST: 768}
+"""Memory of the hosts that these prices were told of (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
 MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
 """What a host for so many SXM modules costs, without them."""
 

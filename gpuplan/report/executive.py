@@ -10,23 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuplan.analysis.alternatives import Alternative, Planned, planned_alternatives, priced
-from gpuplan.analysis.differences import design_name, short_names
-from gpuplan.analysis.nearby import nearby
+from gpuplan.analysis.alternatives import IN_SHORT, Alternative, planned_alternatives
 from gpuplan.analysis.sensitivity import Bar, Progress, tornado
 from gpuplan.locales import spoken
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.checks.message import Message
+from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.writing import what_to_do
 from gpuplan.report.priced_items import PricedItems
-from gpuplan.report.tables.alternatives import IN_SHORT
 from gpuplan.report.tables.sensitivity import value_words
-from gpuplan.scenario import ScenarioError
 from gpuplan.wording import NAMES, headline_money, hours, said, whole
 
-MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS = 4, 3, 4
+MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 5
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
 """Alternatives by how much they tell an executive, the first of them shown."""
 OWNERS = NAMES["owner"]
@@ -79,6 +75,8 @@ class Action(NamedTuple):
     """ISO day."""
     code: str
     """Of the message that asks for it."""
+    level: str = "stop"
+    """Of that message; what any design asks for goes before all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +86,8 @@ class Executive:
     recommendation: tuple[str, str]
     carries: str
     survives: str
+    unsupported: str
+    """Which products of the design are out of support; empty where none is."""
     money: str
     """Net present cost with its range."""
     money_about: str
@@ -96,6 +96,15 @@ class Executive:
     decisions: tuple[Action, ...]
     priced: tuple[Priced, ...] = ()
     """The plan and all that the choices are taken from."""
+
+    @property
+    def first_decisions(self) -> tuple[Action, ...]:
+        """The decisions that stand first wherever not all have room: what any design asks for, then what weighs most; by day."""
+        ranked = sorted(
+            self.decisions,
+            key=lambda each: (not each.code.startswith(STANDING_CODE), LEVELS.index(each.level)),
+        )
+        return tuple(sorted(ranked[:MOST_DECISIONS], key=lambda each: each.due))
 
 
 @spoken
@@ -106,6 +115,7 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
         recommendation=recommendation(plan),
         carries=_carries(plan),
         survives=_survives(plan),
+        unsupported=_unsupported(plan),
         money=net_present(plan),
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [each.alternative for each in found])),
@@ -165,6 +175,21 @@ def _survives(plan: Plan) -> str:
     return " ".join(filter(None, (said("executive.survives", failures=plan.placed.failures), left, also)))
 
 
+OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
+"""Messages that a product of the design gets no fixes any more."""
+
+
+def _unsupported(plan: Plan) -> str:
+    """What is out of support, and how much of the design rests on it."""
+    found = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
+    remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
+    if remote and OUT_OF_SUPPORT[0] in found:
+        found[OUT_OF_SUPPORT[0]] += " " + said(
+            "executive.on bitfusion", gpus=whole(remote), demand=whole(plan.totals.gpus_demanded)
+        )
+    return " ".join(found.values())
+
+
 # Money
 
 
@@ -183,18 +208,24 @@ def _money_about(plan: Plan) -> str:
     text = said("executive.money", years=costs.years, start=headline_money(costs.cash[0], costs.currency))
     if costs.hosts[-1] > costs.hosts[0]:
         text += " " + said("executive.money with growth", hosts=costs.hosts[-1])
-    if costs.excludes:
-        text += " " + said("executive.money excludes", items=len(costs.excludes))
+    if left_out := (*costs.excludes, *costs.outside):
+        text += " " + said("executive.money excludes", names=_some_items(left_out))
     return text
+
+
+def _some_items(items: Sequence[str]) -> str:
+    """The first of the items that the money leaves out, as they stand in the bill, and how many more there are."""
+    names = "; ".join(items[:MOST_ITEMS])
+    more = len(items) - MOST_ITEMS
+    return said("executive.money excludes more", names=names, more=more) if more > 0 else names
 
 
 # Alternatives
 
 
 def _priced(plan: Plan) -> Iterator[Priced]:
-    """The plan and its alternatives, another board among them."""
-    board = _other_board(plan)
-    for each, own in (*planned_alternatives(plan), *([board] if board else [])):
+    """The plan and its alternatives."""
+    for each, own in planned_alternatives(plan):
         if own is not None:
             items = PricedItems(own)
             yield Priced(each, {key: items.discounted(key) for key in items.prices})
@@ -236,34 +267,6 @@ def _short_of_hours(plan: Plan) -> str:
     return hours(chosen.short_h) if chosen else ""
 
 
-def _other_board(plan: Plan) -> Planned | None:
-    """The nearest design with another board for the same work."""
-    if plan.costs is None:
-        return None
-    own = plan.scenario.hardware.gpu
-    for _, scenario in nearby(plan.scenario, plan.catalog):
-        if scenario.hardware.gpu == own:
-            continue
-        try:
-            other = make_plan(scenario, plan.catalog)
-        except ScenarioError:
-            return None
-        if other.costs is None:
-            return None
-        name = short_names((design_name(plan.scenario, plan.catalog), design_name(scenario, plan.catalog)))[1]
-        dearer = other.costs.net_present > plan.costs.net_present
-        why = said("executive.why not dearer") if dearer else _against(plan, other)
-        return priced(other, plan.costs, "board", name, why)
-    return None
-
-
-def _against(plan: Plan, other: Plan) -> str:
-    """What speaks against a cheaper design: what has to be confirmed of it and not of this one."""
-    here = {message.code for message in check_plan(plan)}
-    more = [m.text for m in check_plan(other) if m.level != "note" and m.code not in here]
-    return more[0] if more else said("executive.why not cheaper")
-
-
 # What moves the answer
 
 
@@ -295,6 +298,7 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
             owner,
             due(plan, min(each.days for each in held), decided=owner == "customer"),
             held[0].code,
+            min((each.level for each in held), key=LEVELS.index),
         )
         for (what, owner), held in found.items()
     ]
@@ -316,6 +320,7 @@ def due(plan: Plan, days: int, *, decided: bool = False) -> str:
     ).isoformat()
 
 
+STANDING_CODE = "decide-"
 STANDING = (("order", "customer", 30), ("failures", "customer", 14), ("board", "customer", 14))
 """What a customer decides of any design: key of its words, who, and days after the document's day."""
 
@@ -338,7 +343,7 @@ def decisions(plan: Plan) -> Iterator[Action]:
             said(f"decision.{case} why", **words[case]),
             owner,
             due(plan, days, decided=True),
-            f"decide-{key}",
+            f"{STANDING_CODE}{key}",
         )
         for key, owner, days in STANDING
         for case in ["no failures" if key == "failures" and not asked.host_failures else key]

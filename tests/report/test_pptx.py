@@ -33,7 +33,6 @@ from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.pptx.measure import LINE_HEIGHT, POINT, cut, text_lines, text_width
 from gpuplan.report.pptx.money import cost_series
 from gpuplan.report.pptx.opening import signed, why_not
-from gpuplan.report.pptx.steps import key_decisions
 from gpuplan.scenario import from_dict
 from gpuplan.wording import TEXTS, number, rounded_money, said, short_number
 
@@ -535,7 +534,7 @@ def test_decisions_and_steps_have_an_owner_and_a_day(shown: tuple[Plan, Any]) ->
     rest = [
         row for slide in show.slides if "More steps" in slide.shapes.title.text for row in table(slide)[1:]
     ]
-    on_slide = len(key_decisions(summary_of(plan).decisions)) - 3
+    on_slide = len(summary_of(plan).first_decisions) - 3
     assert len(steps) + len(rest) + on_slide == len(actions(plan))
     assert not {row[0] for row in steps} & {row[0] for row in rest}
 

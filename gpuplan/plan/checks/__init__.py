@@ -82,6 +82,7 @@ CHECKS = (
     cost.cost,
     cost.private_ai,
     cost.cost_basis,
+    cost.host_price,
     basis.assumed,
 )
 """In the order in which their messages are read, the most serious first."""

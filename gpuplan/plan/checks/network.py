@@ -110,6 +110,8 @@ def fabric(plan: Plan) -> Iterator[Message]:
         yield message(plan, "roce-v1-does-not-route", leaves=fabric.switches.shape.leaves)
     elif network.spine and not fabric.switches.shape.spines:
         yield message(plan, "spine-not-needed")
+    if fabric.switches and not fabric.switches.shape.spines and not fabric.switches.free_leaf_ports:
+        yield message(plan, "no-port-leads-out", leaf=fabric.switches.leaf_name)
     for kind, ports in (("GPU", fabric.ports), ("compute", fabric.compute_ports)):
         if ports and ports.total > MANY_PORTS:
             yield message(plan, "many-ports", kind=kind, ports=ports.total, link=network.link_gbit_s)

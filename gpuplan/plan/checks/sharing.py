@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.prices import newest_price
 from gpuplan.plan.sharing import (
     several_vgpus_confirmed,
     share_each,
@@ -143,11 +145,14 @@ def bitfusion_clients(plan: Plan) -> Iterator[Message]:
 
 
 def version(plan: Plan) -> Iterator[Message]:
-    """End of support of the vSphere version."""
+    """End of support of the vSphere version, which may be past on the day of the prices."""
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
-    ended = version.value("end_of_general_support")
-    if ended and plan.pools:
-        sources = version.fact("end_of_general_support").sources
-        yield message(
-            plan, "vsphere-support-ends", version=version.name, until=written_day(str(ended)), sources=sources
-        )
+    ends = version.value("end_of_general_support")
+    if not ends or not plan.pools:
+        return
+    words: dict[str, Any] = {"version": version.name, "until": written_day(str(ends))}
+    sources = version.fact("end_of_general_support").sources
+    if str(ends) < (plan.scenario.cost.as_of or newest_price(plan.catalog)):
+        yield message(plan, "vsphere-support-ended", sources=sources, **words)
+    else:
+        yield message(plan, "vsphere-support-ends", sources=sources, **words)

@@ -10,7 +10,6 @@ from gpuplan.plan import Plan
 from gpuplan.report.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
 from gpuplan.report.executive import (
     MOST_ALTERNATIVES,
-    MOST_DECISIONS,
     MOST_DRIVERS,
     OWNERS,
     Choice,
@@ -45,6 +44,8 @@ def front_page(plan: Plan, summary: Executive) -> Iterator[Block]:
     yield KeyFigures(tuple(_figures(plan, summary)))
     yield Paragraph(said("front.carries", what=summary.carries))
     yield Paragraph(f"{summary.survives} {summary.money_about}")
+    if summary.unsupported:
+        yield Paragraph(summary.unsupported)
     if summary.choices:
         yield _alternatives(plan, summary)
     if drawing := tornado_svg(plan, summary.drivers[:MOST_DRIVERS]):
@@ -102,9 +103,7 @@ def _money(plan: Plan, value: float) -> str:
 
 def _decisions(summary: Executive) -> Grid:
     heads = tuple(said(key) for key in ("table.decisions.what", "table.owner", "table.due"))
-    rows = tuple(
-        (each.what, OWNERS[each.owner], written_day(each.due)) for each in summary.decisions[:MOST_DECISIONS]
-    )
+    rows = tuple((each.what, OWNERS[each.owner], written_day(each.due)) for each in summary.first_decisions)
     return Grid(heads, rows, said("table.decisions"), (), (0.66, 0.16, 0.18), small=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.locales import written_day
 from gpuplan.plan.checks.message import Message
-from gpuplan.report.executive import MOST_DECISIONS, OWNERS, Action, actions
+from gpuplan.report.executive import OWNERS, Action, actions
 from gpuplan.report.pptx.deck import Deck
 from gpuplan.report.pptx.measure import BODY, LEAD
 from gpuplan.report.pptx.notes import Reasons
@@ -17,8 +17,6 @@ from gpuplan.wording import TEXTS, said
 
 MOST_STEPS = 6
 WIDTHS = (7, 2.1, 2.3)
-STANDING = "decide-"
-"""How the codes of decisions begin that any design asks for."""
 
 
 def step_words(action: Action) -> str:
@@ -27,17 +25,9 @@ def step_words(action: Action) -> str:
     return said(key) if key in TEXTS else action.what.removesuffix(".")
 
 
-def key_decisions(found: Sequence[Action]) -> tuple[Action, ...]:
-    """The decisions of a slide: those that any design asks for, then the first of this one's own, by their day."""
-    standing = [each for each in found if each.code.startswith(STANDING)]
-    own = [each for each in found if each not in standing]
-    kept = [*standing, *own][: max(MOST_DECISIONS, len(standing))]
-    return tuple(sorted(kept, key=lambda each: each.due))
-
-
 def next_steps(deck: Deck, messages: Sequence[Message]) -> tuple[list[Action], list[Action]]:
     """(the steps of the slide, all others): the first due first, one that is on the slide of decisions not again."""
-    decided = {each.code for each in key_decisions(deck.summary.decisions)}
+    decided = {each.code for each in deck.summary.first_decisions}
     found = [each for each in actions(deck.plan, messages) if each.code not in decided]
     levels = {message.code: message.level for message in messages}
     weight = {"stop": 0, "warn": 1, "note": 2}
@@ -65,7 +55,7 @@ def _put(deck: Deck, slide: Any, table: Table) -> None:
 
 def decisions_slide(deck: Deck) -> None:
     """What the customer has to decide, and by when."""
-    found = key_decisions(deck.summary.decisions)
+    found = deck.summary.first_decisions
     if not found:
         return
     by = max(each.due for each in found)

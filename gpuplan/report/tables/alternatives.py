@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from gpuplan.analysis.alternatives import Alternative
+from gpuplan.analysis.alternatives import IN_SHORT, Alternative
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
@@ -15,9 +15,6 @@ from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, said, stated_percent
 
 TERM_NAMES = NAMES["rental term"]
-
-
-IN_SHORT = NAMES["alternative in short"]
 
 
 def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:

@@ -357,4 +357,8 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
         ),
         (said("table.cabling.oversubscription"), oversubscription),
         (said("table.cabling.cables"), cables),
+        (
+            said("table.cabling.uplinks"),
+            said("table.cabling.uplinks to size", ports=number(switches.free_leaf_ports)),
+        ),
     ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.analysis.alternatives import IN_SHORT
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report.executive import Driver, Executive, Priced
 from gpuplan.report.table import NOTHING
-from gpuplan.report.tables.alternatives import IN_SHORT, count_over_years
+from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.report.xlsx import measure
 from gpuplan.report.xlsx.blocks import Block, SheetColumn
 from gpuplan.report.xlsx.book import HEAD, Book

@@ -33,7 +33,6 @@ BOX = 3
 """Columns for the logo."""
 BAND = 4 / 3 * 64
 """Pixels that the title band is high."""
-MOST_DECISIONS = 7
 STATUS = NAMES["document.status"]
 
 
@@ -240,12 +239,12 @@ def _decisions(page: Page, at: int, summary: Executive) -> int:
     for (first, last), key in zip((what, owner, due), heads, strict=True):
         page.span(at + 1, first, last, said(key), "head")
     at += 2
-    for action in summary.decisions[:MOST_DECISIONS]:
+    for action in summary.first_decisions:
         cells = (action.what, OWNERS[action.owner], written_day(action.due))
         for (first, last), text in zip((what, owner, due), cells, strict=True):
             page.span(at, first, last, text, "text")
         at += 1
-    left = len(summary.decisions) - MOST_DECISIONS
+    left = len(summary.decisions) - len(summary.first_decisions)
     if left > 0:
         page.span(
             at, 0, COLUMNS - 1, said("sheet.overview.more decisions", count=left, sheet=tab("decisions"))

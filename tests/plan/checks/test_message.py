@@ -463,7 +463,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": one(), "cost": {"platform_licence": "vcf", "private_ai": True}, **L40S},
     ),
     "utilisation-low": ("note", {"groups": one(people=40), "cost": {"utilisation": 0.29}}),
-    "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
+    "vsphere-support-ends": (
+        "note",
+        {"groups": one(), "platform": {"vsphere": "7.0"}, "cost": {"as_of": "2025-10-02"}},
+    ),
+    "vsphere-support-ended": (
+        "warn",
+        {"groups": one(), "platform": {"vsphere": "7.0"}, "cost": {"as_of": "2025-10-03"}},
+    ),
     "range-beside-value": ("warn", {"groups": one(people=32), "ranges": {"groups.a.people": [1, 2]}}),
     "inputs-assumed": ("note", {"groups": one()}),
     "source-note": (
