@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.bitfusion import all_servers
 from gpuplan.scenario import Group
 from gpuplan.wording import said
 
@@ -162,8 +163,10 @@ def networks(plan: Plan) -> tuple[Network, ...]:
 
 
 def _vms(plan: Plan) -> Iterator[int]:
-    for group in plan.groups:
-        yield group.vms
+    """VMs of the workloads, and those that serve them."""
+    yield from (group.vms for group in plan.groups)
+    yield from (len(servers.vms) for servers in all_servers(plan))
+    yield from (found.database_vms for found in plan.llm.retrieval.values())
 
 
 def prefix(addresses: int) -> int:

@@ -250,7 +250,8 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     levels = tables.losses(workbook.plan, pool).without("pool")
     singles = tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
     left = len(pool.failures) - SHOWN_KINDS
-    more = f"and {number(left)} more kinds, none worse" if left > 0 else ""
+    more = f"And {number(left)} more kinds, none worse." if left > 0 else ""
+    more = " ".join(filter(None, (more, tables.of_clients(workbook.plan))))
     found = [
         screen(levels, f"{of}any combination of failed hosts"),
         screen(singles, f"{of}every kind of single failure, worst first", more),

@@ -40,7 +40,7 @@ def _reasons(plan: Plan, cite: Citations) -> list[Block]:
     """Why each workload reaches its GPUs so, and what speaks against it; a reason once for all that it holds for."""
     points = [
         *_said_once(plan.groups, "reasons", cite),
-        *_said_once(plan.groups, "against", cite, said("logical.but")),
+        *_said_once(plan.groups, "against", cite, "logical.against"),
     ]
     points += [
         said("logical.no gpu", vms=vms(each.vms), group=group.name, reason=each.reason.removesuffix("."))
@@ -50,7 +50,9 @@ def _reasons(plan: Plan, cite: Citations) -> list[Block]:
     return [Bullets(tuple(points[:MOST_ROWS])), *and_more(len(points) - MOST_ROWS)] if points else []
 
 
-def _said_once(found: Sequence[GroupPlan], what: str, cite: Citations, before: str = "") -> list[str]:
+def _said_once(
+    found: Sequence[GroupPlan], what: str, cite: Citations, key: str = "logical.reason"
+) -> list[str]:
     """The reasons of some workloads, those that hold for the same ones in one point."""
     held: dict[str, tuple[Reason, dict[str, None], dict[str, None]]] = {}
     for group in found:
@@ -62,10 +64,10 @@ def _said_once(found: Sequence[GroupPlan], what: str, cite: Citations, before: s
         points.setdefault((tuple(modes), tuple(names)), []).append(text + cite(reason.sources))
     return [
         said(
-            "logical.reason",
+            key,
             mode=", ".join(modes),
             names=names,
-            text=" ".join(filter(None, (before, *texts))),
+            text=" ".join(texts),
         )
         for (modes, names), texts in points.items()
     ]

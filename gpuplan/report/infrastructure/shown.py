@@ -9,8 +9,9 @@ from typing import Any
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power_on import as_set_up
+from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.infrastructure.providers import too_large, vsphere_provider
-from gpuplan.report.infrastructure.vms import Vms, all_vms, cluster_id, gpus_of, sizes
+from gpuplan.report.infrastructure.vms import Vms, all_vms, cluster_id, sizes
 from gpuplan.report.infrastructure.writing import one_line, slug
 from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
 from gpuplan.report.tables.plan import gpus_by_host

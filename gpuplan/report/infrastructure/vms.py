@@ -9,12 +9,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
 from gpuplan.report.infrastructure.writing import one_line, slug
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.build import restart_ranks
@@ -23,10 +23,6 @@ from gpuplan.wording import MODE_NAMES
 
 LEAST_MMIO_GIB = 64
 """Least memory-mapped I/O for boards with large BARs (rule passthrough-firmware)."""
-SERVER_MEMORY = exact(1.5)
-"""Memory of a Bitfusion server for each GiB of its GPUs (rule bitfusion-server-memory)."""
-SERVER_VCPUS = 4
-"""Least virtual CPUs of a Bitfusion server (rule bitfusion-server-memory)."""
 USUAL_VCPUS, USUAL_GIB = 16, 64
 """Of a VM in the example of what is to be filled in."""
 NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
@@ -180,14 +176,6 @@ def sizes(vms: Sequence[Vms]) -> list[Size]:
     return list(found.values())
 
 
-def gpus_of(pool: Pool, groups: set[str]) -> list[int]:
-    """GPUs of each host on which some groups are."""
-    return [
-        sum(load.gpus for load in host if load.slots and load.slots[0].group in groups)
-        for host in pool.placement
-    ]
-
-
 def vms_of(pool: Pool) -> Counter[str]:
     """Group -> its VMs that have a place in a cluster."""
     placed = {(slot.group, slot.vm) for host in pool.placement for load in host for slot in load.slots}
@@ -201,11 +189,8 @@ def _of_clusters(plan: Plan) -> Iterator[Vms]:
         for group in plan.groups:
             if counts[group.id] and group.id not in pods:
                 yield _of_group(plan, pool, group, slugs[group.id], counts[group.id])
-        remote = {group.id for group in plan.groups if group.mode == "bitfusion"} & set(counts)
-        if pool.kind == "bitfusion":
-            yield _servers(plan, pool, "server", [room.gpus for room in pool.rooms])
-        elif remote:
-            yield _servers(plan, pool, "vgpu-server", gpus_of(pool, remote))
+        if servers := servers_of(plan, pool):
+            yield _of_servers(plan, pool, servers)
 
 
 def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) -> Vms:
@@ -239,6 +224,24 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
     )
 
 
+def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
+    """The Bitfusion servers of a cluster."""
+    return Vms(
+        slug="bitfusion_server",
+        label="bitfusion_server",
+        name="Bitfusion server",
+        count=len(servers.vms),
+        kind="vgpu-server" if servers.profile else "server",
+        cluster=cluster_id(pool),
+        key=pool.id,
+        profile=servers.profile,
+        spots=tuple(Spot(vm.host, list(vm.gpus), _mmio_gib(plan, len(vm.gpus))) for vm in servers.vms),
+        least_vcpus=servers.least_vcpus,
+        least_memory_gib=servers.least_memory_gib,
+        rdma=plan.scenario.network.transport == "pvrdma",
+    )
+
+
 def _restart(plan: Plan, group: str) -> str:
     """What a group has as its restart priority, if groups differ."""
     ranks = restart_ranks(plan)
@@ -256,48 +259,6 @@ def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
             first += load.gpus
 
 
-def _servers(plan: Plan, pool: Pool, kind: str, gpus_of_hosts: list[int]) -> Vms:
-    """Bitfusion servers: one on each host with GPUs for them, more where one VM cannot have so many vGPUs."""
-    version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
-    most = max(gpus_of_hosts)
-    if kind == "vgpu-server":
-        most = int(version.value("max_vgpus_per_vm") or pool.gpus_per_host)
-    held = [
-        (at, list(range(first, min(first + most, gpus))))
-        for at, gpus in enumerate(gpus_of_hosts)
-        for first in range(0, gpus, most)
-    ]
-    spots = tuple(Spot(at, gpus, _mmio_gib(plan, len(gpus))) for at, gpus in held)
-    return Vms(
-        slug="bitfusion_server",
-        label="bitfusion_server",
-        name="Bitfusion server",
-        count=len(spots),
-        kind=kind,
-        cluster=cluster_id(pool),
-        key=pool.id,
-        profile=_whole_profile(plan) if kind == "vgpu-server" else "",
-        spots=spots,
-        least_vcpus=SERVER_VCPUS,
-        least_memory_gib=math.ceil(SERVER_MEMORY * _gpu_gib(plan) * max(len(spot.gpus) for spot in spots)),
-        rdma=plan.scenario.network.transport == "pvrdma",
-    )
-
-
-def _whole_profile(plan: Plan) -> str:
-    """The time-sliced profile with the whole frame buffer, of which Bitfusion servers have one for each GPU."""
-    return next(
-        str(row["profile"])
-        for row in plan.catalog.profiles_of(plan.scenario.hardware.gpu)
-        if row["backing"] == "timesliced" and row["full_frame_buffer"]
-    )
-
-
 def _mmio_gib(plan: Plan, gpus: int) -> int:
     """Memory-mapped I/O of a VM with so many GPUs: a power of two, at least twice their memory."""
-    return max(LEAST_MMIO_GIB, 1 << (math.ceil(2 * _gpu_gib(plan) * gpus) - 1).bit_length())
-
-
-def _gpu_gib(plan: Plan) -> Fraction:
-    """Memory of a GPU."""
-    return exact(plan.catalog.gpus[plan.scenario.hardware.gpu].fact("memory_gib").value)
+    return max(LEAST_MMIO_GIB, 1 << (math.ceil(2 * gpu_gib(plan) * gpus) - 1).bit_length())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.models.availability.failover import Loss
@@ -11,6 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
+from gpuplan.report.bitfusion import clients
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import by_cluster
 from gpuplan.wording import hours, number, said
@@ -18,7 +20,7 @@ from gpuplan.wording import hours, number, said
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
-    return by_cluster(
+    found = by_cluster(
         "failures",
         said("table.failures"),
         (
@@ -39,6 +41,12 @@ def failures(plan: Plan, *pools: Pool) -> Table:
         pools or plan.pools,
         lambda pool: pool.failures,
     )
+    return replace(found, notes=tuple(filter(None, (of_clients(plan),))))
+
+
+def of_clients(plan: Plan) -> str:
+    """What a failure means for VMs that use GPUs over the network; empty where there are none."""
+    return said("table.failures.clients") if clients(plan) else ""
 
 
 FITS = {True: "yes", False: "no", None: "not known"}

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.facts import own_rows
 from gpuplan.models.access import holds
-from gpuplan.plan import Plan
+from gpuplan.models.availability.failover import Loss
+from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power_on import PowerOn, as_set_up
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
 from gpuplan.plan.trail import sources_of
 from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.plan.weighing import stun_limit_s
+from gpuplan.report.bitfusion import all_servers, clients, server_memory_gib
 from gpuplan.report.physical import (
     Named,
     Network,
@@ -123,27 +127,75 @@ def class_name(group: GroupPlan) -> str:
     return f"gpu-{group.id}"[:63].rstrip("-")
 
 
+class VmClass(NamedTuple):
+    """What one VM of a kind gets, and how many of them there are."""
+
+    name: str
+    group: str
+    vcpus: str | int | None
+    """None is filled in, a text is a least."""
+    memory: str | int | None
+    gpus: str
+    vms: int
+
+
 def vm_classes(plan: Plan) -> Table:
-    """What one VM of each workload gets: processors, memory and GPUs."""
-    sized = {group.id: group for group in plan.sized.groups}
-    placed = [group for group in plan.groups if group.vms]
+    """What one VM of each workload gets, and one of each service: processors, memory and GPUs."""
 
     def size(name: str) -> Any:
-        return lambda group: getattr(sized[group.id], name) or to_fill()
+        def cell(each: VmClass) -> Cell:
+            value = getattr(each, name)
+            return Cell(value) if value else to_fill()
+
+        return cell
 
     return listed(
         "vm_classes",
         said("table.vm_classes"),
         (
-            Column("class", said("table.vm_classes.class"), of=class_name),
-            Column("group", said("table.vm_classes.group"), of="name"),
-            Column("vcpus", said("table.vm_classes.vcpus"), "number", of=size("vcpus_each")),
-            Column("memory", said("table.vm_classes.memory"), "number", "GiB", of=size("memory_gib_each")),
-            Column("gpus", said("table.vm_classes.gpus"), of=devices),
-            Column("vms", said("table.vm_classes.vms"), "number", of="vms"),
+            Column("class", said("table.vm_classes.class"), of="name"),
+            Column("group", said("table.vm_classes.group"), of="group"),
+            Column("vcpus", said("table.vm_classes.vcpus"), "number", of=size("vcpus")),
+            Column("memory", said("table.vm_classes.memory"), "number", "GiB", of=size("memory")),
+            Column("gpus", said("table.vm_classes.gpus")),
+            Column("vms", said("table.vm_classes.vms"), "number"),
         ),
-        placed,
+        list(_vm_classes(plan)),
     )
+
+
+def _vm_classes(plan: Plan) -> Iterator[VmClass]:
+    sized = {group.id: group for group in plan.sized.groups}
+    for group in plan.groups:
+        if group.vms:
+            own = sized[group.id]
+            yield VmClass(
+                class_name(group), group.name, own.vcpus_each, own.memory_gib_each, devices(group), group.vms
+            )
+    for servers in all_servers(plan):
+        counts = Counter(len(vm.gpus) for vm in servers.vms)
+        for gpus, vms in counts.most_common():
+            yield VmClass(
+                said("build.server class", gpus=gpus),
+                said("build.servers"),
+                said("build.least", value=servers.least_vcpus),
+                said("build.least", value=server_memory_gib(plan, gpus)),
+                said("build.profile", count=gpus, profile=servers.profile)
+                if servers.profile
+                else said("build.passthrough", gpus=amount(gpus, "GPU")),
+                vms,
+            )
+    for group_id, found in plan.llm.retrieval.items():
+        if found.database_vms:
+            name = next(group.name for group in plan.groups if group.id == group_id)
+            yield VmClass(
+                said("build.database class", id=group_id)[:63].rstrip("-"),
+                said("build.database", name=name),
+                found.database_vcpus,
+                found.database_gib,
+                said("build.no gpu"),
+                found.database_vms,
+            )
 
 
 def devices(group: GroupPlan) -> str:
@@ -520,15 +572,35 @@ def _failures(plan: Plan) -> Facts:
     if worst is not None:
         loss, pool = worst
         words["worst_host"] = host_name(pool, loss.hosts[0])
-        key = "build.failure but" if loss.unplaced else "build.failure"
-        words["failure"] = said(key, vms=loss.restarted, missing=loss.unplaced)
+        words["failure"] = _failure(plan, pool, loss)
     survived = plan.placed.survived
-    words["pair"] = said("build.pair" if survived >= 2 else "build.pair not")
+    words["pair"] = said("build.pair") if survived >= 2 else _pair(plan)
     found = rehearsals(plan)
     told_of = dict.fromkeys(upgrade_sentence(each) for each in found)
     few = len(told_of) <= MOST_SENTENCES
     words["upgrade"] = " ".join(told_of) if few else said("build.upgrades", chapter=said("operations.hosts"))
     return words, {"maintenance": bool(found)}
+
+
+def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
+    """What is seen when a host is powered off: its own VMs restart, clients of its Bitfusion server get other GPUs."""
+    if loss.unplaced:
+        return said("build.failure but", missing=loss.unplaced)
+    remote = clients(plan)
+    slots = {(slot.group, slot.vm) for load in pool.placement[loss.hosts[0] - 1] for slot in load.slots}
+    apart = sum(group in remote for group, _ in slots)
+    local = loss.restarted - apart
+    found = [said("build.failure", vms=local)] * bool(local or not apart)
+    return "; ".join([*found, *[said("build.failure clients", clients=apart)] * bool(apart)])
+
+
+def _pair(plan: Plan) -> str:
+    """What is seen when two hosts of a cluster are down that the design does not cover both."""
+    if len(plan.pools) <= MOST_SENTENCES and all(pool.hosts > 2 for pool in plan.pools):
+        found = [loss for pool in plan.pools for loss in worst_failures(plan, pool.id, 2)[:1]]
+        if found and all(loss.proven for loss in found):
+            return said("build.pair not", missing=max(loss.unplaced for loss in found))
+    return said("build.pair not known")
 
 
 def _moves(plan: Plan) -> Facts:

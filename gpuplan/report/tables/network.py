@@ -177,7 +177,7 @@ def rules(plan: Plan) -> Table:
         said("table.rules.vendor"),
         (
             Column("met", said("table.rules.met"), words=MET.get),
-            Column("path", said("table.rules.path")),
+            Column("path", said("table.rules.path"), words=plan.scenario.label),
             Column("rule", said("table.rules.rule"), of="text"),
             Column("sources", said("table.rules.sources"), "sources", detail=True),
         ),

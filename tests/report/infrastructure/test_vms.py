@@ -8,12 +8,12 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.infrastructure.vms import (
     LEAST_MMIO_GIB,
     _mmio_gib,
     all_vms,
     cluster_id,
-    gpus_of,
     sizes,
     vms_of,
 )
