@@ -33,7 +33,7 @@ Edits = Mapping[tuple[str, str, str], float | None]
 
 def brief(plan: Plan) -> Executive:
     """What an executive decides on without alternatives and assumptions, whose plans take seconds to make."""
-    return Executive(recommendation(plan), "", "", "", "", (), (), tuple(decisions(plan)))
+    return Executive(recommendation(plan), "", "", "", "", "", (), (), tuple(decisions(plan)))
 
 
 def content(plan: Plan, summary: Executive | None = None, brand: Brand = PLAIN) -> bytes:

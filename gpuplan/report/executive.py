@@ -22,7 +22,7 @@ from gpuplan.report.priced_items import PricedItems
 from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.wording import NAMES, headline_money, hours, said, whole
 
-MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 5
+MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
 """Alternatives by how much they tell an executive, the first of them shown."""
 OWNERS = NAMES["owner"]

@@ -52,7 +52,7 @@ ENTERPRISE = {
     "totals.hosts": "8",
     "totals.gpus": "32",
     "totals.unplaced_vms_after_failure": "All placed",
-    "messages": "2",
+    "messages": "4",
 }
 
 

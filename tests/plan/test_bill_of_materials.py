@@ -43,6 +43,8 @@ def test_the_enterprise_bill_by_hand(catalog: Catalog) -> None:
         "management-hosts": (4, "host", "there"),
         "compute-hosts": (0, "host", "to be sized"),
         "storage": (0, "TB", "to be sized"),
+        "uplinks": (0, "1", "to be sized"),
+        "rack-equipment": (0, "rack", "to be sized"),
     }
     cabling = plan.cabling
     assert cabling is not None and cabling.switches is not None

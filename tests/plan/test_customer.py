@@ -25,7 +25,7 @@ from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.report import cost_text, design_files, plan_dict
 from gpuplan.scenario import Origin, ScenarioError, from_dict, parse_scenario
 
-PRICE_ORIGINS = {"prices-old", "prices-assumed", "inputs-assumed"}
+PRICE_ORIGINS = {"prices-old", "prices-assumed", "inputs-assumed", "host-beyond-price"}
 """Messages that say how well prices are known, which is another thing in an offer."""
 NOTES = "Zebra: call Ms Quagga first.\nShe knows the other offer."
 

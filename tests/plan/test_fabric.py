@@ -354,3 +354,14 @@ def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> No
     assert drawn is not None and "4 leaves in 2 fabrics" in drawn and "Leaf 2B" in drawn
     together = make_plan(plan.scenario.with_value("availability.split", "few-large"), catalog).cabling
     assert together is not None and together.switches is not None and together.switches.shape.leaves == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [("enterprise", 32 - 16 - 16), ("starter", 4 - 2), ("current", 32 - 10 - 10)],
+)
+def test_ports_left_on_a_leaf_by_hand(plans: dict[str, Plan], name: str, left: int) -> None:
+    """What its hosts and the links to the other leaf leave; the starter's leaf has 4 ports of 100 Gbit/s beside those for hosts."""
+    cabling = plans[name].cabling
+    assert cabling is not None and cabling.switches is not None
+    assert cabling.switches.free_leaf_ports == left

@@ -70,7 +70,7 @@ def test_one_workload_and_a_load_that_is_carried_in_part(catalog: Catalog) -> No
 def test_what_is_to_fix_is_said_before_what_is_to_confirm(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
     said = HEADLINES["design"](plan).sentence
-    assert said == "Ten decisions shape the design; two points and 40 planning values to confirm."
+    assert said == "Ten decisions shape the design; four points and 40 planning values to confirm."
     stop = replace(check_plan(plan)[0], level="stop")
     assert to_confirm(plan, [stop]) == "one point to fix, 40 planning values to confirm"
     assert to_confirm(plan, []) == "40 planning values to confirm"

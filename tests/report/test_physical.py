@@ -47,14 +47,14 @@ def test_no_rack_where_a_host_is_more_than_one_carries(plans: dict[str, Plan]) -
 
 
 def test_networks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    """Eight hosts with BMC and two tunnel endpoints, 3 + 16 + 2 + 16 + 4 VMs, one RDMA port a host."""
+    """Eight hosts with BMC and two tunnel endpoints, 3 + 16 + 2 + 16 + 4 VMs and 4 Bitfusion servers, one RDMA port a host."""
     found = {each.key: each[2:] for each in networks(plans["enterprise"])}
     assert found == {
         "management": (16, 27, 1500),
         "vmotion": (8, 28, 9000),
         "storage": (8, 28, 9000),
         "overlay": (16, 27, 9000),
-        "vm": (41, 26, 1500),
+        "vm": (45, 26, 1500),
         "rdma": (8, 28, 9000),
     }
 

@@ -323,7 +323,7 @@ def test_titles_of_the_enterprise_example(made: Made) -> None:
         "Five workloads need 28 GPUs",
         "The workloads need 28 GPUs when all of them peak at once",
         "28 of 32 GPUs are allocated at the peak; 1 host is failover capacity",
-        "One host can fail: every VM on it restarts elsewhere; 28 GPUs remain",
+        "One host can fail: every VM on it gets a GPU elsewhere; 28 GPUs remain",
         "All workloads share one GPU workload domain",
         "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 VMs; vMotion exceeds the stun limit",
     ]
@@ -437,7 +437,7 @@ def test_the_picture_of_a_failure_shows_where_vms_restart(made: Made) -> None:
     )
     host = int(re.findall(r"host (\d+)", text)[0])
     outcome = fail_hosts(plan, plan.pools[0].id, [host])
-    assert f"{len(outcome.restarted)} VMs restart" in text
+    assert f"{len(outcome.restarted)} VMs get a GPU" in text
     landed = {to for _, _, to in outcome.restarted}
     group = next(shape for shape in slide.shapes if shape.shape_type == 6)
     shown = [shape.text_frame.text for shape in group.shapes if shape.has_text_frame]
@@ -528,7 +528,7 @@ def test_growth_or_power_by_what_the_plan_does(made: Made) -> None:
 def test_decisions_and_steps_have_an_owner_and_a_day(shown: tuple[Plan, Any]) -> None:
     plan, show = shown
     decided, steps = (table(slide)[1:] for slide in main_slides(show)[-2:])
-    assert 3 <= len(decided) <= 4 and 1 <= len(steps) <= 6
+    assert 3 <= len(decided) <= 5 and 1 <= len(steps) <= 6
     for row in (*decided, *steps):
         assert row[1] in OWNERS.values() and re.fullmatch(r"\d{4}-\d\d-\d\d", row[2])
     rest = [

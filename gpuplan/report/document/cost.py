@@ -82,7 +82,7 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     return chapter(
         title,
         Paragraph(lead, "lead"),
-        Paragraph(f"{gpu_hour}.") if gpu_hour else None,
+        Paragraph(said("cost.hours discounted", text=gpu_hour)) if gpu_hour else None,
         left_out if costs.excludes else None,
         Paragraph(said("cost.not part of the", outside=outside), "note") if outside else None,
         Paragraph(growth, "note") if growth else None,

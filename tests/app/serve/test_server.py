@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from browsing import until
-from waiting import LIMIT_S
+from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
 
@@ -353,8 +353,20 @@ def test_notice_when_the_kernel_dies(shared: Any, tab: Callable[..., Any]) -> No
     assert dialog.count() == 0
 
 
+def rested(pid: int) -> None:
+    """Wait until a process has done what it was started for: its notebook has run, and it waits for a page."""
+    seen: list[list[str]] = []
+
+    def same() -> bool:
+        seen.append(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11:13])
+        return seen[-50:] == 50 * seen[-1:]
+
+    soon(same)
+
+
 def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, tab: Callable[..., Any]) -> None:
     (warm,) = shared.wait_kernels(1)
+    rested(warm)
     os.kill(warm, signal.SIGKILL)
     visit = tab().open(shared.url, "clicked 0")
     assert told(visit)["pid"] != warm

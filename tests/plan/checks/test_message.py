@@ -344,6 +344,15 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "training": {"model": "llama-3.1-70b", "hosts": 1},
         },
     ),
+    "no-port-leads-out": (
+        "warn",
+        {
+            "groups": one(people=18, gpus_each=1),
+            "network": {"link_gbit_s": 100, "transport": "pvrdma"},
+            **L40S,
+        },
+    ),  # 6 hosts with 2 ports on the busier leaf, and 4 links between the leaves: 16
+    "host-beyond-price": ("note", {"groups": one(people=4, gpus_each=1, memory_gib_each=400)}),
     "many-ports": ("warn", {"groups": one(), "network": {"link_gbit_s": 10, "other_gbit_s": 90}}),
     "roce-v1-does-not-route": (
         "warn",
