@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
+from gpuplan.catalog import SEASONS, offset_min, zone_of
 from gpuplan.models.demand import working_hours
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan, make_plan
@@ -143,7 +143,7 @@ class RuleAnswer:
 def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     """GPUs that the groups would demand by each rule, every other input being the same; None where no answer is known."""
     scenario = plan.scenario
-    gpus = gpus_by_rule(scenario, plan.catalog)
+    gpus = gpus_by_rule(plan)
     method, chosen = method_of(scenario), scenario.demand.rule
     return tuple(
         RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen)
@@ -151,13 +151,12 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     )
 
 
-def gpus_by_rule(scenario: Scenario, catalog: Catalog | None = None) -> dict[str, float]:
-    """GPUs that the groups of a scenario demand by each rule, whatever total it states; a rule without an answer is left out."""
+def gpus_by_rule(plan: Plan) -> dict[str, float]:
+    """GPUs that the groups of a plan demand by each rule, whatever total it states; a rule without an answer is left out."""
     found: dict[str, float] = {}
     for rule in GROUP_RULES:
         with contextlib.suppress(ScenarioError):
-            asked = make_plan(scenario.with_value("demand.rule", rule), catalog)
-            found[rule] = asked.demand.by_groups.value
+            found[rule] = plan.demand_by(rule).by_groups.value
     return found
 
 

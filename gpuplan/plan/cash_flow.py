@@ -98,6 +98,10 @@ class Flows:
                 unknown[f"{spine_name} switches"] = None
         self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
         self.factors = {name: factor(scenario, catalog, name) for name in RANGED}
+        self.energy_kwh = [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
+        self.kept_hosts = [sum(many.values()) + counts.management_hosts for many in growth.hosts]
+        self.racks = [self._racks(hosts) for hosts in self.kept_hosts] if use.hosts_per_rack else []
+        """What runs in each year from 1, whatever the prices."""
         self.paid: dict[str, list[float]] = {}
         self.facts: dict[str, list[Fact]] = {}
         """What each part rests on."""
@@ -297,24 +301,23 @@ class Flows:
         energy = self.price("electricity-kwh", "Electricity", "kwh")
         space = self.price("rack-year", "Space for a rack", "rack-year")
         people = self.price("administration-host-year", "Administration of a host", "host-year")
-        hosts = [sum(many.values()) + self.counts.management_hosts for many in self.growth.hosts]
 
         def yearly(price: Price, many: Iterable[float]) -> list[float]:
             return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]
 
         if energy is not None:
             pue = self.factors["pue"]
-            it = yearly(
-                energy, [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
-            )
+            it = yearly(energy, self.energy_kwh)
             self._pay("Power", it, energy.fact, *use.facts)
             self._pay("Cooling", [paid * (float(pue.value) - 1) for paid in it], energy.fact, pue, *use.facts)
-        if space is not None and use.hosts_per_rack:
-            fabric, managing, each = self.counts.fabric, self.counts.management_hosts, use.hosts_per_rack
-            racks = [racks_at_sites(fabric, many - managing, managing, each) for many in hosts]
-            self._pay("Space", yearly(space, racks), space.fact)
+        if space is not None and self.racks:
+            self._pay("Space", yearly(space, self.racks), space.fact)
         if people is not None:
-            self._pay("Administration", yearly(people, hosts), people.fact)
+            self._pay("Administration", yearly(people, self.kept_hosts), people.fact)
+
+    def _racks(self, hosts: int) -> int:
+        managing = self.counts.management_hosts
+        return racks_at_sites(self.counts.fabric, hosts - managing, managing, self.use.hosts_per_rack)
 
     def _typical_w(self, year: int) -> float:
         """Typical power of hosts and switches in a year from 1, without cooling."""

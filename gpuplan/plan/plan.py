@@ -167,6 +167,13 @@ class Plan(Carded):
         """VMs and GPUs of each group."""
         return demand_of(self._trail("demand"), self.sized, self.catalog, self.weighed)
 
+    def demand_by(self, rule: str) -> Demand:
+        """The demand by another sizing rule, all other inputs being the same. Raises a ScenarioError where that rule has no answer."""
+        other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog)
+        if problems := scenario_problems(other.scenario, other.catalog, lambda: other.sized):
+            raise ScenarioError(problems)
+        return other.demand
+
     @cached_property
     @_worded
     def requests(self) -> Requests:

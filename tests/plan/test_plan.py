@@ -452,7 +452,7 @@ def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, A
     alone = make_plan(scenario, CATALOG)
     assert (alone.costs, alone.totals) == (plan.costs, plan.totals)
     rule = "sum" if scenario.demand.rule == "stated" else scenario.demand.rule
-    own = gpus_by_rule(scenario, CATALOG).get(rule)
+    own = gpus_by_rule(plan).get(rule)
     assert own == plan.lines["demand.groups_gpus"].value
 
 
