@@ -162,7 +162,7 @@ def _difference(each: Alternative) -> Cell:
 
 
 def count_over_years(counts: Sequence[int]) -> str:
-    """A count at the start, and what it grows to: ``10, growing to 19``."""
+    """A count at the start, and what it grows to: ``10 → 19``."""
     grown = said("table.growing to", hosts=number(counts[-1])) if counts[-1] > counts[0] else ""
     return f"{number(counts[0])}{grown}"
 

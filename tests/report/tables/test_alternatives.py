@@ -32,7 +32,7 @@ def test_a_cost_with_growth_stands_beside_the_hosts_that_it_is_for(plans: dict[s
     plan = plans["current"]
     assert plan.costs is not None
     first, last = plan.costs.hosts[0], plan.costs.hosts[-1]
-    assert texts(tables.alternatives(plan))[0][2] == f"{first}, growing to {last}"
+    assert texts(tables.alternatives(plan))[0][2] == f"{first} → {last}"
     row = records(tables.alternatives(plan))[0]
     assert (row["hosts"], row["hosts_at_end"]) == (first, last)
     assert tables.count_over_years((4, 4, 4)) == "4"
