@@ -456,19 +456,28 @@ def lines(plan: Plan, *starts: str) -> Table:
         (
             Column("key", said("table.lines.key")),
             Column("label", said("table.lines.label")),
-            Column(
-                "value", said("table.lines.value"), "number", of=lambda line: Cell(line.value, line=line.key)
-            ),
+            Column("value", said("table.lines.value"), "number", of=_line_value),
             Column("unit", said("table.lines.unit"), words=lambda unit: "" if unit == "1" else unit),
             Column("formula", said("table.lines.formula"), of=formula_text),
             Column("basis", said("table.lines.basis"), "basis"),
             Column("sources", said("table.lines.sources"), "sources"),
+            Column("text", said("table.lines.text"), detail=True, of=_line_text),
             Column("inputs", said("table.lines.inputs"), detail=True, of=_inputs),
             Column("meaning", said("table.lines.meaning"), detail=True, of="sentence"),
             Column("model", said("table.lines.model"), detail=True, of="function"),
         ),
         [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
     )
+
+
+def _line_value(line: Line) -> Cell:
+    """A number; what is a text instead, such as a size, is read as one, and a program finds it beside."""
+    text = _line_text(line)
+    return Cell(None, words=text, line=line.key) if text else Cell(line.value, line=line.key)
+
+
+def _line_text(line: Line) -> str:
+    return line.value if isinstance(line.value, str) else ""
 
 
 def _inputs(line: Line) -> str:

@@ -72,10 +72,11 @@ def test_in_short_each_alternative_has_its_cost_and_of_the_rents_the_cheapest(ca
     book = book_of(catalog, "current")
     found = alternatives(book.plan)
     shown = rows(step.in_short_data(book))
-    assert list(shown)[:4] == [
+    assert list(shown)[:5] == [
         "This design",
         "No host failure covered (N+0)",
         "Two failures covered (N+2)",
+        "4 x H100 PCIe 80GB",
         "Silos",
     ]
     rented = [each for each in found if each.key.startswith("rent-")]

@@ -80,7 +80,7 @@ def test_the_message_of_the_step_counts_as_the_strip_does(catalog: Catalog, name
     book = Workbook(catalog, load_scenario(name))
     said = PAGE.message(book).sentence
     (shown,) = (f for f in strip_data(book)["figures"] if f["key"] == "messages")
-    words = {"1": "one", "2": "two", "3": "three"}
+    words = {"1": "one", "2": "two", "3": "three", "4": "four"}
     assert f"{words[shown['value']]} point" in said
     assert f"{shown['note']} to confirm." in said
     badges = {tab.name: tab.badge(book) for tab in PAGE.tabs}
