@@ -297,9 +297,9 @@ class Flows:
     def _running(self) -> None:
         """Power and cooling, space, and people: paid at the end of each year."""
         use = self.use
-        energy = self.price("electricity-kwh", "Electricity", "kwh")
-        space = self.price("rack-year", "Space for a rack", "rack-year")
-        people = self.price("administration-host-year", "Administration of a host", "host-year")
+        energy = self.price("electricity-kwh", said("cost.electricity"), "kwh")
+        space = self.price("rack-year", said("cost.space"), "rack-year")
+        people = self.price("administration-host-year", said("cost.administration"), "host-year")
 
         def yearly(price: Price, many: Iterable[float]) -> list[float]:
             return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]

@@ -81,7 +81,7 @@ def peak_words(plan: Plan) -> str:
         gpus=gpus,
         when=moment(week.peak_quarter),
         season=season,
-        everybody=number(mean_gpus(week.everybody_gpus)),
+        at_once=number(mean_gpus(week.everybody_gpus)),
         saved=number(saved_gpus(week)),
     )
 
