@@ -15,7 +15,7 @@ from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
-from gpuplan.report.traffic_report import said as started
+from gpuplan.report.traffic_report import started
 from gpuplan.wording import (
     METHOD_NAMES,
     amount,
