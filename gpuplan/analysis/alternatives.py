@@ -15,7 +15,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power_on import distinct
 from gpuplan.scenario import ScenarioError
-from gpuplan.wording import NAMES, amount, hours, said, stated_percent
+from gpuplan.wording import NAMES, hours, said, stated_percent
 
 IN_SHORT = NAMES["alternative in short"]
 
@@ -95,7 +95,7 @@ def _ends(plan: Plan) -> tuple[float | None, float | None]:
 
 
 def _posture_name(plan: Plan) -> str:
-    return f"This design, N+{plan.scenario.availability.host_failures}"
+    return said("alternative.plan", failures=plan.scenario.availability.host_failures)
 
 
 def _postures(plan: Plan, of: Costs) -> Iterator[Planned]:
@@ -109,32 +109,33 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Planned]:
             continue
         if other.costs is None:
             continue
-        told = (
-            f"capacity shortfall {hours(short[failures])} a year instead of {hours(short[chosen])}"
-            if failures in short
-            else ""
-        )
-        if failures < chosen:
-            lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
-            told = f"a failed host leaves {amount(lost, 'VM')} without a GPU; {told}" if lost > 0 else told
+        told = []
+        lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
+        if failures < chosen and lost > 0:
+            told.append(said("alternative.failure", lost=lost))
+        if failures in short:
+            told.append(
+                said("alternative.shortfall", there=hours(short[failures]), here=hours(short[chosen]))
+            )
         key = f"n{failures}"
-        yield _priced(other, of, key, IN_SHORT[key], told.removesuffix("; "))
+        yield _priced(other, of, key, IN_SHORT[key], "; ".join(told))
 
 
 def _orders(plan: Plan, of: Costs) -> Iterator[Planned]:
     """The other rule by which hosts are enough: the best arrangement, or orders of power-on where hosts help them."""
     asked = plan.scenario.availability
     share = stated_percent(asked.orders_share)
-    gained = f"every VM starts in {share} of the power-on orders"
+    gained = said("alternative.every vm starts", share=share)
     if asked.sized_for == "orders":
         best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
         if best.costs and best.totals.hosts < plan.totals.hosts:
-            gained = gained if _reached(plan) else "VMs start in more power-on orders"
-            yield _priced(best, of, "best", "Hosts for the best arrangement", f"no guarantee that {gained}")
+            gained = gained if _reached(plan) else said("alternative.more orders")
+            told = said("alternative.best gives up", gained=gained)
+            yield _priced(best, of, "best", said("alternative.best"), told)
     elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
         other = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
         if other.costs and other.totals.hosts > plan.totals.hosts and _reached(other):
-            yield _priced(other, of, "orders", f"Hosts for {share} of power-on orders", gained)
+            yield _priced(other, of, "orders", said("alternative.orders", share=share), gained)
 
 
 def _reached(plan: Plan) -> bool:
@@ -188,10 +189,10 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
         )
         for name in ("hosts", "gpus")
     ]
-    told = "no sharing: one group's GPUs are idle while another group waits"
+    told = said("alternative.silos give up")
     left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
     low, high = (of.net_present + more + priced.sum(end) - priced.sum(net_present) for end in (_low, _high))
-    name = "Silos: separate hosts for each group, shared switches"
+    name = said("alternative.silos")
     found = Alternative(
         "silos", name, counts[0], counts[1], of.net_present + more, low, high, more, told, left_out
     )
@@ -206,19 +207,13 @@ def _high(plan: Plan) -> float:
     return plan.cost_ranges.net_present[1] if plan.cost_ranges else net_present(plan)
 
 
-GIVES_UP = {
-    "on-demand": "no hosts of your own: data is at the provider, and neither price nor capacity is guaranteed",
-    "": "no hosts of your own: data is at the provider, and every hour is paid, used or not",
-}
-
-
 def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
     """The same GPU-hours rented, by each way that is offered."""
     for found in rent_terms(plan):
-        name = f"Rented {NAMES['rental term'][found.term]}"
         more = found.rent_net_present - of.net_present
         gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
-        told = GIVES_UP.get(found.term, GIVES_UP[""])
+        on_demand = found.term == "on-demand"
+        told = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
         if found.breakeven_utilisation is not None and found.breakeven_utilisation <= 1:
             told += "; " + said(
                 "alternative.rent breaks even",
@@ -228,7 +223,7 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
         key = f"rent-{found.term}"
         low, high = _between_offers(found)
         rented = Alternative(
-            key, _offer(name, found), (), gpus, found.rent_net_present, low, high, more, told, ()
+            key, _rented_name(found), (), gpus, found.rent_net_present, low, high, more, told, ()
         )
         yield rented, None
 
@@ -242,8 +237,11 @@ def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
     return min(prices) * each, max(prices) * each
 
 
-def _offer(name: str, found: RentOrBuy) -> str:
-    return f"{name}, {found.row.provider}" if found.row else name
+def _rented_name(found: RentOrBuy) -> str:
+    term = NAMES["rental term"][found.term]
+    if not found.row:
+        return said("alternative.rent", term=term)
+    return said("alternative.rent from", term=term, provider=found.row.provider)
 
 
 def _without_growth(plan: Plan, of: Costs) -> Iterator[Planned]:
@@ -252,5 +250,5 @@ def _without_growth(plan: Plan, of: Costs) -> Iterator[Planned]:
         return
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     other = make_plan(still, plan.catalog)
-    told = "no growth: today's demand in every year"
-    yield _priced(other, of, "no-growth", "Without growth", told)
+    told = said("alternative.no growth gives up")
+    yield _priced(other, of, "no-growth", said("alternative.no growth"), told)

@@ -9,6 +9,7 @@ from gpuplan.analysis.demand import gpus_without_spare
 from gpuplan.catalog import Row
 from gpuplan.models import cost
 from gpuplan.plan import Plan, make_plan
+from gpuplan.wording import said
 
 TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
 """Ways to rent, those that bind least first; all but the first are paid for whether the GPU is used or not."""
@@ -168,5 +169,5 @@ def no_rental(plan: Plan) -> str:
         for id in rented
         if plan.catalog.gpus[id].value("architecture") == gpu.value("architecture")
     ]
-    near = f" It lists {', '.join(dict.fromkeys(alike))} of the same architecture." if alike else ""
-    return f"The catalog has no rental offer for the {gpu.name}.{near} Enter a rent per GPU-hour to compare."
+    near = said("alternative.no rental near", names=", ".join(dict.fromkeys(alike))) if alike else ""
+    return said("alternative.no rental", gpu=gpu.name, near=near)

@@ -27,7 +27,7 @@ from gpuplan.plan.prices import (
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.trail import Line, Trail, sources_of
 from gpuplan.scenario import Scenario
-from gpuplan.wording import counted, number
+from gpuplan.wording import counted, number, said
 
 DOMAIN = "Workload domain"
 LICENCES = ("Platform licences", "GPU software")
@@ -308,7 +308,7 @@ def _hardware(
     for key in HARDWARE:
         later = max(year[key] for year in years)
         if many[key] or later:
-            rule = "" if many[key] else f"none at the start, {later} for the growth"
+            rule = "" if many[key] else said("bill.for growth", later=later)
             others = instead if key == "servers" else ()
             yield made.material(key, many[key], "", words, rule=rule, instead=others)
 

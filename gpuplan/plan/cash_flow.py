@@ -20,6 +20,7 @@ from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 RESIDUAL = "Residual value"
 """What comes back at the end, the only part below zero."""
@@ -95,7 +96,7 @@ class Flows:
         if spine and not held[0]["spine"]:
             self.spine_w = usual_power_w(catalog.switches[spine]) or 0.0
             if not self.spine_w:
-                unknown[f"{spine_name} switches"] = None
+                unknown[said("cost.switches", name=spine_name)] = None
         self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
         self.factors = {name: factor(scenario, catalog, name) for name in RANGED}
         self.energy_kwh = [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
@@ -111,16 +112,14 @@ class Flows:
         by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
         compute = self.materials.get("compute-hosts")
         left_out = {
-            "Switches and their cables: no design of the fabric": not designed[0],
-            "Switches and cables for growth: the fabric cannot grow that far": designed[0]
-            and not all(designed),
-            "Links between the fabrics": self.counts.several_fabrics(self.growth.hosts),
-            "Hardware support of existing hosts": self.counts.existing,
-            "Space: one host alone exceeds the rack limit": not self.use.hosts_per_rack,
-            f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
-            "Licences for the management hosts": self.counts.management_hosts and not by_core,
-            "Licences, power, space and administration of compute hosts": compute is not None
-            and compute.status == "bought",
+            said("cost.excludes switches"): not designed[0],
+            said("cost.excludes growth of switches"): designed[0] and not all(designed),
+            said("cost.excludes links"): self.counts.several_fabrics(self.growth.hosts),
+            said("cost.excludes support"): self.counts.existing,
+            said("cost.excludes space"): not self.use.hosts_per_rack,
+            said("cost.excludes electricity", names=", ".join(unknown_power)): unknown_power,
+            said("cost.excludes licences"): self.counts.management_hosts and not by_core,
+            said("cost.excludes compute hosts"): compute is not None and compute.status == "bought",
         }
         return tuple(words for words, holds in left_out.items() if holds)
 
@@ -298,9 +297,9 @@ class Flows:
     def _running(self) -> None:
         """Power and cooling, space, and people: paid at the end of each year."""
         use = self.use
-        energy = self.price("electricity-kwh", "Electricity", "kwh")
-        space = self.price("rack-year", "Space for a rack", "rack-year")
-        people = self.price("administration-host-year", "Administration of a host", "host-year")
+        energy = self.price("electricity-kwh", said("cost.electricity"), "kwh")
+        space = self.price("rack-year", said("cost.space"), "rack-year")
+        people = self.price("administration-host-year", said("cost.administration"), "host-year")
 
         def yearly(price: Price, many: Iterable[float]) -> list[float]:
             return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]

@@ -8,7 +8,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.plan.weighing import stun_limit_s
-from gpuplan.wording import number
+from gpuplan.wording import said
 
 VMOTION_GBIT_S = 10
 """The least that vMotion of VMs with vGPUs wants, by the rule ``vmotion-network``."""
@@ -56,10 +56,10 @@ def _vmotion(plan: Plan) -> list[LinkVerdict]:
     limit = stun_limit_s(plan.scenario, plan.catalog)
     longest = max((g.stun_s for g in moved if g.stun_s is not None), default=None)
     if plan.scenario.network.link_gbit_s < VMOTION_GBIT_S:
-        verdict, words = "bad", f"VMs with vGPUs want {VMOTION_GBIT_S} Gbit/s"
+        verdict, words = "bad", said("network.vmotion wants", speed=VMOTION_GBIT_S)
     elif longest is None:
-        verdict, words = "unknown", "stun not known"
+        verdict, words = "unknown", said("network.stun not known")
     else:
         verdict = "over" if longest > limit else "unknown" if any(g.stun_not_known for g in moved) else "good"
-        words = f"stun up to {number(round(longest))} s, limit {number(round(limit))} s"
+        words = said("network.stun", longest=round(longest), limit=round(limit))
     return [LinkVerdict("vmotion", "vMotion", "", verdict, words=words)]

@@ -25,7 +25,7 @@ from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
-from gpuplan.wording import number, percent
+from gpuplan.wording import number, percent, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +68,24 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
     rules = {r.id: r for r in catalog.rows("rules")}
     limit = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
     latency = given.latency_us
+    key = "network.rule latency not measured" if latency is None else "network.rule latency"
+    stated = "" if latency is None else written(latency, "g")
     found = [
         Verdict(
             "bitfusion-latency",
             None if latency is None else latency <= limit,
-            f"Recommended round trip of at most {written(limit, 'g')} \u00b5s: "
-            + ("not measured yet" if latency is None else f"{written(latency, 'g')} \u00b5s is stated"),
+            said(key, most=written(limit, "g"), stated=stated),
             "network.latency_us",
             rules["bitfusion-latency"]["source"],
         )
     ]
     several = [g.name for g in remote if g.gpus_each >= 2]
+    key = "network.rule bandwidth" if several else "network.rule bandwidth of none"
     found.append(
         Verdict(
             "bitfusion-bandwidth",
             given.link_gbit_s >= 10 or not several,
-            "10 Gbit/s for a VM with two or more remote GPUs: "
-            + (f"{', '.join(several)} on {given.link_gbit_s} Gbit/s" if several else "no VM has two or more"),
+            said(key, names=", ".join(several), speed=given.link_gbit_s),
             "network.link_gbit_s",
             rules["bitfusion-bandwidth"]["source"],
         )
@@ -93,7 +94,7 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
         Verdict(
             "bitfusion-production",
             given.link_gbit_s >= 40,
-            f"40 to 100 Gbit/s beyond a trial: the link has {given.link_gbit_s} Gbit/s",
+            said("network.rule production", speed=given.link_gbit_s),
             "network.link_gbit_s",
             rules["bitfusion-bandwidth"]["source"],
         )

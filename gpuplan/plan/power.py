@@ -18,10 +18,11 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
 from gpuplan.plan.trail import Given, Line, Trail, resting_on
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 LEAVES, SPINES = "leaf switches", "spine switches"
 
-POWER_OF = "power of "
+POWER_OF = said("power.of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ def _hosts_part(
     draws = [float(peak.value) + (boards(scenario, catalog, n) - new) * board_w for n in hosts]
     height = _host_u(scenario, catalog)
     if height is None:
-        excludes.append("height of the server in the rack")
+        excludes.append(said("power.height of server"))
     return PowerPart(
         "GPU hosts",
         len(hosts),
@@ -230,7 +231,7 @@ def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
 def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> list[PowerPart]:
     """Leaves and spines, as far as their power is known."""
     if fabric.switches is None:
-        excludes.append("switches")
+        excludes.append(said("power.switches"))
         return []
     shape, found = fabric.switches.shape, []
     for name, id, count in (
@@ -242,9 +243,9 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
         item = catalog.switches[id]
         most, height = item.value("max_power_w"), item.value("rack_units_u")
         if most is None:
-            excludes.append(f"{POWER_OF}{item.name} switches")
+            excludes.append(POWER_OF + said("cost.switches", name=item.name))
         if height is None:
-            excludes.append(f"height of {item.name} switches in the rack")
+            excludes.append(said("power.height of switches", name=item.name))
         found.append(
             PowerPart(
                 name,

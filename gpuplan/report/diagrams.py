@@ -31,7 +31,7 @@ from gpuplan.report.drawing import (
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_words
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import MODE_NAMES, amount, counted, number
+from gpuplan.wording import MODE_NAMES, amount, number, said
 
 OTHER = "#b9c0ca"
 """Colour of what belongs to no group."""
@@ -76,8 +76,8 @@ def hosts_svg(plan: Plan) -> str:
     """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
     drawing = Drawing()
     if not plan.pools:
-        drawing.text(0, 20, "No workloads yet, so there is no host.")
-        return drawing.svg(32, "No hosts")
+        drawing.text(0, 20, said("drawing.hosts.none"))
+        return drawing.svg(32, said("drawing.hosts.none about"))
     y = 0.0
     drawn: set[str] = set()
     clusters = clusters_alike(plan)
@@ -87,11 +87,10 @@ def hosts_svg(plan: Plan) -> str:
         y = hosts.draw(y, most)
         drawn |= hosts.drawn
     if (left := len(clusters) - MOST_CLUSTERS) > 0:
-        drawing.text(0, y + SIZE, f"and {counted(left, 'cluster')} filled in other ways", fill=SOFT)
+        drawing.text(0, y + SIZE, said("drawing.hosts.more clusters", clusters=left), fill=SOFT)
         y += LINE + 6
     y = _legend(drawing, plan, drawn, y)
-    hosts_in_all = amount(plan.totals.hosts, "host")
-    return drawing.svg(y, f"{hosts_in_all} with {amount(plan.totals.gpus, 'GPU')}, and their VMs")
+    return drawing.svg(y, said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus))
 
 
 class _Hosts:
@@ -127,8 +126,8 @@ class _Hosts:
             y += high + GAP
         if left := sum(map(len, kinds[len(shown) :])):
             others = len(kinds) - len(shown)
-            ways = f"{number(others)} other ways" if others > 1 else "another way"
-            self.drawing.text(0, y + SIZE, f"and {amount(left, 'host')} filled in {ways}", fill=SOFT)
+            key = "drawing.hosts.other ways" if others > 1 else "drawing.hosts.another way"
+            self.drawing.text(0, y + SIZE, said(key, hosts=left, ways=others), fill=SOFT)
             y += LINE + 6
         return y + 6
 
@@ -140,8 +139,10 @@ class _Hosts:
         name = f"{self.pool.id}-{first + 1}"
         drawing.box(area, fill=PALE if loads else WHITE, dashed=not loads, id=f"host-{name}")
         inside = area.x + PAD, area.x + TILE - PAD, TILE - 2 * PAD
-        word = f"{sum(load.gpus for load in loads)} of {room.gpus}" if loads else "spare"
-        drawing.text(inside[0], area.y + 16, f"Host {number(first + 1)}", bold=True, room=inside[2])
+        key = "drawing.hosts.used" if loads else "drawing.hosts.spare"
+        word = said(key, used=sum(load.gpus for load in loads), gpus=room.gpus)
+        host = said("drawing.hosts.host", number=first + 1)
+        drawing.text(inside[0], area.y + 16, host, bold=True, room=inside[2])
         drawing.text(inside[1], area.y + 16, word, anchor="end", fill=SOFT)
         across, wide, high = _grid(room.gpus)
         for at, load in enumerate(_on_each_gpu(loads, room)):
@@ -156,7 +157,7 @@ class _Hosts:
             elif load:
                 self._shared_gpu(load, place)
         if len(alike) > 1:
-            more = f"{number(len(alike) - 1)} more like this"
+            more = said("drawing.hosts.more alike", more=len(alike) - 1)
             drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
 
     def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
@@ -228,10 +229,10 @@ def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
         drawing.text(x + 38, top + 13 + LINE, about, room=wide - 38, fill=SOFT)
     y += -(-len(entries) // 2) * 40
     if left := len(placed) - len(listed):
-        drawing.text(0, y + SIZE, f"and {counted(left, 'other group')}", fill=SOFT)
+        drawing.text(0, y + SIZE, said("drawing.hosts.more groups", groups=left), fill=SOFT)
         y += LINE
     if missing := plan.totals.unplaced_vms:
-        drawing.text(0, y + SIZE, f"Not drawn: {amount(missing, 'VM')} without a GPU", bold=True)
+        drawing.text(0, y + SIZE, said("drawing.hosts.not drawn", vms=missing), bold=True)
         y += LINE
     return y + 4
 
@@ -249,8 +250,8 @@ def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbo
         entries.append((symbols[UNASSIGNED], group_names(plan)[UNASSIGNED], unassigned_words(plan)))
     if plan.totals.gpus > sum(pool.gpus_occupied for pool in plan.pools):
         spare = any(not host for pool in plan.pools for host in pool.placement)
-        about = "failover capacity" if spare else "no VM is on it"
-        entries.append((Symbol("", WHITE, INK), "Free GPU", about))
+        about = said("drawing.hosts.failover" if spare else "drawing.hosts.no vm")
+        entries.append((Symbol("", WHITE, INK), said("drawing.hosts.free"), about))
     return entries
 
 
@@ -288,9 +289,9 @@ class _Fabric:
         shape, hosts = self.shape, amount(self.found.gpu_hosts, "GPU host")
         spine_y = leaf_y = 4.0
         if shape.spines:
-            head = _head(counted(shape.spines, "spine"), shape.spines - len(self.spine_x))
+            head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
             leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
-        leaves = f"{number(shape.leaves)} leaves{self.switches.where}"
+        leaves = said("drawing.fabric.leaves", leaves=shape.leaves, where=self.switches.where)
         head = _head(leaves, shape.leaves - 2 * len(self.pair_x))
         host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
         self._links(spine_y, leaf_y, host_y)
@@ -299,38 +300,40 @@ class _Fabric:
             self._hosts(x, host_y)
         end = self._words(host_y, hosts, self._host_words())
         y = self._key(max(end, host_y + 60) + 8)
-        return self.drawing.svg(y, f"Fabric: {counted(shape.spines, 'spine')}, {leaves}, {hosts}")
+        key = "drawing.fabric.about" if shape.spines else "drawing.fabric.about without spines"
+        about = said(key, spines=shape.spines, leaves=leaves, hosts=self.found.gpu_hosts)
+        return self.drawing.svg(y, about)
 
-    def _words(self, y: float, head: str, said: Iterable[str]) -> float:
+    def _words(self, y: float, head: str, told: Iterable[str]) -> float:
         """The words at the left of a row, from a height on; the height at which they end."""
         self.drawing.text(0, y + 14, head, bold=True, room=SIDE - 8)
-        lines = [line for text in said for line in wrapped(text, SIDE - 8)]
+        lines = [line for text in told for line in wrapped(text, SIDE - 8)]
         for at, line in enumerate(lines, 1):
             self.drawing.text(0, y + 14 + LINE * at, line, room=SIDE - 8, fill=SOFT)
         return y + 14 + LINE * len(lines) + 4
 
     def _spine_words(self) -> Iterable[str]:
         yield self.switches.spine_name
-        yield f"{amount(self.shape.spine_ports_used, 'port')} used on each"
-        yield "each leaf to each spine:"
+        yield said("drawing.fabric.spine ports", ports=self.shape.spine_ports_used)
+        yield said("drawing.fabric.each leaf")
         yield f"{number(self.shape.links_per_spine)} x {number(self.switches.up_gbit_s)} Gbit/s"
 
     def _leaf_words(self) -> Iterable[str]:
         yield self.switches.leaf_name
-        yield f"up to {counted(self.shape.down_ports_used, 'host port')} used"
+        yield said("drawing.fabric.leaf ports", ports=self.shape.down_ports_used)
         if not self.shape.spines:
-            yield "between the two:"
+            yield said("drawing.fabric.between")
             yield f"{number(self.switches.peer_links)} x {number(self.switches.up_gbit_s)} Gbit/s"
 
     def _host_words(self) -> Iterable[str]:
         found = self.found
-        yield f"each with {counted(found.ports.shared, 'shared port')}"
+        yield said("drawing.fabric.shared ports", ports=found.ports.shared)
         if self.rdma:
-            yield f"and {counted(self.rdma, 'RDMA port')}"
-        yield f"of {number(self.switches.port_gbit_s)} Gbit/s"
+            yield said("drawing.fabric.rdma ports", ports=self.rdma)
+        yield said("drawing.fabric.speed", speed=self.switches.port_gbit_s)
         if compute := found.compute_ports:
-            yield f"and {amount(found.compute_hosts, 'compute host')}, {amount(compute.total, 'port')} each"
-        yield f"at most {number(self.shape.host_links_per_leaf)} to each leaf"
+            yield said("drawing.fabric.compute hosts", hosts=found.compute_hosts, ports=compute.total)
+        yield said("drawing.fabric.to each leaf", links=self.shape.host_links_per_leaf)
 
     def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
         """Links between switches, and from both leaves of a pair to its hosts; wider the more there are."""
@@ -357,13 +360,12 @@ class _Fabric:
     def _switches(self, spine_y: float, leaf_y: float) -> None:
         for at, x in enumerate(self.spine_x, 1):
             wide = min(120, (WIDTH - SIDE) / len(self.spine_x) - 8)
-            self._named_box(x, spine_y, wide, f"Spine {at}", fill="#e8e4f3")
+            self._named_box(x, spine_y, wide, said("drawing.fabric.spine", number=at), fill="#e8e4f3")
         for at, x in enumerate(self.pair_x, 1):
             pair = "" if self.one_pair else str(at)
             for twin, leaf in (("A", x - self.gap), ("B", x + self.gap)):
-                self._named_box(
-                    leaf, leaf_y, min(120, self.cell / 2 - 8), f"Leaf {pair}{twin}", fill="#dfe9f2"
-                )
+                name = said("drawing.fabric.leaf", letter=f"{pair}{twin}")
+                self._named_box(leaf, leaf_y, min(120, self.cell / 2 - 8), name, fill="#dfe9f2")
 
     def _named_box(self, x: float, y: float, wide: float, text: str, *, fill: str) -> None:
         self.drawing.box(Area(x - wide / 2, y, wide, 34), fill=fill, stroke=SOFT)
@@ -387,28 +389,29 @@ class _Fabric:
             for behind in (8, 4, 0) if (count if self.one_pair else each) > 1 else (0,):
                 area = Area(left + behind / 2, y + behind, wide - behind - 4, 44)
                 self.drawing.box(area, fill=fill, stroke=SOFT)
-            text = amount(count, what) if self.one_pair else f"up to {amount(each, 'host')}"
+            text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=each)
             self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
 
     def _key(self, y: float) -> float:
         """What the lines mean, and the oversubscription."""
         drawing, x = self.drawing, 0.0
-        keys = [(OKABE_ITO[0], "", "shared ports, teamed")]
+        keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
         if self.rdma:
-            keys.append((OKABE_ITO[5], "6 3", "RDMA ports, each on its own distributed switch"))
+            keys.append((OKABE_ITO[5], "6 3", said("drawing.fabric.rdma key")))
         for stroke, dashes, text in keys:
             drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
             drawing.text(x + 42, y + 14, text, fill=SOFT)
             x += 42 + text_width(text) + 24
-        said = []
+        told = []
         if self.apart:
-            ports = counted(self.apart, "InfiniBand port")
-            said.append(f"{ports} of each GPU host on a fabric of its own, not drawn")
+            told.append(said("drawing.fabric.infiniband", ports=self.apart))
         ratio, most = self.shape.oversubscription, self.found.max_oversubscription
-        said.append(f"Oversubscription {written(ratio, '.2f')}:1, at most {written(most, 'g')}:1")
-        for at, line in enumerate(said, 1):
+        told.append(
+            said("drawing.fabric.oversubscription", ratio=written(ratio, ".2f"), most=written(most, "g"))
+        )
+        for at, line in enumerate(told, 1):
             drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
-        return y + LINE * (len(said) + 1) + 4
+        return y + LINE * (len(told) + 1) + 4
 
 
 def _spread(count: int) -> list[float]:
@@ -417,7 +420,7 @@ def _spread(count: int) -> list[float]:
 
 
 def _head(text: str, left_out: int) -> str:
-    return f"{text}, {number(left_out)} not drawn" if left_out else text
+    return said("drawing.fabric.not drawn", switches=text, left=left_out) if left_out else text
 
 
 def _width(links: int) -> float:

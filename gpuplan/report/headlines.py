@@ -16,18 +16,14 @@ from gpuplan.plan.training import TrainingUse
 from gpuplan.wording import (
     TRANSPORT_NAMES,
     amount,
-    capital,
     counted,
     headline_money,
-    in_words,
-    percent,
     said,
     target_words,
-    verb,
     whole,
 )
 
-EMPTY = "No workloads yet. Add one to start."
+EMPTY = said("headline.empty")
 
 
 class Headline(NamedTuple):
@@ -41,17 +37,15 @@ class Headline(NamedTuple):
 def workloads(plan: Plan) -> Headline:
     """Who needs how many GPUs."""
     if not plan.groups and plan.pools:
-        stated = amount(whole(plan.totals.gpus_demanded), "GPU")
-        return Headline(
-            f"No workloads: the stated total of {stated} sizes the design.", "Who needs GPUs, and what for."
-        )
+        stated = said("headline.no workloads", gpus=whole(plan.totals.gpus_demanded))
+        return Headline(stated, said("headline.about no workloads"))
     if not plan.groups:
-        return Headline(EMPTY, "Who needs GPUs, and what for.")
+        return Headline(EMPTY, said("headline.about no workloads"))
     needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")
     count = len(plan.groups)
     return Headline(
         said("headline.workloads" if count > 1 else "headline.workload", count=count, needed=needed),
-        "Who needs GPUs, what for, and how each workload gets them.",
+        said("headline.about workloads"),
     )
 
 
@@ -59,7 +53,7 @@ def demand(plan: Plan) -> Headline:
     """How many GPUs are planned, and for which promise."""
     asked, totals = plan.scenario.demand, plan.totals
     if not plan.groups and not plan.pools:
-        return Headline(EMPTY, "When GPUs are needed, and how many.")
+        return Headline(EMPTY, said("headline.about demand"))
     gpus = amount(whole(totals.gpus_demanded), "GPU")
     if plan.scenario.deciding_total_gpus is not None:
         needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
@@ -84,14 +78,14 @@ def hosts(plan: Plan) -> Headline:
     """How many hosts carry the load, and what may fail."""
     totals, placed = plan.totals, plan.placed
     if not plan.pools:
-        return Headline(EMPTY, "Which VM runs on which GPU, and what keeps running when hosts fail.")
+        return Headline(EMPTY, said("headline.about hosts"))
     carry = totals.hosts_for_demand
-    part = "part of " * (placed.state == "missing")
-    first = f"{capital(in_words(carry))} host{'s' * (carry != 1)} {verb(carry, 'carry')} {part}the load"
+    part = " for a part" * (placed.state == "missing")
+    first = said(f"headline.{'host' if carry == 1 else 'hosts'}{part}", hosts=carry)
     if placed.state == "all":
         covered = placed.failures.replace("any host", "any one host", 1)
-        best = " in the best arrangement" * orders_fail(plan.power_on)
-        second = f"; {covered} {verb(max(1, placed.survived), 'are')} covered{best}"
+        key = "headline.covered at best" if orders_fail(plan.power_on) else "headline.covered"
+        second = said(key, failures=covered, count=max(1, placed.survived))
     else:
         second = f". {placed.sentence.rstrip('.')}"
     return Headline(f"{first}{second}.")
@@ -100,7 +94,7 @@ def hosts(plan: Plan) -> Headline:
 def network(plan: Plan) -> Headline:
     """Whether the link is enough for what depends on it."""
     if not plan.groups and not plan.pools:
-        return Headline(EMPTY, "Whether the link is enough for each workload.")
+        return Headline(EMPTY, said("headline.about network"))
     given, found = plan.scenario.network, link_verdicts(plan)
     link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
     sentences = [
@@ -151,17 +145,19 @@ def cost(plan: Plan) -> Headline:
     """What the design costs, and which part is the largest."""
     costs, ends = plan.costs, plan.cost_ranges
     if costs is None:
-        return Headline(EMPTY, "What the design costs, when, and for what.")
+        return Headline(EMPTY, said("headline.about cost"))
     money = headline_money(costs.net_present, costs.currency, ends.net_present if ends else None)
     largest = max(costs.parts, key=lambda part: part.total, default=None)
     share = ""
     if largest and costs.total:
-        share = f" {largest.name}: {percent(largest.total / costs.total)} of the total."
-    missing = len(costs.excludes)
-    left_out = f"; {in_words(missing)} item{'s' * (missing != 1)} {verb(missing, 'are')} not included yet"
+        share = said("headline.largest part", part=largest.name, share=largest.total / costs.total)
+    left_out = ""
+    if missing := len(costs.excludes):
+        key = "headline.one not included" if missing == 1 else "headline.not included"
+        left_out = said(key, items=missing)
     return Headline(
-        f"The design costs {money} over {counted(costs.years, 'year')}{left_out * bool(missing)}.",
-        f"Net present cost, {counted(costs.years, 'year')} at {percent(costs.discount_rate)}.{share}",
+        said("headline.cost", money=money, years=costs.years, left_out=left_out),
+        said("headline.cost over", years=costs.years, rate=costs.discount_rate, largest=share),
     )
 
 
@@ -169,31 +165,34 @@ def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
     """How many decisions the design rests on, and what is to be confirmed; ``messages`` are those of the plan."""
     count = len(plan.decisions)
     if not count:
-        return Headline(EMPTY, "Each decision, its reasons and its implications.")
+        return Headline(EMPTY, said("headline.about design"))
     open_points = to_confirm(plan, check_plan(plan) if messages is None else messages)
-    shaped = f"{capital(in_words(count))} decision{'s' * (count != 1)} {verb(count, 'shape')} the design"
-    return Headline(f"{shaped}; {open_points}.")
+    key = "headline.decision" if count == 1 else "headline.decisions"
+    return Headline(said(key, count=count, points=open_points))
 
 
 def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
     """How many points are to fix and to confirm, and how many planning values, as the strip counts them."""
     stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
     values = len(unconfirmed(plan))
-    fixed = f"{in_words(stops)} point{'s' * (stops != 1)} to fix" if stops else ""
-    points = f"{in_words(warns)} point{'s' * (warns != 1)}" if warns else ""
-    planning = counted(values, "planning value") if values else ""
-    confirmed = " and ".join(filter(None, (points, planning)))
-    return (
-        ", ".join(filter(None, (fixed, confirmed and f"{confirmed} to confirm"))) or "nothing left to confirm"
-    )
+    fixed = said(f"headline.{_point(stops)} to fix", points=stops) if stops else ""
+    points = said(f"headline.{_point(warns)}", points=warns) if warns else ""
+    planning = amount(values, "planning value") if values else ""
+    confirmed = said("headline.and").join(filter(None, (points, planning)))
+    left = said("headline.to confirm", points=confirmed) if confirmed else ""
+    return ", ".join(filter(None, (fixed, left))) or said("headline.nothing to confirm")
+
+
+def _point(count: int) -> str:
+    return "point" if count == 1 else "points"
 
 
 def compare(plan: Plan) -> Headline:
     """What to do while there is no other design to compare with."""
-    about = "Up to four designs side by side."
+    about = said("headline.about compare")
     if not plan.pools:
         return Headline(EMPTY, about)
-    return Headline("Keep this design, change one decision, and see what differs.", about)
+    return Headline(said("headline.compare"), about)
 
 
 HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
@@ -205,8 +204,8 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
     "compare": compare,
     "design": design,
     "deliver": lambda _plan: Headline(
-        "Files for the customer to keep and to check.",
-        "Every file shows the same numbers.",
+        said("headline.deliver"),
+        said("headline.about deliver"),
     ),
 }
 """Step -> its message."""

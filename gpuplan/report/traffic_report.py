@@ -14,7 +14,7 @@ from gpuplan.report.table import records
 from gpuplan.report.tables.audit import few_digits
 from gpuplan.report.tables.traffic import seconds, waits
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import counted, number, percent, share_words, verb
+from gpuplan.wording import number, said, share_words
 
 Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
@@ -55,7 +55,7 @@ def traffic_text(plan: Plan, found: Played) -> str:
     parts = [
         chapter(
             waits(of, [(of.replicas, played)]),
-            *said(of),
+            *started(of),
             "By formula: an M/G/k queue whose speed depends on the requests at once. Simulated: continuous batching, request by request, "
             "in the busiest hour.",
             before=asked(of),
@@ -80,19 +80,33 @@ def asked(of: GroupTraffic) -> str:
     )
 
 
-def said(of: GroupTraffic) -> tuple[str, ...]:
+def started(of: GroupTraffic) -> tuple[str, ...]:
     """What that means for the promise."""
     planned, needed = of.planned, of.needed
-    promise = f"the promised {written(of.first_token_s, 'g')} s"
-    seen = "the queue keeps growing"
+    seen = said("traffic.queue grows")
     if planned.load_share < 1:
         low, high = (seconds(planned.p95_s * part) for part in (of.low, of.high))
-        seen = f"{share_words(0.95)} of the requests start within {seconds(planned.p95_s)} s ({low} to {high}), and {percent(planned.kept_share)} within {promise}"
-    lead = f"Requests arrive unevenly; with {counted(of.replicas, 'replica')} {seen}"
+        seen = said(
+            "traffic.seen",
+            share=share_words(0.95),
+            p95=seconds(planned.p95_s),
+            low=low,
+            high=high,
+            kept=planned.kept_share,
+            first_token=written(of.first_token_s, "g"),
+        )
+    key = "traffic.uneven kept"
     if needed.replicas is None:
-        return (f"{lead}. No number of replicas keeps that for {percent(of.share)}: {needed.why}.",)
-    if needed.replicas == of.replicas:
-        return (f"{lead}.",)
+        key = "traffic.uneven never kept"
+    elif needed.replicas == of.replicas:
+        key = "traffic.uneven"
     return (
-        f"{lead}; {counted(needed.replicas, 'replica')} {verb(needed.replicas, 'keep')} it for {percent(of.share)}.",
+        said(
+            key,
+            replicas=of.replicas,
+            seen=seen,
+            needed=needed.replicas,
+            share=of.share,
+            why=needed.why,
+        ),
     )

@@ -11,7 +11,7 @@ from gpuplan.analysis.llm_traffic import played, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm.traffic import GroupTraffic
-from gpuplan.report.traffic_report import asked, said, traffic_dict, traffic_text
+from gpuplan.report.traffic_report import asked, started, traffic_dict, traffic_text
 
 
 def traffic(catalog: Catalog, **given: object) -> GroupTraffic:
@@ -42,9 +42,9 @@ def test_bursts_are_named(catalog: Catalog) -> None:
 
 def test_what_cannot_be_kept_is_said(catalog: Catalog) -> None:
     sooner = dataclasses.replace(traffic(catalog), first_token_s=0.2)
-    assert "No number of replicas keeps that for 95 %" in said(sooner)[0]
+    assert "No number of replicas keeps that for 95 %" in started(sooner)[0]
     few = dataclasses.replace(traffic(catalog, requests_per_s=60), replicas=1)
-    assert "the queue keeps growing; " in said(few)[0]
+    assert "the queue keeps growing; " in started(few)[0]
     enough = few.needed.replicas
-    assert f"{enough} replicas keep it for 95 %" in said(few)[0]
-    assert "keep it" not in said(dataclasses.replace(few, replicas=enough))[0]
+    assert f"{enough} replicas keep it for 95 %" in started(few)[0]
+    assert "keep it" not in started(dataclasses.replace(few, replicas=enough))[0]

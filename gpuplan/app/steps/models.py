@@ -14,7 +14,7 @@ from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
-from gpuplan.report.traffic_report import said
+from gpuplan.report.traffic_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
@@ -164,7 +164,7 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
         f"A replica handles {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
         f"{number(made.limits.first_token)} by the first token."
     ]
-    notes += said(traffic_of(workbook.plan, made.id))
+    notes += started(traffic_of(workbook.plan, made.id))
     fewer = made.steps[0]
     if fewer.replicas < made.replicas:
         notes.append(

@@ -16,7 +16,7 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show, sites_people, vms_text
-from gpuplan.wording import amount, number, rough
+from gpuplan.wording import number, rough, said
 
 
 class Encoder(NamedTuple):
@@ -80,8 +80,9 @@ class Retrieval:
     @property
     def said(self) -> str:
         """Its task, in words."""
-        reranked = "".join(f"reranked by {model.name}, " for model in self.models[1:])
-        return f"{reranked}{rough(self.queries_per_s)} queries a second over {number(self.passages)} passages"
+        reranked = "".join(said("llm.reranked", model=model.name) for model in self.models[1:])
+        queries = rough(self.queries_per_s)
+        return said("llm.queries", reranked=reranked, queries=queries, passages=self.passages)
 
     @property
     def database(self) -> str:
@@ -264,8 +265,12 @@ def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
 
 def why_share(made: Retrieval) -> str:
     """What the work and the database come to."""
-    return (
-        f"Embedding and reranking take {rough(made.busy_gpus)} GPUs at the peak; embedding all passages once takes {rough(made.indexing_h)} GPU-hours. "
-        f"The index takes {rough(made.index_gib)} GiB a copy: {amount(made.database_vms, 'VM')} of {number(made.database_vcpus)} vCPUs and "
-        f"{number(made.database_gib)} GiB"
+    return said(
+        "llm.why share",
+        busy=rough(made.busy_gpus),
+        indexing=rough(made.indexing_h),
+        index=rough(made.index_gib),
+        vms=made.database_vms,
+        vcpus=made.database_vcpus,
+        memory=made.database_gib,
     )

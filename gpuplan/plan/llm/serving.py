@@ -19,7 +19,7 @@ from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.scenario import ScenarioError, sites_people
-from gpuplan.wording import amount, number, stated_percent
+from gpuplan.wording import amount, number, said, stated_percent
 
 
 class Size(NamedTuple):
@@ -136,17 +136,14 @@ class Serving:
         """Who uses it, in words."""
         asks = self.asks
         if asks["requests_per_s"] is not None:
-            return f"{number(asks['requests_per_s'])} requests a second"
-        return f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} concurrent"
+            return said("llm.requests", requests=asks["requests_per_s"])
+        return said("llm.users", people=asks["people"], share=stated_percent(asks["active_share"]))
 
     @property
     def promises(self) -> str:
         """What they ask for and are promised, in words."""
-        asks = self.asks
-        return (
-            f"{number(asks['tokens_in'])} tokens in, {number(asks['tokens_out'])} out, first token within "
-            f"{number(asks['first_token_s'])} s, then {number(asks['tokens_per_s'])} tokens/s"
-        )
+        asked = ("tokens_in", "tokens_out", "first_token_s", "tokens_per_s")
+        return said("llm.promises", **{name: self.asks[name] for name in asked})
 
     @property
     def said(self) -> str:
@@ -494,14 +491,10 @@ def why_size(made: Serving) -> str:
         if not size.found:
             limit = "first_token" if size.late else size.limits.by
             cannot.setdefault(NO_WAY[limit], []).append(number(size.gpus))
-    said = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
-    said += [
-        f"with {number(size.gpus)} it is {amount(size.gpus_in_all, 'GPU')} in all"
-        for size in others
-        if size.found
-    ]
-    return "; ".join(said)
+    told = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
+    told += [said("llm.size", gpus=size.gpus, in_all=size.gpus_in_all) for size in others if size.found]
+    return "; ".join(told)
 
 
-NO_WAY = {"memory": "too little memory", "speed": "too slow", "first_token": "first token too late"}
+NO_WAY = {limit: said(f"llm.no way {limit}") for limit in ("memory", "speed", "first_token")}
 """What limits a replica -> why it cannot be."""

@@ -18,10 +18,10 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm_training import LlmTraining, LlmTrainingUse, tuning
 from gpuplan.plan.trail import Trail, resting_on
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, hours_length_h, show
-from gpuplan.wording import amount, number, rough
+from gpuplan.wording import NAMES, amount, rough, said
 
 MILLION = 1_000_000
-METHODS = {"full": "all weights", "lora": "LoRA", "qlora": "QLoRA"}
+METHODS = NAMES["training method"]
 
 
 class JobSize(NamedTuple):
@@ -72,8 +72,8 @@ class Tuning:
     @property
     def said(self) -> str:
         """What a job is, in words."""
-        jobs = "" if self.jobs_per_day is None else f"{number(self.jobs_per_day)} jobs per day, "
-        return f"{METHODS[self.method]}, {jobs}{number(self.tokens)} million tokens each"
+        key = "llm.job" if self.jobs_per_day is None else "llm.jobs"
+        return said(key, method=METHODS[self.method], jobs=self.jobs_per_day, tokens=self.tokens)
 
     @property
     def ends_late(self) -> bool:
@@ -204,6 +204,4 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
 
 def why_job(made: Tuning) -> str:
     """What a job would take on other GPUs of one host."""
-    return "; ".join(
-        f"on {amount(size.gpus, 'GPU')} a job takes {rough(size.hours)} h" for size in made.sizes
-    )
+    return "; ".join(said("llm.job on", gpus=size.gpus, hours=rough(size.hours)) for size in made.sizes)

@@ -8,9 +8,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, names_below, told_apart
 from gpuplan.report.colours import OKABE_ITO
+from gpuplan.wording import said
 
-TITLE = {"text": "GPUs left after host failures", "subtitle": "dashed: GPUs occupied by the placed VMs"}
-STATES = {True: "all VMs fit", False: "not all VMs fit", None: "not known"}
+TITLE = {"text": said("chart.capacity.title"), "subtitle": said("chart.capacity.subtitle")}
+STATES = {
+    fits: said(f"chart.capacity.{state}")
+    for fits, state in ((True, "all fit"), (False, "not all fit"), (None, "not known"))
+}
 """Whether every VM on the hosts has a place again after a loss."""
 
 
@@ -22,7 +26,7 @@ def capacity_rows(plan: Plan) -> list[dict[str, Any]]:
     ]
     return [
         {
-            "pool": pool.name if pool.id == pool.kind else f"{pool.name}, the tightest",
+            "pool": pool.name if pool.id == pool.kind else said("chart.capacity.tightest", pool=pool.name),
             "lost": level.lost,
             "left": level.gpus_left,
             "occupied": pool.gpus_occupied,
@@ -42,16 +46,16 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     left, lost = field("left"), field("lost", "ordinal")
     shown = {state: colours[state] for state in domain}
     tips = [
-        lost | {"title": "Hosts failed"},
-        left | {"title": "GPUs left"},
-        field("occupied", title="GPUs occupied"),
-        field("state", "nominal", title="Placement"),
+        lost | {"title": said("chart.capacity.lost")},
+        left | {"title": said("chart.capacity.left")},
+        field("occupied", title=said("chart.capacity.occupied")),
+        field("state", "nominal", title=said("chart.capacity.state")),
     ]
     bars = {
         "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
         "encoding": {
-            "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
-            "y": lost | {"title": "Hosts failed"},
+            "x": left | {"title": said("chart.capacity.left"), "axis": {"tickMinStep": 1}},
+            "y": lost | {"title": said("chart.capacity.lost")},
             "color": told_apart("state", shown, {"orient": "bottom", **names_below(look)}),
             "tooltip": tips,
         },
@@ -67,7 +71,7 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     layered = {
         "width": 260 if many else 560 if look.paper else "container",
         "height": {"step": 30},
-        "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
+        "description": said("chart.capacity.about"),
         "layer": [bars, words, rule],
     }
     column = {"column": field("pool", "nominal", title=None, sort=None)}

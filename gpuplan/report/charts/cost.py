@@ -20,7 +20,7 @@ from gpuplan.report.charts.look import (
 )
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import money, short_number
+from gpuplan.wording import money, said, short_number
 
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part of it has room for its letter."""
@@ -32,7 +32,10 @@ HALF_BAR = 0.42
 
 def year_names(costs: Costs) -> list[str]:
     """The start, and the years after it."""
-    return ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
+    return [
+        said("chart.years.start"),
+        *(said("chart.years.year", year=year) for year in range(1, costs.years + 1)),
+    ]
 
 
 def years_rows(costs: Costs) -> dict[str, Any]:
@@ -86,7 +89,10 @@ def years_chart(data: Spec, look: Look) -> Spec:
         "grid": False,
     }
     x: Spec = {"title": None, "scale": {"zero": False, "nice": False}, "axis": axis}
-    y: Spec = {"title": f"Paid, {data['currency']}", "axis": {"labelExpr": MONEY, "tickCount": 5}}
+    y: Spec = {
+        "title": said("chart.years.axis", currency=data["currency"]),
+        "axis": {"labelExpr": MONEY, "tickCount": 5},
+    }
     parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
     bars = layer(
         data["rows"],
@@ -97,7 +103,9 @@ def years_chart(data: Spec, look: Look) -> Spec:
         y=field("low", **y),
         y2={"field": "high"},
         color=named_colours("part", parts, look, values=[name for name, _ in reversed(parts)]),
-        tooltip=tooltip(part="Part", year="When", words="Paid"),
+        tooltip=tooltip(
+            part=said("chart.years.part"), year=said("chart.years.when"), words=said("chart.years.paid")
+        ),
     )
     bold = {"fontSize": look.small, "fontWeight": 600}
     middle, top = field("middle", **y), field("top", **y)
@@ -105,5 +113,5 @@ def years_chart(data: Spec, look: Look) -> Spec:
     room = f"scale('x', 1) - scale('x', 0) < {SUM_PX} ? 0 : 1"
     how = {"dy": -8, "color": look.ink, "fontWeight": 600, "opacity": {"expr": room}}
     sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
-    about = "What is paid at the start and in each year, by part; the table below has the same figures"
+    about = said("chart.years.about")
     return chart([bars, letters, sums], look, about, 180, 360)

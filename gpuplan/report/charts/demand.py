@@ -25,7 +25,17 @@ from gpuplan.report.charts.look import (
 )
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, mean_gpus, number, percent, stated_percent, whole
+from gpuplan.wording import (
+    DAY_NAMES,
+    METHOD_NAMES,
+    NAMES,
+    mean_gpus,
+    number,
+    percent,
+    said,
+    stated_percent,
+    whole,
+)
 
 LINES = {
     "closed": (OKABE_ITO[0], [1, 0]),
@@ -40,7 +50,7 @@ FLOOR = 1e-6
 NOT_STACKED = {"stack": None}
 """Vega-Lite 5, which JupyterLab draws with, stacks an area along the other axis if one is logarithmic."""
 CHANCE_TITLES = NAMES["chance"]
-SHOWN_DAYS = {2: "Wednesday", 5: "Saturday"}
+SHOWN_DAYS = {2: said("chart.day.weekday"), 5: said("chart.day.weekend")}
 """A weekday and a day of the weekend."""
 DAY_WIDTH = 26
 """Hours from the beginning of one day to that of the next in the chart."""
@@ -54,7 +64,9 @@ def day_rows(
     """GPUs needed on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
     if not plan.groups or not week.everybody_gpus:
         return {}
-    names = {group.id: f"{group.letter} {group.name}" for group in plan.groups} | {"": "\u00b7 other groups"}
+    names = {group.id: f"{group.letter} {group.name}" for group in plan.groups} | {
+        "": said("chart.day.others")
+    }
     numbers = {group.id: 1 + at % len(OKABE_ITO) for at, group in enumerate(plan.scenario.groups)}
     tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
     rows, letters, groups = [], [], []
@@ -107,19 +119,19 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
     """The lines of the chart; where they are close, the words of the lower one are below it."""
     mean, needed = number(mean_gpus(everybody)), number(whole(planned))
     if mean == needed:
-        words = f"planned = all groups at peak: {needed}"
+        words = said("chart.day.planned at peak", gpus=needed)
         return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
     close = abs(everybody - planned) < 0.09 * max(everybody, planned)
     return [
         {
             "gpus": everybody,
-            "words": f"mean with all groups at peak: {mean}",
+            "words": said("chart.day.all at peak", gpus=mean),
             "below": close and everybody < planned,
             "dashed": True,
         },
         {
             "gpus": planned,
-            "words": f"planned: {needed}",
+            "words": said("chart.day.planned", gpus=needed),
             "below": close and planned < everybody,
             "dashed": False,
         },
@@ -134,11 +146,11 @@ def day_chart(data: Spec, look: Look) -> Spec:
     clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
     x = field(
         "x",
-        title=f"Hour, {data['place']}" if look.paper else None,
+        title=said("chart.day.hour", place=data["place"]) if look.paper else None,
         scale={"domain": [0, end], "nice": False},
         axis={"values": hours, "labelExpr": clock, "grid": False},
     )
-    y: Spec = {"title": "GPUs needed on average", "axis": {"tickCount": 5}}
+    y: Spec = {"title": said("chart.day.axis"), "axis": {"tickCount": 5}}
     bars = layer(
         data["rows"],
         "rect",
@@ -148,13 +160,13 @@ def day_chart(data: Spec, look: Look) -> Spec:
         y=field("low", **y),
         y2={"field": "high"},
         color=named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290),
-        tooltip=tooltip(group="Group", clock=data["place"], gpus="GPUs"),
+        tooltip=tooltip(group=said("chart.day.group"), clock=data["place"], gpus=said("chart.day.gpus")),
     )
     bold = {"fontSize": look.small, "fontWeight": 600}
     letters = labels(data["letters"], "letter", bold, x=field("x"), y=field("y", **y), color=as_is("ink"))
     mornings = [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)]
     named = labels(mornings, "day", {"align": "left", "y": -22, "color": look.soft}, x=field("x"))
-    about = "GPUs needed on average in each hour of a Wednesday and a Saturday, stacked by group"
+    about = said("chart.day.about")
     paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
     return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 210, paper_height)
 
@@ -189,11 +201,11 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
         "rows": rows,
         "band": [row for row in rows if row["method"] == METHOD_NAMES["bursty"]],
         "target": known.target.chance,
-        "target_words": f"target {stated_percent(known.target.chance)}",
+        "target_words": said("chart.odds.target", chance=stated_percent(known.target.chance)),
         "installed": known.gpus,
-        "installed_words": f"{number(known.gpus)} GPUs without failover capacity",
+        "installed_words": said("chart.odds.installed", gpus=known.gpus),
         "rule": known.target.rule,
-        "gpus_title": "GPUs",
+        "gpus_title": said("chart.odds.gpus"),
         "simulated": [],
     }
 
@@ -235,17 +247,20 @@ def odds_chart(data: Spec, look: Look) -> Spec:
             y=at_chance,
             color=told_apart("method", {name: ink for name, ink, _ in shown}, key),
             strokeDash=told_apart("method", {name: dashes for name, _, dashes in shown}, key),
-            tooltip=tooltip(method="Assumption", gpus="GPUs", shown="Chance"),
+            tooltip=tooltip(
+                method=said("chart.odds.method"),
+                gpus=said("chart.odds.gpus"),
+                shown=said("chart.odds.chance"),
+            ),
         ),
         *_aims(data, look, at_chance),
     ]
-    about = "How often so many GPUs are too few, by each assumption about arrivals"
+    about = said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about")
     if data["simulated"]:
-        about += ", and as simulated on the hosts"
         seen = [row | {"chance": max(row["chance"], LEAST_CHANCE)} for row in data["simulated"]]
         how = {"filled": True, "size": 60, "color": look.ink, **clip}
-        said = tooltip(gpus="GPUs, simulated on hosts", shown="Chance")
-        layers.append(layer(seen, "point", how, x=x, y=at_chance, tooltip=said))
+        tips = tooltip(gpus=said("chart.odds.simulated"), shown=said("chart.odds.chance"))
+        layers.append(layer(seen, "point", how, x=x, y=at_chance, tooltip=tips))
     return chart(layers, look, about, 250, 360)
 
 
@@ -285,9 +300,12 @@ def week_chart(data: Spec, look: Look) -> Spec:
         data["rows"],
         mark,
         how,
-        x=field("hour", title=f"Hour of the week, {data['zone']}", scale=scale, axis=axis),
+        x=field("hour", title=said("chart.week.hour", zone=data["zone"]), scale=scale, axis=axis),
         y=field("value", title=title, stack="zero" if stacked else None),
         color=told_apart("group", inks, {"orient": "bottom", "columns": 4}),
-        tooltip=[*tooltip(group="Group", when=data["zone"]), field("value", title=title, format=".1f")],
+        tooltip=[
+            *tooltip(group=said("chart.week.group"), when=data["zone"]),
+            field("value", title=title, format=".1f"),
+        ],
     )
-    return chart([use], look, f"{title} in each hour of the week, by group", 180)
+    return chart([use], look, said("chart.week.about", use=title), 180)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.tables.sensitivity import input_words
-from gpuplan.wording import NAMES, amount, hours, money, percent
+from gpuplan.wording import NAMES, amount, hours, money, percent, said
 
-ENDS = {"at its low end": OKABE_ITO[1], "at its high end": OKABE_ITO[3]}
+ENDS = {said("chart.tornado.low"): OKABE_ITO[1], said("chart.tornado.high"): OKABE_ITO[3]}
 """Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
 LINE = 40
@@ -75,19 +75,19 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     inks = {name: LOOKS[name][1] for name in names}
     x = field(
         "cost",
-        title=f"Net present cost, {data['currency']}",
+        title=said("chart.frontier.cost", currency=data["currency"]),
         scale={"zero": False, "nice": True, "padding": 16},
         axis={"labelExpr": MONEY, "tickCount": 6},
     )
     y = field(
         "short_h",
-        title="Capacity shortfall, h a year",
+        title=said("chart.frontier.shortfall axis"),
         scale={"type": "symlog", "constant": 0.01, "nice": False, "domain": [0, 1.3 * most_h or 1]},
         axis={"values": HOURS, "labelExpr": "format(datum.value, '~g')"},
     )
     size = field(
         "waiting",
-        title="Probability of waiting, %",
+        title=said("chart.frontier.waiting axis"),
         scale={"range": [80, 420], "domain": [0, max(1, most_waiting)]},
         legend={
             "orient": "right",
@@ -112,14 +112,17 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
         size=size,
         stroke=strokes,
         tooltip=tooltip(
-            label="Design", money="Net present", hours="Capacity shortfall", wait="Probability of waiting"
+            label=said("chart.frontier.design"),
+            money=said("chart.frontier.net present"),
+            hours=said("chart.frontier.shortfall"),
+            wait=said("chart.frontier.waiting"),
         ),
     )
     beside = {"expr": f"datum.kind == '{WINNER}' ? -9 : 15"}  # two designs may lie side by side
     how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
     named = [row for row in rows if row["kind"] in (WINNER, ASKED)]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
-    about = "Net present cost against capacity shortfall of every priced design; the table below lists the frontier"
+    about = said("chart.frontier.about")
     return chart([designs, words], look, about, 270, 320)
 
 
@@ -134,7 +137,7 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
     rows = [
         {
             "input": bar["label"],
-            "end": f"at its {end} end",
+            "end": said(f"chart.tornado.{end}"),
             "value": value,
             "middle": now,
             "at": input_words(bar, bar[end]),
@@ -148,7 +151,9 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
     return {
         "rows": rows,
         "middle": now,
-        "title": f"Net present cost, {currency}" if view == "cost" else "Hosts",
+        "title": said("chart.frontier.cost", currency=currency)
+        if view == "cost"
+        else said("chart.tornado.hosts"),
         "view": view,
         "inputs": list(dict.fromkeys(row["input"] for row in rows)),
     }
@@ -173,15 +178,15 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
     wide: Spec = {"scale": {"zero": False, "padding": 70}, "axis": {"tickCount": 6, **words}}
     x = field("value", title=data["title"], **wide)
     end = told_apart("end", ENDS, {"orient": "top"})
-    said = tooltip(input="Input", at="Is", words=data["title"])
+    tips = tooltip(input=said("chart.tornado.input"), at=said("chart.tornado.at"), words=data["title"])
     middle = {"field": "middle"}
-    bars = layer(data["rows"], "bar", {"height": 14}, x=x, x2=middle, y=y, color=end, tooltip=said)
+    bars = layer(data["rows"], "bar", {"height": 14}, x=x, x2=middle, y=y, color=end, tooltip=tips)
     ends = []
     for right, align, dx in ((True, "left", 5), (False, "right", -5)):
         rows = [row for row in data["rows"] if row["right"] is right]
         how = {"align": align, "dx": dx, "fontSize": look.small, "color": look.soft}
         ends.append(labels(rows, "at", how, x=x, y=y))
     now = layer([{"value": data["middle"]}], "rule", {"color": look.ink, "strokeWidth": 1.5}, x=x)
-    about = "How far each input moves the answer within its own range; the table below has the same figures"
+    about = said("chart.tornado.about")
     step = {"step": 24 if max(map(len, data["inputs"]), default=0) <= LINE else 32}
     return chart([bars, *ends, now], look, about, step, step)

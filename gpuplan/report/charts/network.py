@@ -10,7 +10,15 @@ from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.plan.scaling import Curve
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, stated_percent, three_digits
+from gpuplan.wording import (
+    TRANSPORT_NAMES,
+    kept_range,
+    kept_share,
+    number,
+    said,
+    stated_percent,
+    three_digits,
+)
 
 CHOSEN = OKABE_ITO[0]
 LINKS = {
@@ -28,10 +36,10 @@ HOSTS = [1, 2, 4, 8, 16, 32, 64]
 
 def curve_name(curve: Curve) -> str:
     """A link and its transport in a few words."""
-    own = " (this design)" if curve.chosen else ""
     how = TRANSPORT_NAMES[curve.transport] if curve.chosen or curve.transport not in RDMA else "RDMA"
     several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
-    return f"{several}{number(curve.link_gbit_s)} Gbit/s {how}{own}"
+    name = f"{several}{number(curve.link_gbit_s)} Gbit/s {how}"
+    return said("chart.scaling.this design", network=name) if curve.chosen else name
 
 
 def curve_look(curve: Curve) -> Spec:
@@ -54,7 +62,7 @@ def scaling_rows(curves: Sequence[Curve], view: str, unit: str) -> Spec:
             "high": step.high,
             "value": step.efficiency if view == "efficiency" else step.per_s,
             "words": f"{kept_share(step.efficiency)} ({kept_range(step.low, step.high)})",
-            "per_s": f"{three_digits(step.per_s)} {unit} a second",
+            "per_s": said("chart.scaling.a second", unit=f"{three_digits(step.per_s)} {unit}"),
             **curve_look(curve),
         }
         for curve in curves
@@ -68,7 +76,9 @@ def _efficiency(lowest: float) -> Spec:
     begin = max(0, math.floor(10 * lowest) / 10)
     sign = per_cent("1 %")[1:]
     return {
-        "title": f"Efficiency, from {stated_percent(begin)} up" if begin else "Efficiency",
+        "title": said("chart.scaling.efficiency from", share=stated_percent(begin))
+        if begin
+        else said("chart.scaling.efficiency"),
         "scale": {"domain": [begin, 1], "zero": False},
         "axis": {"labelExpr": f"format(100 * datum.value, 'd') + '{sign}'", "tickCount": 5},
     }
@@ -82,14 +92,14 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     efficiency = data["view"] == "efficiency"
     x = field(
         "hosts",
-        title="Hosts",
+        title=said("chart.scaling.hosts"),
         scale={"type": "log", "base": 2, "domain": [1, 64]},
         axis={"values": HOSTS, "format": "d", "grid": False},
     )
     y = _efficiency(min((row["low"] for row in data["rows"]), default=0))
     if not efficiency:
         y = {
-            "title": f"{data['unit'].capitalize()} a second",
+            "title": said("chart.scaling.a second", unit=data["unit"].capitalize()),
             "scale": {"type": "log"},
             "axis": {"format": "~s", "tickCount": 5},
         }
@@ -115,8 +125,12 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
         {"filled": True, "size": 46, "opacity": 1},
         **curve,
         shape=as_is("point"),
-        tooltip=tooltip(name="Network", hosts="Hosts", words="Efficiency", per_s="Together"),
+        tooltip=tooltip(
+            name=said("chart.scaling.network"),
+            hosts=said("chart.scaling.hosts"),
+            words=said("chart.scaling.efficiency"),
+            per_s=said("chart.scaling.together"),
+        ),
     )
-    what = "Efficiency" if efficiency else "Throughput"
-    about = f"{what} of training over the number of hosts, the network of this design against others; the table below has the same figures"
+    about = said(f"chart.scaling.about {'efficiency' if efficiency else 'throughput'}")
     return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)

@@ -21,7 +21,7 @@ from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds
 from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
 from gpuplan.report.drawing import WIDTH, clean_text, shortened
 from gpuplan.scenario import pick
-from gpuplan.wording import counted, number
+from gpuplan.wording import said
 
 SVG = "http://www.w3.org/2000/svg"
 NAME_WIDTH = 270
@@ -50,7 +50,7 @@ def years_spec(plan: Plan, look: Look) -> Spec | None:
     costs = plan.costs
     if costs is None or not any(costs.cash):
         return None
-    about = f"What is paid at the start and in each of {counted(costs.years, 'year')}, by part"
+    about = said("chart.years.about on paper", years=costs.years)
     return years_chart(years_rows(costs), look) | {"description": about}
 
 
@@ -64,7 +64,7 @@ def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
         "groups": [(names[name], ink) for name, ink in data["groups"]],
         "rows": [row | {"group": names[row["group"]]} for row in data["rows"]],
     }
-    about = "GPUs needed on average in each hour of a Wednesday and a Saturday, by group"
+    about = said("chart.day.about on paper")
     return day_chart(data | named, look) | {"description": about}
 
 
@@ -79,14 +79,14 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     if not points:
         return None
     data = odds_rows(known, points)
-    lines = [f"GPUs of the {clean_text(shown.name)} without failover capacity,", "in the busiest hours"]
-    said = {
+    lines = [said("chart.odds.gpus of a pool", pool=clean_text(shown.name)), said("chart.odds.when")]
+    on_paper = {
         "rows": _ended(data["rows"]),
         "band": _band(data["band"]),
         "gpus_title": lines if look.below else " ".join(lines),
-        "installed_words": f"this design: {number(known.gpus)}",
+        "installed_words": said("chart.odds.installed on paper", gpus=known.gpus),
     }
-    return odds_chart(data | said, look)
+    return odds_chart(data | on_paper, look)
 
 
 def picture(spec: Spec) -> str:

@@ -11,7 +11,7 @@ from gpuplan.report.document.writing import tabled
 from gpuplan.report.tables.sensitivity import compared
 from gpuplan.wording import said
 
-COMPARED = "Designs compared"
+COMPARED = said("compared.title")
 """Title of the chapter, and name of the sheet."""
 
 

@@ -15,7 +15,7 @@ from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
-from gpuplan.report.traffic_report import said as started
+from gpuplan.report.traffic_report import started
 from gpuplan.wording import (
     METHOD_NAMES,
     amount,
@@ -79,7 +79,9 @@ def _method(plan: Plan) -> str:
         return text
     if stated == needed:
         return said("demand.the customer states the", text=text)
-    return f"{text} The customer states {amount(stated, 'GPU')}; the design provides {amount(whole(plan.totals.gpus_demanded), 'GPU')}."
+    return said(
+        "demand.the customer states another", text=text, stated=stated, gpus=whole(plan.totals.gpus_demanded)
+    )
 
 
 def _day(plan: Plan) -> list[Block]:
@@ -99,7 +101,7 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     asked, blocks = plan.scenario.demand, list[Block]()
     if chances := waits(plan):
         now, after = chances
-        aim = f"No probability of waiting is set as a target; the figure and the table use {stated_percent(asked.chance)}."
+        aim = said("demand.no target", chance=stated_percent(asked.chance))
         if asked.rule in ("wait", "wait-time", "denied"):
             each = asked.for_whom == "each"
             aim = said(

@@ -82,7 +82,7 @@ def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite:
     if not own or len(assumed) == len(own):
         return _origin(plan, f"groups.{group.id}", cite)
     weak = assumed or own
-    words = "partly assumed" if assumed else basis_word(weakest(i.basis for i in own))
+    words = said("requirements.partly assumed") if assumed else basis_word(weakest(i.basis for i in own))
     return capital(words) + cite(dict.fromkeys(source for i in weak for source in i.sources))
 
 
@@ -104,8 +104,8 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     stated = ""
     if asked.stated_gpus is not None:
         decides = plan.scenario.deciding_total_gpus is not None
-        stated = said("requirements.in all as stated", gpus=amount(asked.stated_gpus, "GPU"))
-        stated += "." if decides else "; what the groups need sizes the design."
+        key = "requirements.total decides" if decides else "requirements.groups decide"
+        stated = said(key, gpus=asked.stated_gpus)
     found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return found
@@ -113,10 +113,10 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
     return found | {
         "availability.host_failures": survived if lost else said("requirements.the design need not"),
-        "availability.maintenance_failure_accepted": (
-            "A failure while a host is in maintenance may leave VMs without a GPU."
+        "availability.maintenance_failure_accepted": said(
+            "requirements.maintenance risk"
             if stand.maintenance_failure_accepted
-            else "A failure while a host is in maintenance must leave no VM without a GPU."
+            else "requirements.maintenance covered"
         ),
         "availability.sized_for": (
             ""
@@ -142,10 +142,13 @@ def _group_asks(plan: Plan, group: Group) -> str:
     wishes = [
         words
         for words, wanted in (
-            ("GPUs in the VM's own host", not group.remote_allowed),
-            ("the lowest latency", group.low_latency),
-            ("a guaranteed share of the compute", group.isolation),
-            ("vMotion" if group.vmotion == "needed" else "no need for vMotion", group.vmotion != "auto"),
+            (said("requirements.own host"), not group.remote_allowed),
+            (said("requirements.low latency"), group.low_latency),
+            (said("requirements.isolation"), group.isolation),
+            (
+                said("requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"),
+                group.vmotion != "auto",
+            ),
             (
                 said("requirements.access by", mode=MODE_NAMES.get(group.access, group.access)),
                 group.access != "auto",
@@ -194,7 +197,7 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
                     "requirements.stated see the prices",
                     prices=capital(counted(len(scenario.prices), "price")),
                 ),
-                "Stated",
+                said("requirements.stated"),
             )
         )
     rows += [

@@ -13,7 +13,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, run_words, said, verb
+from gpuplan.wording import NAMES, amount, headline_money, number, percent, run_words, said, verb
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -67,12 +67,12 @@ def what_to_do(message: Message) -> str:
 
 def cost_span(costs: Costs) -> str:
     """Over how long a net present cost is, and what is in it and what is not."""
-    text = f"over {counted(costs.years, 'year')}"
+    text = said("writing.over", years=costs.years)
     if costs.hosts[-1] > costs.hosts[0]:
         text += said("writing.with growth to", hosts=amount(costs.hosts[-1], "host"))
-    text += f"; {headline_money(costs.cash[0], costs.currency)} of it at the start"
+    text += said("writing.at the start", money=headline_money(costs.cash[0], costs.currency))
     left_out = len(costs.excludes)
-    return f"{text}; {counted(left_out, 'item')} {verb(left_out, 'are')} not included" if left_out else text
+    return text + said("writing.not included", items=left_out) if left_out else text
 
 
 def waits(plan: Plan) -> tuple[str, str] | None:

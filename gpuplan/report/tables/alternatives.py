@@ -122,11 +122,10 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
     for each in found[1:]:
         if not each.hosts and not each.excludes:
             continue
-        more, fewer = (_beyond(*both) for both in ((each, found[0]), (found[0], each)))
-        sentence = " but ".join(
-            [*["also excludes " + more] * bool(more), *["does not exclude " + fewer] * bool(fewer)]
-        )
-        if sentence:
+        more, less = (_beyond(*both) for both in ((each, found[0]), (found[0], each)))
+        if more or less:
+            differs = "more and less" if more and less else "more" if more else "less"
+            sentence = said(f"table.excludes {differs}", more=more, less=less)
             names.setdefault(sentence, []).append(each.name)
     return [said("table.the cost", names=", ".join(who), differs=sentence) for sentence, who in names.items()]
 
@@ -145,7 +144,9 @@ def _range(each: Alternative) -> Cell:
     if each.low is None or each.high is None:
         return Cell(None, words=NOTHING)
     _, low, high = rounded_money(each.net_present, (each.low, each.high))
-    return Cell((each.low, each.high), words=f"{low} to {high}" if low else NOTHING, tone="whole")
+    return Cell(
+        (each.low, each.high), words=said("table.range", low=low, high=high) if low else NOTHING, tone="whole"
+    )
 
 
 def _last(counts: Sequence[int]) -> int | None:
@@ -198,7 +199,7 @@ def _rent_words(found: RentOrBuy) -> str:
         price=money(found.gpu_hour_price, found.currency),
     )
     if found.breakeven_utilisation is None:
-        at = "costs the same at any utilisation"
+        at = said("table.costs the same")
     elif found.breakeven_utilisation > 1:
         at = said("table.is cheaper at any", planned=percent(found.utilisation))
     else:
@@ -207,7 +208,7 @@ def _rent_words(found: RentOrBuy) -> str:
             breakeven=percent(found.breakeven_utilisation),
             planned=percent(found.utilisation),
         )
-    when = "buying does not pay off within these years"
+    when = said("table.buying does not pay off")
     if found.crossover_year is not None:
         when = said("table.buying pays off in", year=written(found.crossover_year, ".1f"))
     return f"{term} {at}; {when}."
@@ -220,7 +221,7 @@ def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
         for each in found
         if each.row
     ]
-    return f"Offers: {'; '.join(named)}." if named else said("table.the rent is stated")
+    return said("table.offers are", offers="; ".join(named)) if named else said("table.the rent is stated")
 
 
 def _source(plan: Plan, id: str) -> str:
@@ -232,13 +233,14 @@ def _source(plan: Plan, id: str) -> str:
 def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:
     """What is paid in each year to buy and by each way to rent, or until then."""
     years = range(1, len(found[0].own_cash))
-    ways = [("Buy", found[0].own_cash)]
-    ways += [(f"Rent {TERM_NAMES[each.term]}", each.rent_cash) for each in found]
+    ways = [(said("table.rent_by_year.buy"), found[0].own_cash)]
+    ways += [(said("table.rent_by_year.rent", term=TERM_NAMES[each.term]), each.rent_cash) for each in found]
+    to_date = said("table.rent_by_year.to date")
     return Table(
         "rent_by_year",
-        "Paid to date" if added_up else "Paid each year",
+        to_date if added_up else said("table.rent_by_year"),
         (
-            Column("way", "Paid to date" if added_up else ""),
+            Column("way", to_date if added_up else ""),
             Column("at_start", said("table.rent_by_year.at_start"), "money"),
             *(Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years),
         ),

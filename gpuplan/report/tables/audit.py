@@ -130,14 +130,18 @@ def serving(found: Sequence[Found]) -> Table:
             Column(
                 "spread",
                 said("table.serving.spread"),
-                of=lambda group: (
-                    f"{written(group['spread_in'], 'g')} and {written(group['spread_out'], 'g')}"
+                of=lambda group: said(
+                    "table.serving.and",
+                    spread_in=written(group["spread_in"], "g"),
+                    spread_out=written(group["spread_out"], "g"),
                 ),
             ),
             Column("peakedness", said("table.serving.peakedness"), "number", words=number),
             Column("longest_context", said("table.serving.longest_context"), "number"),
             Column(
-                "when", said("table.serving.when"), of=lambda group: _when({**group, "days": "every day"})
+                "when",
+                said("table.serving.when"),
+                of=lambda group: _when({**group, "days": said("table.serving.every day")}),
             ),
         ),
         found,
@@ -151,7 +155,7 @@ def _gpus_each(group: Found) -> Cell:
 
 def _when(group: Found) -> str:
     if group["hours"] == "00:00-24:00":
-        return "around the clock"
+        return said("table.serving.always")
     return f"{group['hours']} {group['time_zone']}, {group['days']}"
 
 
@@ -172,12 +176,12 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
 
 def few_wait(comparison: Found) -> Table:
     """How many GPUs keep most jobs from waiting long."""
-    limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
-    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs wait longer than {limit}"
+    share, limit = written(100 * comparison["share"], "g"), round(60 * comparison["wait_limit_h"], 3)
+    title = said("table.formulas.few wait", share=share, limit=limit)
     return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
 
 
 def few_denied(comparison: Found) -> Table:
     """How many GPUs keep most jobs from being denied."""
-    title = f"At most {written(100 * comparison['share'], 'g')} % of the jobs denied"
+    title = said("table.formulas.few denied", share=written(100 * comparison["share"], "g"))
     return formulas(comparison["denied"], sum(comparison["hosts"]), title)

@@ -49,7 +49,7 @@ def of_clients(plan: Plan) -> str:
     return said("table.failures.clients") if clients(plan) else ""
 
 
-FITS = {True: "yes", False: "no", None: "not known"}
+FITS = {True: "yes", False: "no", None: said("table.not known")}
 """Whether every VM on the hosts has a place again."""
 
 
@@ -147,7 +147,7 @@ def postures(plan: Plan) -> Table:
 def posture_name(posture: Any) -> Cell:
     """How many host failures a design stands: ``N+1``."""
     name = f"N+{posture.host_failures}"
-    return Cell(name, words=name + " (chosen)" * posture.chosen)
+    return Cell(name, words=said("table.chosen", name=name) if posture.chosen else name)
 
 
 def _in_maintenance(posture: Posture) -> float:
@@ -160,7 +160,10 @@ def _short(posture: Posture) -> bool:
 
 
 def _exposed(posture: Posture) -> Cell:
-    return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * _short(posture))
+    words = hours(posture.exposed_h)
+    return Cell(
+        posture.exposed_h, words=said("table.postures.short", hours=words) if _short(posture) else words
+    )
 
 
 def _outage(posture: Posture) -> Cell:

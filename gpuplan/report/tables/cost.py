@@ -34,13 +34,13 @@ from gpuplan.wording import (
 
 PER = NAMES["per"]
 """Per what a price is, in words."""
-STATUS = {"included": "included", "there": "existing", "to be sized": "to be sized"}
+STATUS = {status: said(f"table.materials.{status}") for status in ("included", "there", "to be sized")}
 """What stands in place of the cost of what is not paid."""
-PAID = {"bought": "at the start", "yearly": "for each year"}
+PAID = {status: said(f"table.materials.{status}") for status in ("bought", "yearly")}
 """When what is paid is paid."""
 NONE = Cell(None, words="")
 """Stands where a row that sums up has nothing to say."""
-INTERNAL = "Internal: not for the customer"
+INTERNAL = said("table.internal")
 """Title of what the customer's version does not have."""
 
 
@@ -83,10 +83,10 @@ def cost_by_year(plan: Plan) -> Table:
         columns,
         costs.parts,
         totals=(
-            (Cell("All parts", tone="total"), *cash, in_all, None),
-            counts("GPU hosts", (None, *costs.hosts)),
-            counts("GPUs", (None, *costs.gpus)),
-            counts("GPU-hours used", (None, *costs.used_gpu_hours)),
+            (Cell(said("table.all parts"), tone="total"), *cash, in_all, None),
+            counts(said("table.cost_by_year.gpu hosts"), (None, *costs.hosts)),
+            counts(said("table.cost_by_year.gpus"), (None, *costs.gpus)),
+            counts(said("table.cost_by_year.hours used"), (None, *costs.used_gpu_hours)),
         ),
         notes=(
             said("table.running costs are paid"),
@@ -118,7 +118,7 @@ def hosts_by_year(costs: Costs) -> Table:
         "hosts_by_year",
         said("table.hosts_by_year"),
         (
-            Column("year", "", words=lambda year: f"Year {year}"),
+            Column("year", "", words=lambda year: said("table.year", year=year)),
             Column("hosts", said("table.hosts_by_year.hosts"), "number"),
             Column("gpus", said("table.hosts_by_year.gpus"), "number"),
             Column("hosts_new", said("table.hosts_by_year.hosts_new"), "number"),
@@ -159,7 +159,7 @@ def cost_by_part(plan: Plan) -> Table:
         return ranges.parts[part.name][at] if ranges else None
 
     empty = Cell(None, words="", tone="total")
-    total = (Cell("All parts", tone="total"), Cell(in_all, line="cost.total", tone="total"))
+    total = (Cell(said("table.all parts"), tone="total"), Cell(in_all, line="cost.total", tone="total"))
     ends = toned(ranges.total if ranges else (None, None), "total")
     return listed(
         "cost_by_part",
@@ -206,7 +206,7 @@ def use_words(plan: Plan) -> str:
     """How much of the time the GPUs are used, and what that rests on where no workload is described."""
     share = percent(plan.costs.utilisation) if plan.costs else ""
     always = not plan.groups and plan.scenario.cost.utilisation is None
-    return said("table.of the time", share=share) + ", counting the stated ones as always in use" * always
+    return said("table.of the time when stated" if always else "table.of the time", share=share)
 
 
 def per_unit(plan: Plan) -> Table:
@@ -215,10 +215,10 @@ def per_unit(plan: Plan) -> Table:
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
         rows += [
-            (said("table.gpu hour", name=name), _unit_price(value, ends, f"cost.gpu_hour_{name}"))
+            (said(f"table.per_unit.{name}"), _unit_price(value, ends, f"cost.{name}"))
             for name, value, ends in (
-                ("used", costs.gpu_hour_used, ranges.gpu_hour_used),
-                ("installed", costs.gpu_hour_installed, ranges.gpu_hour_installed),
+                ("gpu_hour_used", costs.gpu_hour_used, ranges.gpu_hour_used),
+                ("gpu_hour_installed", costs.gpu_hour_installed, ranges.gpu_hour_installed),
             )
             if value is not None
         ]
@@ -226,11 +226,11 @@ def per_unit(plan: Plan) -> Table:
     for each in plan.token_costs.values():
         who = f", {each.name}" if several else ""
         rows += [
-            (f"{unit}{who}", _unit_price(value, None, f"groups.{each.id}.{line}"))
-            for unit, value, line in (
-                ("Million input tokens", each.million_in, "million_in"),
-                ("Million output tokens", each.million_out, "million_out"),
-                ("Per user and month", each.user_month, "user_month"),
+            (said(f"table.per_unit.{line}") + who, _unit_price(value, None, f"groups.{each.id}.{line}"))
+            for line, value in (
+                ("million_in", each.million_in),
+                ("million_out", each.million_out),
+                ("user_month", each.user_month),
             )
             if value is not None
         ]
@@ -341,15 +341,14 @@ def _discount(share: float) -> str:
 
 
 def _price_known(material: Material) -> Cell:
-    return Cell(
-        not material.unknown, words="not known" if material.unknown else "yes" if material.price else ""
-    )
+    words = said("table.not known") if material.unknown else "yes" if material.price else ""
+    return Cell(not material.unknown, words=words)
 
 
 def _price_of_one(material: Material) -> Cell:
     """The price of one and its discount, or why there is none."""
     if material.price is None:
-        unknown = "not known" if material.unknown else STATUS.get(material.status, "")
+        unknown = said("table.not known") if material.unknown else STATUS.get(material.status, "")
         return Cell(None, words=unknown, tone="bad gp-whole" if material.unknown else "small")
     return Cell(material.price.value)
 
@@ -358,7 +357,8 @@ def _paid(material: Material) -> Cell:
     """What all of it costs, at once or a year; nothing where nothing is paid."""
     if material.cost is None or material.status in STATUS:
         return Cell(material.cost, words=None if material.cost is None else NOTHING)
-    yearly = f"{money(material.cost, '').strip()} a year" if material.status == "yearly" else None
+    paid = money(material.cost, "").strip()
+    yearly = said("table.materials.a year", money=paid) if material.status == "yearly" else None
     return Cell(material.cost, words=yearly, line=f"cost.materials.{material.key}")
 
 
@@ -421,9 +421,10 @@ def price_dict(price: Price) -> dict[str, Any]:
 
 
 def _known_price(price: Price) -> dict[str, Any]:
+    day = written_day(price.as_of)
     return price_dict(price) | {
-        "basis": Cell(price.fact.basis, words="stated" if price.stated else None),
-        "as_of": Cell(price.as_of, words=written_day(price.as_of) + " (old)" * price.old),
+        "basis": Cell(price.fact.basis, words=said("table.prices.is stated") if price.stated else None),
+        "as_of": Cell(price.as_of, words=said("table.prices.day old", day=day) if price.old else day),
         "sources": price.fact.sources,
     }
 
@@ -431,7 +432,7 @@ def _known_price(price: Price) -> dict[str, Any]:
 def power(use: PowerUse) -> Table:
     """What draws power and fills the racks."""
     in_all = (
-        Cell("All parts", tone="total"),
+        Cell(said("table.all parts"), tone="total"),
         NONE,
         Cell(use.typical_w, line="power.typical", tone="total"),
         Cell(use.peak_w, line="power.peak", tone="total"),
@@ -462,7 +463,7 @@ def power(use: PowerUse) -> Table:
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
     """What follows from the power in all, and what is not known of it."""
-    racks = "one host exceeds the rack limit, in power or height"
+    racks = said("table.power.beyond a rack")
     if use.racks:
         racks = said(
             "table.with at most each", racks=number(use.racks), hosts=counted(use.hosts_per_rack, "host")
@@ -509,11 +510,11 @@ def growth_words(costs: Costs) -> str:
 
 
 def _watts(part: PowerPart, value: float) -> Cell:
-    return Cell(value) if part.peak_w else Cell(None, words="not known")
+    return Cell(value) if part.peak_w else Cell(None, words=said("table.not known"))
 
 
 def _height(units: float | None) -> str:
-    return "not known" if units is None else f"{number(units)} U"
+    return said("table.not known") if units is None else f"{number(units)} U"
 
 
 def margin(plan: Plan) -> Table | None:

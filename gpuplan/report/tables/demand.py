@@ -32,7 +32,7 @@ from gpuplan.wording import (
     whole,
 )
 
-ALONE, POOLED = "All silos", "Pooled"
+ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 """Rows below the groups: each with hosts of its own, and all on shared ones."""
 
 
@@ -45,19 +45,23 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
             Column(
                 "rule",
                 said("table.rules.rule"),
-                of=lambda a: Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen),
+                of=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
             ),
             Column(
                 "gpus",
                 said("table.rules.gpus"),
                 "number",
-                words=lambda gpus: "not applicable" if gpus is None else number(whole(gpus)),
+                words=lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus)),
             ),
             Column("method", said("table.rules.method"), words=lambda method: METHOD_NAMES.get(method, "")),
             Column("chosen", said("table.rules.chosen"), "yes", detail=True),
         ),
         found,
     )
+
+
+def _chosen(name: str, chosen: bool) -> str:
+    return said("table.chosen", name=name) if chosen else name
 
 
 def saved_gpus(week: WeekDemand) -> float:
@@ -72,10 +76,13 @@ def peak_words(plan: Plan) -> str:
     gpus = amount(mean_gpus(week.peak_gpus), "GPU")
     if not saved_gpus(week):
         return said("table.busiest on average when", gpus=gpus)
-    return (
-        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; if all groups peaked together it would be "
-        f"{number(mean_gpus(week.everybody_gpus))}, so sharing across hours and sites saves "
-        f"{number(saved_gpus(week))}."
+    return said(
+        "table.busiest on average",
+        gpus=gpus,
+        when=moment(week.peak_quarter),
+        season=season,
+        at_once=number(mean_gpus(week.everybody_gpus)),
+        saved=number(saved_gpus(week)),
     )
 
 
@@ -109,7 +116,10 @@ def week(
                 Cell(pool.pool, words=clusters.get(pool.pool)),
                 want.mix.gpus,
                 want.gpus,
-                Cell(hosts, words=f"{hosts}" + " (sized for)" * (at == pool.chosen)),
+                Cell(
+                    hosts,
+                    words=said("table.week.sized for", hosts=hosts) if at == pool.chosen else f"{hosts}",
+                ),
                 when(want.mix),
                 at == pool.chosen,
                 ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
@@ -125,8 +135,9 @@ def methods(found: Methods) -> Table:
     rule = found.target.rule
 
     def formula(answer: MethodAnswer) -> str:
+        name = FORMULA_NAMES.get((answer.method, rule), "")
         together = found.target.each and not held_for_each(answer.method, rule)
-        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together
+        return said("table.methods.together", formula=name) if together else name
 
     return listed(
         "methods",
@@ -147,20 +158,22 @@ def methods(found: Methods) -> Table:
 
 
 def _method(answer: MethodAnswer) -> Cell:
-    return Cell(answer.method, words=METHOD_NAMES[answer.method] + " (chosen)" * answer.chosen)
+    return Cell(answer.method, words=_chosen(METHOD_NAMES[answer.method], answer.chosen))
 
 
 def _gpus(answer: MethodAnswer) -> Cell:
     low, high = answer.low_gpus, answer.high_gpus
-    words = "not applicable" if answer.gpus is None else number(answer.gpus)
+    words = said("table.not applicable") if answer.gpus is None else number(answer.gpus)
     if low is not None and high is not None:
-        words = f"{number(low)} to {number(high)}, {words}"
+        words = said("table.methods.gpus range", low=low, high=high, gpus=words)
     return Cell(answer.gpus, words, low, high)
 
 
 def _chance(answer: MethodAnswer) -> Cell:
     low, high = answer.low_chance, answer.high_chance
-    words = None if low is None or high is None else f"{percent(low)} to {percent(high)}"
+    words = None
+    if low is not None and high is not None:
+        words = said("table.range", low=percent(low), high=percent(high))
     return Cell(answer.chance, words, low, high)
 
 
@@ -182,7 +195,11 @@ def simulated(plan: Plan, found: Simulated) -> Table:
                 detail=True,
                 of=lambda seen: seen["group"] if seen["group"] in names else "",
             ),
-            Column("name", said("table.simulated.name"), of=lambda seen: names.get(seen["group"], "All")),
+            Column(
+                "name",
+                said("table.simulated.name"),
+                of=lambda seen: names.get(seen["group"], said("table.simulated.all")),
+            ),
             Column("requests", said("table.simulated.requests"), "number"),
             Column("waited", said("table.simulated.waited"), "share", of=partial(_uncertain, "waited")),
             Column(
@@ -209,7 +226,7 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
             Column("gpus", said("table.simulated_hosts.gpus"), "number"),
             Column(
                 "chance",
-                f"{CHANCES[rule]}, {'worst group' if each else 'all'}",
+                said(f"table.simulated_hosts.{'worst group' if each else 'all'}", chance=CHANCES[rule]),
                 "share",
                 of=partial(_uncertain, "chance"),
             ),
@@ -241,7 +258,7 @@ def silos(plan: Plan, found: Silos) -> Table:
     """Each group with hosts of its own against all of them on shared ones, in GPUs and hosts."""
     names = {group.id: group.name for group in plan.scenario.groups}
     pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
-    saved = "Saved by sharing" if found.saved_gpus >= 0 else "More than in silos"
+    saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")
     apart = (found.hosts, found.gpus, found.utilisation)
     return listed(
         "silos",
@@ -275,7 +292,7 @@ def growth(found: Sequence[Year]) -> Table:
         "growth",
         said("table.growth"),
         (
-            Column("year", "", words=lambda year: f"Year {year}"),
+            Column("year", "", words=lambda year: said("table.year", year=year)),
             Column("people", said("table.growth.people"), "number"),
             Column(
                 "gpus_demanded",

@@ -47,7 +47,7 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
 
 def works(found: Found) -> Table:
     """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
-    own = found["works"][0]["own"] if found["works"] else "the chosen GPU"
+    own = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
     return listed(
         "works",
         said("table.works", own=own),
@@ -76,12 +76,12 @@ def against(found: Found, option: Found) -> str:
     """What is against a design, and whether it is the recommended one or the one that was asked about."""
     winner, asked = found["winner"], found["asked"]
     if winner is not None and option["candidate"] == winner["candidate"]:
-        said = ["recommended"]
+        told = [said("table.designs.recommended")]
     else:
-        said = list(option["why_not"])
+        told = list(option["why_not"])
     if option["candidate"] == asked["candidate"]:
-        said.insert(0, "the current design")
-    return "; ".join(said)
+        told.insert(0, said("table.designs.current"))
+    return "; ".join(told)
 
 
 def unpriced(found: Found) -> Table:
@@ -140,8 +140,9 @@ def reasons(found: Found) -> Table:
 
 
 def _some(labels: Sequence[str], most: int = 3) -> str:
-    more = f"; and {len(labels) - most} more" if len(labels) > most else ""
-    return "; ".join(labels[:most]) + more
+    names = "; ".join(labels[:most])
+    left = len(labels) - most
+    return said("table.rejected.more", names=names, more=left) if left > 0 else names
 
 
 def every_design(found: Found) -> Table:

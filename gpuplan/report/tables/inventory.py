@@ -50,7 +50,7 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
     if not ours:
         return
     used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
-    sure = "" if found.proven else "; more may fit, as this is not proven"
+    sure = "" if found.proven else said("table.inventory.not proven")
     yield said("table.with every host up", used=number(used), gpus=amount(there, "GPU"), sure=sure)
     pools = whole_pools(plan.pools)
     if len(pools) == 1:
@@ -66,10 +66,7 @@ def _bought(found: Inventory) -> str:
     """What is bought beside hosts already there."""
     left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
     if left:
-        return (
-            f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs differently, so that "
-            "fewer hosts are bought in total."
-        )
+        return said("table.inventory.bought", buys=buys, vms=left)
     if found.buy:
         return said("table.all vms fit there", buys=buys)
     return said("table.all vms fit there 2")

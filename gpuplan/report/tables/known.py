@@ -62,14 +62,14 @@ def planning_values(plan: Plan) -> Table:
     """What is assumed, with its range and why: what the customer has yet to confirm."""
     known = inputs(plan)
     return _known(
-        plan, "planning_values", "Planning values to confirm", [known[key] for key, _ in unconfirmed(plan)]
+        plan, "planning_values", said("table.planning_values"), [known[key] for key, _ in unconfirmed(plan)]
     )
 
 
 def confirmed_values(plan: Plan) -> Table:
     """What was assumed, and the customer has confirmed."""
     found = [each for key, each in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
-    return _known(plan, "confirmed_values", "Confirmed by the customer", found)
+    return _known(plan, "confirmed_values", said("table.confirmed_values"), found)
 
 
 def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
@@ -107,7 +107,7 @@ def stated_at(plan: Plan, key: str) -> str:
 def input_words(plan: Plan, path: str, value: Any) -> str:
     """An input as a reader sees it, with its unit."""
     if value is None or value == "":
-        return "as planned, none stated"
+        return said("table.known.none stated")
     if path.startswith("prices."):
         return money(value, plan.scenario.cost.currency)
     spec = field_of(path)
@@ -128,9 +128,8 @@ def assumed_range(plan: Plan, given: Input) -> str:
     if low is None or high is None or not low <= float(given.value) / scale <= high:
         return ""
     currency, priced = plan.scenario.cost.currency, given.key in _priced(plan)
-    return " to ".join(
-        _share(given.key, n) or (bare_amount(n, currency) if priced else number(n)) for n in (low, high)
-    )
+    ends = (_share(given.key, n) or (bare_amount(n, currency) if priced else number(n)) for n in (low, high))
+    return said("table.range", **dict(zip(("low", "high"), ends, strict=True)))
 
 
 def _in_per_cent(given: Input) -> bool:

@@ -238,7 +238,7 @@ def _way(price: TokenPrice) -> str:
     return f"{WAYS[price.way]}, {price.note}"
 
 
-WAYS = {"rent": "rented GPUs for the same hours", "price": "a hosted service, at a price per token"}
+WAYS = {way: said(f"table.token_prices.{way}") for way in ("rent", "price")}
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:

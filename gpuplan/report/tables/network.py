@@ -16,7 +16,10 @@ from gpuplan.plan.training import TrainingUse
 from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed, two_places
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
 
-MET = {True: "met", False: "not met", None: "not measured"}
+MET = {
+    met: said(f"table.rules.{word}")
+    for met, word in ((True, "is met"), (False, "not met"), (None, "not measured"))
+}
 """Whether a rule of the vendor is met, in words."""
 SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of hosts in the table of the scaling; the data have more."""
@@ -156,7 +159,7 @@ def speed_kept(plan: Plan) -> Table:
 
 def _work(each: LinkVerdict) -> str:
     if each.use is None:
-        return "VMs with vGPUs"
+        return said("table.speed_kept.vmotion")
     if isinstance(each.use, RemoteUse):
         return said("table.remote gpus", work=each.use.workload_name)
     return said("table.training on", hosts=amount(each.use.hosts, each.place), work=each.use.workload_name)
@@ -262,7 +265,8 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
 
 def _speedup(claim: Claim) -> Cell:
     low, high = claim.speedup_low, claim.speedup_high
-    words = f"\u00d7\u202f{written(claim.speedup, '.2f')} ({written(low, '.2f')} to {written(high, '.2f')})"
+    typical = f"\u00d7\u202f{written(claim.speedup, '.2f')}"
+    words = said("table.claims.range", typical=typical, low=written(low, ".2f"), high=written(high, ".2f"))
     return Cell(claim.speedup, words, low, high, tone="strong" if round(claim.speedup, 2) >= 2 else "")
 
 
@@ -298,11 +302,13 @@ def fabric_words(fabric: Cabling) -> str:
     """Ports and switches in a line."""
     ports = said("table.per host", ports=amount(fabric.ports.total, "port"))
     if fabric.switches is None:
-        return f"{ports}; no switches: {fabric.reason.replace('_', ' ')}"
+        return said("table.fabric without switches", ports=ports, reason=fabric.reason.replace("_", " "))
     shape, spine = fabric.switches.shape, fabric.switches.spine_name
-    spines = f" under {shape.spines} x {spine}" if shape.spines else ""
-    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}{spines}{fabric.switches.where}"
-    return f"{ports}, {leaves}, oversubscription {written(shape.oversubscription, '.2f')}:1"
+    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}"
+    if shape.spines:
+        leaves = said("table.leaves under spines", leaves=leaves, spines=shape.spines, spine=spine)
+    ratio = written(shape.oversubscription, ".2f")
+    return said("table.fabric", ports=ports, leaves=leaves + fabric.switches.where, ratio=ratio)
 
 
 def cabling(fabric: Cabling) -> Table:
@@ -334,7 +340,8 @@ def _ports(ports: Ports) -> str:
 def _switches(fabric: Cabling) -> list[tuple[str, str]]:
     switches = fabric.switches
     if switches is None:
-        return [("Switches", f"none: {fabric.reason.replace('_', ' ')}")]
+        none = said("table.cabling.no switches", reason=fabric.reason.replace("_", " "))
+        return [(said("table.cabling.switches"), none)]
     shape = switches.shape
     spines = f"{number(shape.spines)} x {switches.spine_name}"
     oversubscription = said(

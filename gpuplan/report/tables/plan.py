@@ -30,23 +30,25 @@ def group_names(plan: Plan) -> dict[str, str]:
     return (
         {g.id: g.name for g in plan.groups}
         | {f"{OTHER_VMS}{at}": each.name for at, each in enumerate(others, 1)}
-        | {UNASSIGNED: "Not assigned to a group" if plan.groups else "Stated total"}
+        | {UNASSIGNED: said("table.groups.unassigned" if plan.groups else "table.groups.stated total")}
     )
 
 
 def unassigned_words(plan: Plan) -> str:
     """What is said of stated GPUs that belong to no group."""
-    return "stated but unassigned" if plan.groups else "a VM with a GPU each"
+    return said("table.groups.about unassigned" if plan.groups else "table.groups.about stated total")
 
 
 def equipment(plan: Plan, pool: Pool) -> str:
     """What the hosts of a cluster are: ``8 x PowerEdge C4140 with 4 Tesla T4``, those already there before new ones."""
-    server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
+    server = plan.catalog.servers[pool.server].name if pool.server else said("table.equipment.no server")
     there, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
-    made = f"{number(new)} x {server} with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
+    gpu = plan.catalog.gpus[pool.gpu].name
+    made = said("table.equipment.new", hosts=new, server=server, gpus=pool.gpus_per_host, gpu=gpu)
     if not there:
         return made
-    return f"{gpus_by_host(pool.rooms[:there])} (existing)" + f" and {made}" * bool(new)
+    key = "table.equipment.existing and new" if new else "table.equipment.existing"
+    return said(key, hosts=gpus_by_host(pool.rooms[:there]), new=made)
 
 
 def gpus_by_host(rooms: Sequence[Room]) -> str:
@@ -59,28 +61,28 @@ def idle_text(plan: Plan, idle: Idle) -> str:
     """What is idle, where, and who could use it, in one sentence."""
     names = group_names(plan)
     if idle.kind == "whole":
-        each = "" if idle.count == 1 else " each"
+        each = "" if idle.count == 1 else said("table.idle.each")
         what = said(
             "table.idle on", gpus=amount(idle.room, "GPU"), each=each, hosts=amount(idle.count, "host")
         )
         pool = next(pool for pool in plan.pools if idle in pool.idle)
         few = any(request.gpus <= idle.room for request in pool.requests)
-        why = "too little CPU or memory is left there" if few else "no VM in this design needs so few GPUs"
+        why = said("table.idle.little left" if few else "table.idle.no vm so few")
     else:
-        places = "MB of memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
-        each = "" if idle.count == 1 else " on each"
+        places = "memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
+        each = "" if idle.count == 1 else said("table.idle.on each")
         what = said(
             "table.free of shared as",
             room=number(idle.room),
-            places=places,
+            places=said(f"table.idle.{places}"),
             each=each,
             gpus=amount(idle.count, "GPU"),
             family=idle.family,
         )
-        why = "no VM in this design fits there"
+        why = said("table.idle.no vm fits")
     if idle.fits:
         return said("table.room for", what=what, groups=", ".join(names[g] for g in idle.fits))
-    return f"{what}, stranded: {why}."
+    return said("table.idle.stranded", what=what, why=why)
 
 
 def host_kinds(pool: Pool) -> list[list[int]]:
@@ -112,8 +114,11 @@ def _alike(pools: Sequence[Pool], site: str) -> Pool:
         return pools[0]
     kind = pools[0].kind
     numbers = runs(int(pool.id.removeprefix(f"{kind}-")) for pool in pools)
-    listed = ", ".join(f"{run[0]} to {run[-1]}" if run[1:] else str(run[0]) for run in numbers)
-    name = f"{POOL_NAMES[kind]}s {listed}, alike" + f", {site}" * bool(site)
+    listed = ", ".join(
+        said("table.range", low=run[0], high=run[-1]) if run[1:] else str(run[0]) for run in numbers
+    )
+    key = "table.pools.alike at" if site else "table.pools.alike"
+    name = said(key, pool=POOL_NAMES[kind], numbers=listed, site=site)
     return replace(pools[0], name=name)
 
 
@@ -239,7 +244,7 @@ def pools(plan: Plan, *pools: Pool) -> Table:
             Column(
                 "server",
                 said("table.pools.server"),
-                words=lambda id: servers[id].name if id else "to be chosen",
+                words=lambda id: servers[id].name if id else said("table.pools.no server"),
             ),
             Column("gpu", said("table.pools.gpu"), words=lambda id: gpus[id].name),
             Column("gpus_per_host", said("table.pools.gpus_per_host"), "number", of=_gpus_per_host),
@@ -288,7 +293,7 @@ def placement(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "placement",
-        "Placement",
+        said("table.placement"),
         (
             Column("host", said("table.placement.host"), "number"),
             Column("gpu", said("table.placement.gpu"), "number"),
@@ -350,12 +355,13 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
         if load.family:
             groups = Counter(slot.group for slot in load.slots)
             who = " + ".join(f"{n} x {names[g]}" for g, n in groups.items())
-            counts[f"GPU shared by {who} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
+            mode = MODE_NAMES.get(load.family.name, load.family.name)
+            counts[said("table.hosts.shared", who=who, mode=mode)] += 1
         else:
-            many = "a GPU" if load.gpus == 1 else f"{load.gpus} GPUs"
-            having = f"with {many}" if load.gpus else "without a GPU"
+            having = "without" if not load.gpus else "with a gpu" if load.gpus == 1 else "with gpus"
             group = load.slots[0].group
-            counts[f"{'VM of the stated total' if group == UNASSIGNED else names[group]} {having}"] += 1
+            who = said("table.hosts.stated total") if group == UNASSIGNED else names[group]
+            counts[said(f"table.hosts.{having}", who=who, gpus=load.gpus)] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or said(
         "table.hosts.spare"
@@ -384,7 +390,7 @@ def idle(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "idle",
-        "Idle on hosts in use",
+        said("table.idle"),
         (
             Column("kind", said("table.idle.kind")),
             Column("share", said("table.idle.share"), of="family"),

@@ -6,7 +6,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.management import Appliance
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import NAMES, amount, capital, counted, number, said
+from gpuplan.wording import NAMES, amount, capital, counted, said
 
 PART_COLUMNS = (
     Column("part", said("table.columns.part"), of="name"),
@@ -57,12 +57,12 @@ def management(plan: Plan) -> Table:
             Column(
                 "appliance",
                 said("table.management.appliance"),
-                of=lambda a: a.name + ", workload domain" * a.id.startswith("domain-"),
+                of=_appliance,
             ),
             Column("size", said("table.management.size")),
             Column("nodes", said("table.management.nodes"), "number"),
             *(
-                Column(name, label, "number", words=lambda n: None if n else "not known")
+                Column(name, label, "number", words=lambda n: None if n else said("table.not known"))
                 for name, label in sums
             ),
             Column("where", said("table.management.where"), detail=not apart, of=_where),
@@ -75,8 +75,14 @@ def management(plan: Plan) -> Table:
     )
 
 
+def _appliance(appliance: Appliance) -> str:
+    of_domain = appliance.id.startswith("domain-")
+    return said("table.management.in domain", name=appliance.name) if of_domain else appliance.name
+
+
 def _where(appliance: Appliance) -> str:
-    return "GPU cluster" if appliance.on_gpu_hosts else "management domain"
+    place = "on gpu cluster" if appliance.on_gpu_hosts else "in management domain"
+    return said(f"table.management.{place}")
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:
@@ -86,8 +92,14 @@ def _notes(plan: Plan) -> tuple[str, ...]:
         return ()
     model = NAMES["management.model"][domain.model]
     sentences = [
-        f"{capital(model)}, {domain.size}: {amount(domain.needed_hosts, 'host')} needed, "
-        f"minimum {number(domain.min_hosts)}; {number(round(domain.raw_gb / 1000, 1))} TB of raw storage."
+        said(
+            "table.management.hosts needed",
+            model=capital(model),
+            size=domain.size,
+            hosts=domain.needed_hosts,
+            least=domain.min_hosts,
+            raw=round(domain.raw_gb / 1000, 1),
+        )
     ]
     if plan.scenario.management.model == "simple" != domain.model:
         sentences.append(said("table.the simple model requires"))

@@ -13,7 +13,7 @@ from gpuplan.plan.power_on_rules import alike
 from gpuplan.report.refusals import refusal_words
 from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import NAMES, amount, number, percent, said, stated_percent
+from gpuplan.wording import NAMES, amount, percent, said, stated_percent
 
 LABELS = NAMES["power-on, label"]
 """Settings and orders by what is tried."""
@@ -21,15 +21,8 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
-SHARED = (
-    "No power-on orders to try: Bitfusion shares the GPUs of these hosts, so vSphere places no VMs on them."
-)
-NOT_TRIED = "No power-on orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
-FOR_DEMAND = "Hosts are for the demand; failover capacity comes on top."
-NOT_KNOWN = (
-    "Where sources do not say what vSphere does, every interpretation of the rules was tried; a range runs from the least to the most favourable. "
-    "Orders are random and equally likely. A VM that does not start stays off, and the next one is tried."
-)
+SHARED, NOT_TRIED = said("power on.shared"), said("power on.not tried")
+FOR_DEMAND, NOT_KNOWN = said("power on.for demand"), said("power on.not known")
 
 
 class Row(NamedTuple):
@@ -119,18 +112,21 @@ def answer(made: PowerOn) -> str:
     """The answer for a cluster, and how vSphere is set."""
     platform, shown = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
-        shown.append(f"GPU assignment policy {platform.gpu_policy}")
+        shown.append(said("power on.policy", policy=platform.gpu_policy))
     if made.pool.kind == "vgpu":
-        shown.append(f"{'' if platform.drs_consolidation else 'no '}DRS consolidation")
+        consolidated = platform.drs_consolidation
+        shown.append(said("power on.consolidation" if consolidated else "power on.no consolidation"))
     reserved = made.pool.hosts - len(made.rooms)
-    shown += [f"{amount(reserved, 'host')} reserved"] if reserved else []
-    return f"{made.sentence} Current settings: {', '.join(shown)}." if shown else made.sentence
+    shown += [said("power on.reserved", hosts=reserved)] if reserved else []
+    if not shown:
+        return made.sentence
+    return said("power on.settings", sentence=made.sentence, settings=", ".join(shown))
 
 
 def by_size(made: PowerOn, named: bool = False) -> str:
     """What host groups by size would take."""
-    hosts, lead = amount(made.hosts_by_size, "host"), f"{made.pool.name}: with" if named else "With"
-    return f"{lead} a host group for each VM size, every order starts all VMs on {hosts} for the demand."
+    key = "power on.by size in a pool" if named else "power on.by size"
+    return said(key, pool=made.pool.name, hosts=made.hosts_by_size)
 
 
 def label(key: str) -> str:
@@ -146,7 +142,9 @@ def _share(ends: tuple[float, float]) -> Cell:
 
 def _interval(row: Row) -> Cell:
     """Nothing for an order with a name: it is no sample."""
-    return _share(row.tried.interval) if row.tried.orders > 1 else Cell(None, words="one order")
+    return (
+        _share(row.tried.interval) if row.tried.orders > 1 else Cell(None, words=said("power on.one order"))
+    )
 
 
 def _missing(row: Row) -> Cell:
@@ -158,7 +156,9 @@ def _hosts(row: Row) -> Cell:
     if row.tried.key not in row.hosts:
         return Cell(None)
     hosts = row.hosts[row.tried.key]
-    return Cell(None, words=f"over {row.made.most_hosts}") if hosts is None else Cell(hosts)
+    return (
+        Cell(None, words=said("power on.over", hosts=row.made.most_hosts)) if hosts is None else Cell(hosts)
+    )
 
 
 def readings(found: Sequence[PowerOn]) -> Table:
@@ -294,7 +294,7 @@ def asks_for(play: Play, kind: int) -> str:
     request = play.cluster.requests[kind]
     if request.family:
         return f"{request.shares} x {request.profile}" if request.shares > 1 else request.profile
-    return f"{number(request.gpus)} GPU{'s' * (request.gpus > 1)}" if request.gpus else "no GPU"
+    return amount(request.gpus, "GPU") if request.gpus else said("power on.no gpu")
 
 
 def _gpus(row: Arrival) -> Cell:

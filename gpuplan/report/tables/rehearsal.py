@@ -12,22 +12,18 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
 from gpuplan.report.table import Cell, Column, Table, between, listed, one_place, records
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, capital, moment, number, percent, run_words, said, some_of, verb
+from gpuplan.wording import amount, capital, moment, number, percent, run_words, said, some_of
 
 HAPPENS = {
-    MOVES: "moves by vMotion",
-    RESTARTS: "is shut down and restarted there",
-    DOWN: "is down until the host is back",
+    MOVES: said("rehearsal.moves"),
+    RESTARTS: said("rehearsal.restarts"),
+    DOWN: said("rehearsal.down"),
 }
 """What becomes of a VM of a host that is emptied."""
 
 
-NOT_REHEARSED = (
-    "Bitfusion shares the GPUs: vSphere places none of these VMs on a GPU, so there is nothing to rehearse."
-)
-TOO_LARGE = "The cluster is too large to rehearse upgrades and restarts, which try every VM on every GPU."
-DYNAMIC = " That, and a restart by HA, need Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
-MIGRATION = "VMs with vGPUs move one at a time, so their stuns add up; no source says how long the copy before the stun takes."
+NOT_REHEARSED = said("rehearsal.not rehearsed")
+TOO_LARGE = said("rehearsal.too large")
 
 
 def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
@@ -41,7 +37,7 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
     names, there = group_names(plan), {each.pool.id: each for each in rehearsals(plan, *pools)}
     table = by_cluster(
         "upgrades",
-        "Upgrades, host by host",
+        said("table.upgrades"),
         (
             Column("host", said("table.upgrades.host"), "number"),
             Column("moved", said("table.upgrades.moved"), "number", of=lambda turn: turn.vms(MOVES)),
@@ -55,7 +51,9 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
         [each.pool for each in there.values()],
         lambda pool: there[pool.id].upgrade.turns,
     )
-    return replace(table, notes=(MIGRATION,) if any(row["moved"] for row in records(table)) else ())
+    return replace(
+        table, notes=(said("rehearsal.migration"),) if any(row["moved"] for row in records(table)) else ()
+    )
 
 
 def _targets(turn: Turn) -> Cell:
@@ -64,7 +62,7 @@ def _targets(turn: Turn) -> Cell:
 
 
 def _stun(turn: Turn) -> Cell:
-    known = "not known" if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
+    known = said("table.not known") if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
     return Cell(turn.stun_s, words=known if turn.vms(MOVES) else "")
 
 
@@ -73,13 +71,13 @@ def _down(turn: Turn, names: dict[str, str]) -> Cell:
     groups = Counter(names[each.group] for each in turn.went if each.how == DOWN)
     if not most:
         return Cell(0, words="none")
-    said = number(most) if fewest == most else span_words(fewest, number(most))
-    return Cell(most, words=f"{said}{': ' * bool(groups)}{some_of(list(groups))}", tone="bad")
+    vms = number(most) if fewest == most else span_words(fewest, number(most))
+    return Cell(most, words=f"{vms}{': ' * bool(groups)}{some_of(list(groups))}", tone="bad")
 
 
 def span_words(fewest: int, most: str) -> str:
     """A range of VMs: ``2 to 13 VMs``, ``up to 2 VMs``."""
-    return f"{number(fewest)} to {most}" if fewest else f"up to {most}"
+    return said("rehearsal.span" if fewest else "rehearsal.up to", fewest=fewest, most=most)
 
 
 def emptied(plan: Plan, turn: Turn) -> Table:
@@ -104,7 +102,7 @@ def restarts(plan: Plan, *pools: Pool) -> Table:
     there = {each.pool.id: each for each in rehearsals(plan, *pools)}
     found = by_cluster(
         "restarts",
-        "Restarts as vSphere places VMs",
+        said("table.restarts"),
         restart_columns(plan),
         [each.pool for each in there.values()],
         lambda pool: there[pool.id].failures,
@@ -152,8 +150,8 @@ def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
 
 
 def _worst(failed: Failed, names: dict[str, str]) -> Cell:
-    said = [f"{names[group]} ({n})" for group, n in failed.worst]
-    return Cell(sum(n for _, n in failed.worst), words=some_of(said) or "all restart")
+    vms = [f"{names[group]} ({n})" for group, n in failed.worst]
+    return Cell(sum(n for _, n in failed.worst), words=some_of(vms) or said("rehearsal.all restart"))
 
 
 def weeks(plan: Plan, *pools: Pool) -> Table:
@@ -161,7 +159,7 @@ def weeks(plan: Plan, *pools: Pool) -> Table:
     there = {each.pool.id: each for each in rehearsals(plan, *pools) if each.week}
     return by_cluster(
         "weeks",
-        "A week of power-ons",
+        said("table.weeks"),
         (
             Column("back", said("table.weeks.back"), "whole"),
             Column(
@@ -208,91 +206,73 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     hosts = run_words(found.order)
     shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
     if set(rehearsed.ways) == {STAYS}:
-        return f"The hosts can be upgraded in any order. {_static(found.down[1])}"
+        return said("rehearsal.any order", static=_static(found.down[1]))
     if found.works:
-        other = "every VM that starts" if rehearsed.not_started[1] else "every VM"
-        other = "every other VM" if found.down[1] else other
-        said = f"{capital(other)} finds a place on another host while its own is upgraded, if hosts are upgraded in the order {hosts}."
+        every = "every vm that starts" if rehearsed.not_started[1] else "every vm"
+        other = said(f"rehearsal.{'every other vm' if found.down[1] else every}")
+        text = said("rehearsal.finds a place", vms=capital(other), hosts=hosts)
         if not shut:
-            said = f"The hosts can be upgraded one by one while {other} runs, in the order {hosts}."
-        said = f"{_static(found.down[1])} {said}" if found.down[1] else said
+            text = said("rehearsal.runs", vms=other, hosts=hosts)
+        text = f"{_static(found.down[1])} {text}" if found.down[1] else text
     else:
         least, most = found.down
         vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
-        proof = "no order avoids this" if found.proven else "no order was found that avoids this"
-        said = f"{vms} {verb(most, 'are')} down while {'its' if most == 1 else 'their'} host is upgraded, if hosts are upgraded in the order {hosts}; {proof}."
+        proof = said("rehearsal.proven" if found.proven else "rehearsal.not proven")
+        key = "rehearsal.one down" if most == 1 else "rehearsal.some down"
+        text = said(key, vms=vms, hosts=hosts, proof=proof)
     if shut:
-        vms = (
-            "One VM that cannot move live is"
-            if shut == 1
-            else f"{number(shut)} VMs that cannot move live are"
-        )
-        said += f" {vms} shut down and restarted on another host."
-        said += DYNAMIC * (rehearsed.pool.kind == "passthrough")
-    return said
+        text += said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
+        text += said("rehearsal.dynamic") * (rehearsed.pool.kind == "passthrough")
+    return text
 
 
 def _static(vms: int) -> str:
     """VMs that run on their own host or not at all."""
-    return f"{amount(vms, 'VM')} with static passthrough {verb(vms, 'are')} down while their host is down."
+    return said("rehearsal.static", vms=vms)
 
 
 def start_sentence(rehearsed: Rehearsed) -> str:
     """From where the rehearsal begins, and what it assumes."""
     most = rehearsed.not_started[1]
-    lacking = f"; {number(most)} of them {verb(most, 'do')} not start" if most else ""
-    kept = f" on all but {amount(rehearsed.reserved, 'host')}" if rehearsed.reserved else ""
-    return (
-        f"VMs are powered on largest first{kept}, not in the best arrangement{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
-        "and no other VM moves; where the rules are not known, the worst interpretation applies."
-    )
+    lacking = said("rehearsal.start lacking", vms=most) if most else ""
+    kept = said("rehearsal.start kept", hosts=rehearsed.reserved) if rehearsed.reserved else ""
+    return said("rehearsal.start", kept=kept, lacking=lacking)
 
 
 def design_sentence(rehearsed: Rehearsed) -> str:
     """The same from the placement of the design."""
     found: Upgraded = rehearsed.upgrade_as_designed
     if set(rehearsed.ways) == {STAYS}:
-        return "Starting from the designed placement, the result is the same."
+        return said("rehearsal.as designed the same")
     if found.works:
-        other = "every other VM" if found.down[1] else "every VM"
-        return f"Starting from the designed placement, {other} keeps a place in the order {run_words(found.order)}."
-    hand = (
-        " If an administrator moves them to the empty host, all keep a place." * rehearsed.by_hand_as_designed
-    )
-    down = found.down[1]
-    return f"Starting from the designed placement, {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"
+        other = said("rehearsal.every other vm" if found.down[1] else "rehearsal.every vm")
+        return said("rehearsal.as designed", vms=other, hosts=run_words(found.order))
+    hand = said("rehearsal.by hand") * rehearsed.by_hand_as_designed
+    return said("rehearsal.as designed down", vms=found.down[1]) + hand
 
 
 def restart_sentence(rehearsed: Rehearsed) -> str:
     """Whether HA restarts all VMs of a host that fails."""
     worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
     if set(rehearsed.ways) == {STAYS}:
-        return "HA restarts no VM on another host: with static passthrough a VM stays down until its host is back."
-    vms = f" but up to {amount(static, 'VM')} with static passthrough" if static else ""
+        return said("rehearsal.no restart")
     if worst.chance[0] == 1:
         drawn = max(failed.drawn for failed in rehearsed.failures)
-        order = (
-            f"in each of {number(drawn)} orders tried"
-            if drawn
-            else "in any order among VMs of equal priority"
-        )
-        return f"Any one host can fail: HA restarts all its VMs{vms}, {order}."
+        order = said("rehearsal.restart drawn" if drawn else "rehearsal.restart in any order", orders=drawn)
+        but = said("rehearsal.restart static", vms=static) if static else ""
+        return said("rehearsal.restart", static=but, order=order)
     sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
     hosts = len(rehearsed.failures)
     again = max(failed.best for failed in rehearsed.failures)
-    placed = "all would fit" if not again else f"{amount(again, 'VM')} would still not fit"
-    return (
-        f"HA restarts VMs where there is room and rearranges no others: after {number(hosts - sure)} of {number(hosts)} host failures "
-        f"not every VM is certain to restart{f', beside up to {number(static)} with static passthrough' if static else ''}. In the best arrangement {placed}."
+    return said(
+        "rehearsal.restart some",
+        unsure=hosts - sure,
+        hosts=hosts,
+        static=said("rehearsal.restart beside static", vms=static) if static else "",
+        placed=said("rehearsal.some would not fit" if again else "rehearsal.all would fit", vms=again),
     )
 
 
 def week_sentence(rehearsed: Rehearsed) -> str:
     """What comes and goes in the week."""
-    week = rehearsed.week
-    if week is None:
-        return ""
-    return (
-        "VMs power off when their users leave and on when they return, by each group's working hours; round-the-clock services stay on. "
-        "A VM that does not start is retried every hour."
-    )
+    return "" if rehearsed.week is None else said("rehearsal.week")

@@ -69,7 +69,7 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
             Column("hosts_above", said("table.thresholds.hosts_above"), "number", words=_known),
         ),
         found,
-        notes=("The nearest value on either side at which the number of hosts changes, all else unchanged.",),
+        notes=(said("table.thresholds.note"),),
     )
 
 
@@ -101,7 +101,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
             )
             for row in found.rows
         ),
-        notes=("* differs",),
+        notes=(said("table.compared.differs"),),
     )
 
 
@@ -116,7 +116,7 @@ RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
     """A value in its column."""
     if value is None and row.key.startswith("prices."):
-        return "from the catalog"
+        return said("table.compared.from catalog")
     chosen = _field(row.key)
     if catalog and isinstance(value, str) and chosen and chosen.table:
         return catalog_name(catalog, chosen.table, value)
@@ -131,7 +131,8 @@ def value_words(path: str, value: Any, unit: str) -> str:
     if isinstance(value, bool | str):
         return amount(value, "")
     if isinstance(value, tuple):
-        return " to ".join(value_words(path.removeprefix("ranges."), end, "") for end in value)
+        low, high = (value_words(path.removeprefix("ranges."), end, "") for end in value)
+        return said("table.range", low=low, high=high)
     if is_currency(unit):
         return money(value, unit)
     if unit == "currency":

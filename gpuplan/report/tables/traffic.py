@@ -43,14 +43,16 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
                 "number",
                 of=lambda row: Cell(
                     row.replicas,
-                    words=number(row.replicas) + " (planned)" * (row.replicas == traffic.replicas),
+                    words=said("table.waits.planned", replicas=row.replicas)
+                    if row.replicas == traffic.replicas
+                    else None,
                 ),
             ),
             Column("method", said("table.waits.method")),
-            _time("mean_s", "Mean"),
-            _time("p50_s", "Half within"),
-            _time("p95_s", "95 % within"),
-            _time("p99_s", "99 % within"),
+            _time("mean_s"),
+            _time("p50_s"),
+            _time("p95_s"),
+            _time("p99_s"),
             Column(
                 "kept_share",
                 said("table.waits.kept_share", seconds=written(traffic.first_token_s, "g")),
@@ -66,8 +68,10 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
     )
 
 
-def _time(name: str, label: str) -> Column:
-    return Column(name, label, "number", "s", of=lambda row: _seconds(getattr(row.found, name)))
+def _time(name: str) -> Column:
+    return Column(
+        name, said(f"table.waits.{name}"), "number", "s", of=lambda row: _seconds(getattr(row.found, name))
+    )
 
 
 def seconds(value: float) -> str:
@@ -83,7 +87,7 @@ def _seconds(found: float | Estimate) -> Cell:
     """A time with its interval; none where more comes than can be done."""
     value = _value(found)
     if math.isinf(value):
-        return Cell(None, words="keeps growing", tone="bad")
+        return Cell(None, words=said("table.waits.keeps growing"), tone="bad")
     half = found.half_width if isinstance(found, Estimate) else None
     words = seconds(value) + (f" \u00b1 {seconds(half)}" if half else "")
     return Cell(value, words=words, low=value - half if half else None, high=value + half if half else None)

@@ -233,7 +233,8 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
 def _words(plan: Plan, path: str, value: Any) -> str | None:
     """How a value that is no number reads."""
     if isinstance(value, tuple):
-        return " to ".join(number(end) for end in value)
+        low, high = map(number, value)
+        return said("table.range", low=low, high=high)
     if not isinstance(value, str):
         return None
     table = "" if path.startswith(("prices.", "ranges.")) else field_of(path).table
