@@ -95,7 +95,8 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _alternatives(plan: Plan) -> list[Block]:
-    return [*tabled(alternatives(plan)), Bullets(tuple(alternative_words(plan)))]
+    widths = (0.18, 0.08, 0.09, 0.12, 0.14, 0.12, 0.27)
+    return [*tabled(alternatives(plan), widths=widths), Bullets(tuple(alternative_words(plan)))]
 
 
 def _bill(plan: Plan, cite: Citations) -> list[Block]:

@@ -20,7 +20,9 @@ def software_chapter(plan: Plan, cite: Citations) -> Chapter:
         title,
         section(said("software.versions"), tabled(software(plan), cite, widths=(0.26, 0.5, 0.14, 0.1))),
         section(
-            said("software.classes"), tabled(vm_classes(plan)), tabled(of_clusters(plan, shared_gpus(plan)))
+            said("software.classes"),
+            tabled(vm_classes(plan), widths=(0.2, 0.25, 0.11, 0.15, 0.2, 0.09)),
+            tabled(of_clusters(plan, shared_gpus(plan))),
         ),
         section(said("software.licences"), tabled(licences(plan), cite)),
         section(said("software.kubernetes"), _kubernetes(plan)),
