@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from gpuplan.app.cards import Contents, chip, panel
@@ -14,6 +14,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
+from gpuplan.report.bitfusion import clients
 from gpuplan.report.charts.availability import TITLE, capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
@@ -81,7 +82,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     return {
         "tone": "bad" if outcome.unplaced else "warn" if missing else "good",
         "lead": f"{capital(lead)}:",
-        "text": _outcome_words(pool, outcome, missing),
+        "text": _outcome_words(pool, outcome, missing, clients(workbook.plan)),
         "heads": touched["heads"],
         "rows": touched["rows"],
         "rest": "All other VMs keep running." if touched["rows"] and others else "",
@@ -124,15 +125,18 @@ def _proof(pool: Pool) -> str:
     return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
 
 
-def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
-    """What becomes of the VMs on the hosts; ``missing`` have no place even while all hosts are up."""
-    restarted, moved, evacuated = len(outcome.restarted), len(outcome.moved), len(outcome.evacuated)
+def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collection[str]) -> str:
+    """What becomes of the VMs on the hosts; ``missing`` have no place even while all hosts are up, ``remote`` groups use GPUs over the network."""
+    apart = sum(group in remote for group, *_ in outcome.restarted)
+    restarted, moved, evacuated = len(outcome.restarted) - apart, len(outcome.moved), len(outcome.evacuated)
     said = []
     if evacuated:
         leave = "leaves" if evacuated == 1 else "leave"
         said.append(f"{amount(evacuated, 'VM')} {leave} the host in maintenance")
     if restarted:
         said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
+    if apart:
+        said.append(f"{amount(apart, 'client')} of Bitfusion {verb(apart, 'get')} GPUs of another host")
     makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
     if outcome.unplaced:
         vms = amount(len(outcome.unplaced), "VM")

@@ -73,6 +73,13 @@ def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     assert data["rows"][0][2]["title"]
 
 
+def test_clients_of_bitfusion_do_not_restart(book: Workbook) -> None:
+    """On host 6 are 2 HPC users and 16 developers, whose VMs run elsewhere."""
+    put_down(book, failed=(6,))
+    said = verdict_of(book)["text"]
+    assert said == "every VM is placed. 18 clients of Bitfusion get GPUs of another host; no other VM moves."
+
+
 def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -> None:
     book.edit("groups.data-scientists.people", "64")
     book.edit("demand.rule", "stated")
