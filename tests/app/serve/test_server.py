@@ -368,6 +368,7 @@ def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, tab: Callable[..., An
     (warm,) = shared.wait_kernels(1)
     rested(warm)
     os.kill(warm, signal.SIGKILL)
+    soon(lambda: warm not in shared.kernels())  # a killed process lives on until its memory is given back
     visit = tab().open(shared.url, "clicked 0")
     assert told(visit)["pid"] != warm
     assert visit.page.get_by_role("alertdialog").count() == 0
