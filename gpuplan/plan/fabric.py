@@ -49,8 +49,6 @@ SPINE_PORTS = 16
 
 SETTINGS, FAILURES = own_rows("words/settings"), own_rows("words/failures")
 """What to configure, and what is left when a part fails, each with the transports for which it holds."""
-A_LEAF = next(row["part"] for row in FAILURES if row["when"] == "switches")
-"""The part of a `Failure` that is a leaf switch."""
 
 
 class Ports(NamedTuple):
@@ -410,13 +408,17 @@ def _cheapest(
             else:
                 order, made = _built(catalog, kind, spine_id, spine_ports, link, shape)
                 peers = max(each.peer_cables for each in shapes.values())
-                free = (kind.up if kind.alike is None else kind.alike - shape.down_ports_used) or 0
-                free -= shape.uplinks_per_leaf or peers
+                free = _ports_up(kind, shape) - (shape.uplinks_per_leaf or peers)
                 made = replace(made, fabrics=len(parts), peer_links=peers, free_leaf_ports=free)
                 built.append((order, made))
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0
+
+
+def _ports_up(kind: _Kind, shape: LeafSpine) -> int:
+    """Ports of the busiest leaf that may lead to other switches: its faster ones, or where all are alike those that no host has."""
+    return kind.up or 0 if kind.alike is None else kind.alike - shape.down_ports_used
 
 
 def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:

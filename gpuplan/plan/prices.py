@@ -21,8 +21,8 @@ ANY_HOST = "host-without-gpus"
 """What a host of the usual kind costs whose server has no price of its own."""
 LARGE_HOST = "large-host-without-gpus"
 """What a host with slots for more boards costs."""
-PRICED_MEMORY_GIB = {ANY_HOST: 256, LARGE_HOST: 768}
-"""Memory of the hosts that these prices were told of (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
+PRICED_MEMORY_GIB = {f"prices/{ANY_HOST}/price_usd": 256, f"prices/{LARGE_HOST}/price_usd": 768}
+"""Fact of a host's price -> memory of the host that it was told of (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
 MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
 """What a host for so many SXM modules costs, without them."""
 
@@ -124,7 +124,7 @@ class PriceList:
         self.currency = scenario.cost.currency
         self.rate = scenario.cost.usd_rate or 1.0
         self.margin = scenario.internal.margin or 0.0
-        self.as_of = scenario.cost.as_of or newest_price(catalog)
+        self.as_of = price_day(scenario, catalog)
         self.found: dict[str, Price] = {}
         self.unknown: dict[str, Unknown] = {}
 
@@ -214,6 +214,11 @@ def is_old(as_of: str, today: str) -> bool:
     """Whether a price of some ISO day, month or year is more than a year old on another day, all of its days taken."""
     year_ago = f"{int(today[:4]) - 1:04}{today[4:]}"
     return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
+
+
+def price_day(scenario: Scenario, catalog: Catalog) -> str:
+    """The ISO day of the prices and of the calculation: stated, else that of the newest price."""
+    return scenario.cost.as_of or newest_price(catalog)
 
 
 def newest_price(catalog: Catalog) -> str:

@@ -16,7 +16,7 @@ from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
-from gpuplan.plan.prices import newest_price
+from gpuplan.plan.prices import price_day
 from gpuplan.report.document.writing import what_to_do
 from gpuplan.report.priced_items import PricedItems
 from gpuplan.report.tables.sensitivity import value_words
@@ -127,7 +127,7 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
 
 def document_day(plan: Plan) -> str:
     """The ISO day of the documents: that stated, else that of the prices."""
-    return plan.scenario.document.date or plan.scenario.cost.as_of or newest_price(plan.catalog)
+    return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
 
 
 # What is recommended

@@ -8,7 +8,7 @@ from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written_day
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import PRICED_MEMORY_GIB, server_price
+from gpuplan.plan.prices import PRICED_MEMORY_GIB
 from gpuplan.wording import NAMES, counted, number, percent, verb, watts
 
 
@@ -41,13 +41,12 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
 def host_price(plan: Plan) -> Iterator[Message]:
     """That a host with much memory is priced like a usual one."""
     server = next((m for m in plan.costs.materials if m.key == "servers"), None) if plan.costs else None
-    if server is None or server.price is None or server.price.stated or plan.host_line is None:
+    if server is None or server.price is None or plan.host_line is None:
         return
-    key, instead = server_price(plan.scenario, plan.catalog)
-    priced = PRICED_MEMORY_GIB.get((*instead, key)[0])
-    if priced and plan.host_line.memory_gib > priced:
-        memory = number(plan.host_line.memory_gib)
-        yield message(plan, "host-beyond-price", server=server.name, priced=priced, memory=memory, key=key)
+    priced, memory = PRICED_MEMORY_GIB.get(server.price.given.key), plan.host_line.memory_gib
+    if priced and memory > priced:
+        key, name = server.price.key, server.name
+        yield message(plan, "host-beyond-price", server=name, priced=priced, memory=number(memory), key=key)
 
 
 def private_ai(plan: Plan) -> Iterator[Message]:

@@ -10,7 +10,7 @@ from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import newest_price
+from gpuplan.plan.prices import price_day
 from gpuplan.plan.sharing import (
     several_vgpus_confirmed,
     share_each,
@@ -152,7 +152,7 @@ def version(plan: Plan) -> Iterator[Message]:
         return
     words: dict[str, Any] = {"version": version.name, "until": written_day(str(ends))}
     sources = version.fact("end_of_general_support").sources
-    if str(ends) < (plan.scenario.cost.as_of or newest_price(plan.catalog)):
+    if str(ends) < price_day(plan.scenario, plan.catalog):
         yield message(plan, "vsphere-support-ended", sources=sources, **words)
     else:
         yield message(plan, "vsphere-support-ends", sources=sources, **words)

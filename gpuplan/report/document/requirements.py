@@ -32,7 +32,6 @@ from gpuplan.wording import (
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 """What is assumed, its range, why, and from where."""
-LEVEL_WORDS = NAMES["level"]
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others but what is internal say with what."""
 

@@ -10,7 +10,7 @@ from gpuplan.locales import LOCALES
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.prices import newest_price
+from gpuplan.plan.prices import price_day
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
 from gpuplan.wording import NAMES, amount, headline_money, number, percent, run_words, said, verb
@@ -42,7 +42,7 @@ class Citations:
 
 def as_of(plan: Plan) -> str:
     """The ISO day of the prices and of the calculation."""
-    return plan.scenario.cost.as_of or newest_price(plan.catalog)
+    return price_day(plan.scenario, plan.catalog)
 
 
 def paper_of(plan: Plan) -> str:

@@ -141,22 +141,22 @@ class VmClass(NamedTuple):
 
 def vm_classes(plan: Plan) -> Table:
     """What one VM of each workload gets, and one of each service: processors, memory and GPUs."""
-
-    def size(name: str) -> Any:
-        def cell(each: VmClass) -> Cell:
-            value = getattr(each, name)
-            return Cell(value) if value else to_fill()
-
-        return cell
-
     return listed(
         "vm_classes",
         said("table.vm_classes"),
         (
             Column("class", said("table.vm_classes.class"), of="name"),
             Column("group", said("table.vm_classes.group"), of="group"),
-            Column("vcpus", said("table.vm_classes.vcpus"), "number", of=size("vcpus")),
-            Column("memory", said("table.vm_classes.memory"), "number", "GiB", of=size("memory")),
+            Column(
+                "vcpus", said("table.vm_classes.vcpus"), "number", of=lambda each: each.vcpus or to_fill()
+            ),
+            Column(
+                "memory",
+                said("table.vm_classes.memory"),
+                "number",
+                "GiB",
+                of=lambda each: each.memory or to_fill(),
+            ),
             Column("gpus", said("table.vm_classes.gpus")),
             Column("vms", said("table.vm_classes.vms"), "number"),
         ),

@@ -548,3 +548,10 @@ def test_every_check_is_run() -> None:
 def test_a_clean_design_has_nothing_to_fix(plans: dict[str, Plan]) -> None:
     for plan in plans.values():
         assert not [m for m in check_plan(plan) if m.level == "stop"]
+
+
+def test_a_stated_price_of_a_host_is_not_doubted(catalog: Catalog) -> None:
+    asked = {"groups": one(people=4, gpus_each=1, memory_gib_each=400), "hardware": {"server": "dell-r740xd"}}
+    assert "host-beyond-price" in messages(catalog, **asked)
+    stated = messages(catalog, **asked, prices={"servers/dell-r740xd": 40_000})
+    assert "host-beyond-price" not in stated
