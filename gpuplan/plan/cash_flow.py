@@ -6,10 +6,13 @@ that year, in column k - 1, with its subscriptions and support; so the last colu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, weakest
@@ -45,6 +48,7 @@ RANGED = ("discount_rate", "pue", "support_share")
 """Factors of the money whose ranges are those of its totals too."""
 
 
+Paid = npt.NDArray[np.float64]
 PriceOf = Callable[..., Price | None]
 """Gives a price as ``PriceList.price`` does."""
 
@@ -68,8 +72,25 @@ class CostPart:
         return cost.total_cost(*self.yearly)
 
 
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What is paid for at one price: a quantity in each year from the purchase, bought or for a year, at the price of today."""
+
+    part: str
+    price: Price
+    discount: float
+    quantities: tuple[float, ...]
+
+
+class Case(NamedTuple):
+    """Prices, by their keys, and factors that are other ones than planned."""
+
+    prices: Mapping[str, float]
+    factors: Mapping[str, float]
+
+
 class Flows:
-    """The yearly flows of each part, and what they rest on."""
+    """The yearly flows of each part, and what they rest on: quantities, worked out once, times prices."""
 
     def __init__(
         self,
@@ -99,13 +120,18 @@ class Flows:
                 unknown[said("cost.switches", name=spine_name)] = None
         self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
         self.factors = {name: factor(scenario, catalog, name) for name in RANGED}
-        self.energy_kwh = [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
-        self.kept_hosts = [sum(many.values()) + counts.management_hosts for many in growth.hosts]
-        self.racks = [self._racks(hosts) for hosts in self.kept_hosts] if use.hosts_per_rack else []
-        """What runs in each year from 1, whatever the prices."""
-        self.paid: dict[str, list[float]] = {}
+        self.residual = factor(scenario, catalog, "residual_share")
+        self.payments: list[Payment] = []
         self.facts: dict[str, list[Fact]] = {}
         """What each part rests on."""
+        self._hardware()
+        self._platform()
+        self._gpu_software()
+        self.support_years = self._support()
+        """How much of what is paid for hardware at the start of each year is supported in each year."""
+        self._running()
+        if float(self.residual.value):
+            self._rests(RESIDUAL, self.residual, *self._hardware_facts())
 
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
         """What costs money, but in an unknown quantity; ``designed`` says when there is a fabric."""
@@ -124,29 +150,31 @@ class Flows:
         return tuple(words for words, holds in left_out.items() if holds)
 
     def parts(self) -> tuple[CostPart, ...]:
-        """Every part that costs or brings something."""
-        self.paid = {name: [0.0] * (self.years + 1) for name in PARTS}
-        self.facts = {}
-        for material in self.materials.values():
-            if material.status == "bought" and material.part in HARDWARE and material.price:
-                self._pay(material.part, self._bought(material), material.price.fact)
-        self._platform()
-        self._gpu_software()
-        self._support()
-        self._running()
-        self._left()
+        """Every part that costs or brings something, as planned."""
+        (planned,) = self.paid(Case({}, {})).tolist()
         return tuple(
-            CostPart(name, tuple(self.paid[name]), weakest(fact.basis for fact in self.facts[name]))
-            for name in PARTS
-            if name in self.facts
+            CostPart(name, tuple(paid), weakest(fact.basis for fact in self.facts[name]))
+            for name, paid in zip(PARTS, planned, strict=True)
+            if name in self.facts and (name != RESIDUAL or any(paid))
         )
 
-    def at_prices(self, price: PriceOf, factors: Mapping[str, Fact]) -> tuple[CostPart, ...]:
-        """Every part once more, at other prices and with other factors."""
-        other = copy(self)
-        other.price, other.factors = price, dict(factors)
-        other.materials = {key: _repriced(material, price) for key, material in self.materials.items()}
-        return other.parts()
+    def paid(self, *cases: Case) -> Paid:
+        """What each part of `PARTS` costs in each year from the purchase, in each case. Shape: cases, parts, years + 1."""
+        paid = np.zeros((len(cases), len(PARTS), self.years + 1))
+        at = {name: place for place, name in enumerate(PARTS)}
+        for payment in self.payments:
+            planned = payment.price
+            prices = np.array([case.prices.get(planned.key, planned.value) for case in cases])
+            paid[:, at[payment.part]] += np.outer(prices * (1 - payment.discount), payment.quantities)
+        share, pue = (
+            np.array([case.factors.get(name, self.factors[name].value) for case in cases], float)[:, None]
+            for name in ("support_share", "pue")
+        )
+        hardware = paid[:, [at[part] for part in HARDWARE]].sum(axis=1)
+        paid[:, at["Hardware support"]] = hardware @ self.support_years * share
+        paid[:, at["Cooling"]] = paid[:, at["Power"]] * (pue - 1)
+        paid[:, at[RESIDUAL], -1] = -float(self.residual.value) * hardware.sum(axis=1)
+        return paid
 
     def load(self, year: int) -> float:
         """Share of the time in which the GPUs are used in a year from 1."""
@@ -155,34 +183,37 @@ class Flows:
         gpus = self.counts.gpus(self.growth.hosts[year - 1])
         return min(1.0, self.growth.busy_gpus[year - 1] / gpus)
 
-    def _pay(self, part: str, yearly: Iterable[float], *facts: Fact) -> None:
-        """What is paid for a part, year by year from the purchase, and what that rests on."""
-        for year, value in enumerate(yearly):
-            self.paid[part][year] += value
+    def _rests(self, part: str, *facts: Fact) -> None:
+        """What a part rests on beside its prices."""
         self.facts.setdefault(part, []).extend(facts)
+
+    def _pay(self, part: str, price: Price, quantities: Sequence[float], discount: float = 0.0) -> None:
+        """What is paid for a part, year by year from the purchase, at one price."""
+        rest = [0.0] * (self.years + 1 - len(quantities))
+        self.payments.append(Payment(part, price, discount, (*quantities, *rest)))
+        self._rests(part, price.fact)
 
     def _more(self, key: str) -> list[int]:
         """How many are bought at the start of each year beyond those of the year before."""
         held = [many[key] for many in self.held]
         return [held[0], *(now - before for before, now in pairwise(held))]
 
-    def _bought(self, material: Material) -> list[float]:
-        """What is paid for a material at the start of each year; nothing if its price is not known."""
+    def _buy(self, material: Material) -> None:
+        """What is bought of a material at the start of each year, where its price is known."""
         if material.price is None:
-            return []
-        if material.key not in self.held[0]:
-            return [material.cost or 0.0]
+            return
         change = self.scenario.cost.later_price_change if material.part in HARDWARE else 0.0
-        return [
-            cost.purchase_cost(
-                more,
-                unit_price=cost.later_price(material.price.value, yearly_change=change, year=year),
-                discount=material.discount,
-            )
-            if more
-            else 0.0
-            for year, more in enumerate(self._more(material.key))
+        more = self._more(material.key) if material.key in self.held[0] else [material.quantity]
+        quantities = [
+            many * cost.later_price(1.0, yearly_change=change, year=year) if many else 0.0
+            for year, many in enumerate(more)
         ]
+        self._pay(material.part, material.price, quantities, material.discount)
+
+    def _hardware(self) -> None:
+        for material in self.materials.values():
+            if material.status == "bought" and material.part in HARDWARE:
+                self._buy(material)
 
     def _platform(self) -> None:
         material, choice = self.materials["platform"], self.scenario.cost.platform_licence
@@ -196,14 +227,13 @@ class Flows:
         elif choice == "socket":
             name = f"{material.name}: support"
             support = self.price("platform-support-socket-year", name, "socket-year")
-            if material.price is not None:
-                self._pay("Platform licences", self._bought(material), material.price.fact)
+            self._buy(material)
             for bought, licences in enumerate(self._more("platform")):
                 self._supported(material, support, licences, bought, 0)
         if add_on := self.materials.get("ai-add-on"):
             self._subscribed(add_on, "private-ai", self._more(add_on.key), 0)
         if "Platform licences" in self.facts:
-            self._pay("Platform licences", (), self.counts.cores, self.counts.sockets)
+            self._rests("Platform licences", self.counts.cores, self.counts.sockets)
 
     def _gpu_software(self) -> None:
         material, choice = self.materials.get("gpu-software"), self.scenario.cost.gpu_licence
@@ -218,25 +248,26 @@ class Flows:
         if free + supported < self.years:
             name = f"{material.name}, support after year {supported}"
             support = self.price("nvaie-support-year", name, "gpu-year")
-        each = cost.purchase_cost(1, unit_price=material.price.value, discount=material.discount)
         for bought, licences in enumerate(orders):
             if not licences:
                 continue
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
-            self._pay("GPU software", perpetual_payment(licences, price=each, **when), material.price.fact)
+            bought_once = perpetual_payment(licences, price=1.0, **when)
+            self._pay("GPU software", material.price, bought_once, material.discount)
             self._supported(material, support, licences, bought, free + supported)
 
     def _subscribed(self, material: Material, product: str, orders: Sequence[int], included: int) -> None:
-        """What the orders of a subscription cost, term by term; renewals by the year at the price of one year."""
+        """Orders of a subscription, term by term; renewals by the year at the price of one year."""
         if material.price is None:
             return
         term, price = self.scenario.cost.licence_term_years, material.price
 
-        def payments(each: float, alone: float) -> list[tuple[float, ...]]:
-            return [
+        def licence_years(in_term: float, alone: float) -> list[float]:
+            """Licences in each year, times the years that are paid for then."""
+            by_order = [
                 subscription_payments(
                     licences,
-                    yearly_price=each,
+                    yearly_price=in_term,
                     horizon_years=self.years,
                     term_years=term,
                     renewal_price=alone,
@@ -244,75 +275,52 @@ class Flows:
                     years_included=included,
                 )
                 for year, licences in enumerate(orders)
-                if licences
             ]
+            return [sum(year) for year in zip(*by_order, strict=True)]
 
-        renewal = price
-        if any(map(sum, payments(0.0, 1.0))):
-            renewal = (
-                self.price(TERM_PRICES[product][1], f"{material.name}, 1-year subscription", price.per)
-                or price
-            )
-        net = [
-            cost.purchase_cost(1, unit_price=p.value, discount=material.discount) for p in (price, renewal)
-        ]
-        self._pay(material.part, (), price.fact, renewal.fact)
-        for cash in payments(*net):
-            self._pay(material.part, cash)
+        self._pay(material.part, price, licence_years(1.0, 0.0), material.discount)
+        if any(alone := licence_years(0.0, 1.0)):
+            name = f"{material.name}, 1-year subscription"
+            renewal = self.price(TERM_PRICES[product][1], name, price.per) or price
+            self._pay(material.part, renewal, alone, material.discount)
 
     def _supported(
         self, material: Material, price: Price | None, licences: int, bought: int, free: int
     ) -> None:
-        """What support of the licences bought at one time costs, year by year in advance, after the years that are included."""
+        """Support of the licences bought at one time, year by year in advance, after the years that are included."""
         if price is not None and licences:
-            each = cost.purchase_cost(1, unit_price=price.value, discount=material.discount)
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
-            self._pay(material.part, subscription_payments(licences, yearly_price=each, **when), price.fact)
-
-    def _hardware(self) -> list[float]:
-        """What is paid for hardware in each year."""
-        return [
-            cost.total_cost(*(self.paid[part][year] for part in HARDWARE)) for year in range(self.years + 1)
-        ]
+            yearly = subscription_payments(licences, yearly_price=1.0, **when)
+            self._pay(material.part, price, yearly, material.discount)
 
     def _hardware_facts(self) -> list[Fact]:
         return [fact for part in HARDWARE for fact in self.facts.get(part, ())]
 
-    def _support(self) -> None:
-        """Hardware support, in advance, of what is no longer under warranty."""
-        share, warranty = self.factors["support_share"], factor(self.scenario, self.catalog, "warranty_years")
-        self._pay("Hardware support", (), share, warranty, *self._hardware_facts())
-        for bought, paid in enumerate(self._hardware()):
-            if not paid:
-                continue
-            cash = subscription_payments(
-                paid,
-                yearly_price=float(share.value),
-                horizon_years=self.years,
-                bought_year=bought,
-                years_included=int(warranty.value),
-            )
-            self._pay("Hardware support", cash)
+    def _support(self) -> Paid:
+        """Years of support, in advance, of what is no longer under warranty, by the year in which it is bought."""
+        warranty = factor(self.scenario, self.catalog, "warranty_years")
+        self._rests("Hardware support", self.factors["support_share"], warranty, *self._hardware_facts())
+        when = {"horizon_years": self.years, "years_included": int(warranty.value)}
+        bought = range(self.years + 1)
+        return np.array(
+            [subscription_payments(1.0, yearly_price=1.0, bought_year=year, **when) for year in bought]
+        )
 
     def _running(self) -> None:
         """Power and cooling, space, and people: paid at the end of each year."""
-        use = self.use
+        use, years = self.use, range(1, self.years + 1)
         energy = self.price("electricity-kwh", said("cost.electricity"), "kwh")
         space = self.price("rack-year", said("cost.space"), "rack-year")
         people = self.price("administration-host-year", said("cost.administration"), "host-year")
-
-        def yearly(price: Price, many: Iterable[float]) -> list[float]:
-            return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]
-
+        hosts = [sum(many.values()) + self.counts.management_hosts for many in self.growth.hosts]
         if energy is not None:
-            pue = self.factors["pue"]
-            it = yearly(energy, self.energy_kwh)
-            self._pay("Power", it, energy.fact, *use.facts)
-            self._pay("Cooling", [paid * (float(pue.value) - 1) for paid in it], energy.fact, pue, *use.facts)
-        if space is not None and self.racks:
-            self._pay("Space", yearly(space, self.racks), space.fact)
+            self._pay("Power", energy, [0.0, *(power.energy_kwh(self._typical_w(year)) for year in years)])
+            self._rests("Power", *use.facts)
+            self._rests("Cooling", energy.fact, self.factors["pue"], *use.facts)
+        if space is not None and use.hosts_per_rack:
+            self._pay("Space", space, [0.0, *map(self._racks, hosts)])
         if people is not None:
-            self._pay("Administration", yearly(people, self.kept_hosts), people.fact)
+            self._pay("Administration", people, [0.0, *hosts])
 
     def _racks(self, hosts: int) -> int:
         managing = self.counts.management_hosts
@@ -330,20 +338,3 @@ class Flows:
         return power.total_power_w(
             hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w, self.use.management_w
         )
-
-    def _left(self) -> None:
-        share = factor(self.scenario, self.catalog, "residual_share")
-        left = cost.residual_price(cost.total_cost(*self._hardware()), share=float(share.value))
-        if left:
-            self._pay(RESIDUAL, [*[0.0] * self.years, -left], share, *self._hardware_facts())
-
-
-def _repriced(material: Material, price: PriceOf) -> Material:
-    """A line of the bill at another price."""
-    if material.price is None:
-        return material
-    other = price(material.price.key, material.name, material.price.per)
-    if other is None or other is material.price:
-        return material
-    paid = cost.purchase_cost(material.quantity, unit_price=other.value, discount=material.discount)
-    return replace(material, price=other, cost=paid)

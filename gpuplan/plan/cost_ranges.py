@@ -7,13 +7,14 @@ the share of support are causes too. Counts, hours, warranty, the value left at 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import numpy as np
 
 from gpuplan.facts import Brief, Fact
-from gpuplan.models import cost
 from gpuplan.models.uncertainty import combined_range
 from gpuplan.plan.bill_of_materials import Counts
-from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
+from gpuplan.plan.cash_flow import HARDWARE, PARTS, Case, Flows
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse
@@ -56,31 +57,28 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
         costs.materials,
     )
 
-    def figures(causes: Collection[str], end: str) -> dict[str, float]:
-        moved = {key: _at(price, end) if price.cause in causes else price for key, price in planned.items()}
-        factors = {
-            name: _end_of(fact, end) if _cause(name) in causes else fact
-            for name, fact in flows.factors.items()
-        }
-        parts = flows.at_prices(lambda key, *_: moved.get(key), factors)
-        return _figures(parts, costs, float(factors["discount_rate"].value))
+    def case(causes: Collection[str], end: str) -> Case:
+        return Case(
+            {key: _end_of(price.fact, end) for key, price in planned.items() if price.cause in causes},
+            {name: _end_of(fact, end) for name, fact in flows.factors.items() if _cause(name) in causes},
+        )
 
     causes = _causes(flows, planned)
-    ends = [(cause, figures([cause], "low"), figures([cause], "high")) for cause in causes]
     undiscounted = [cause for cause in causes if cause != "discount_rate"]
-    least, most = (figures(undiscounted, end) for end in ("low", "high"))
-    now = _figures(costs.parts, costs, costs.discount_rate)
+    groups = [[], undiscounted, *([cause] for cause in causes)]
+    found = _figures(flows, [case(each, end) for each in groups for end in ("low", "high")], costs)
+    (now, _), (least, most), *ends = zip(found[::2], found[1::2], strict=True)
     low_high = {
         name: combined_range(
             value,
-            ends=[(low[name], high[name]) for _, low, high in ends],
+            ends=[(low[name], high[name]) for low, high in ends],
             outermost=None if name in DISCOUNTED else (least[name], most[name]),
         )
         for name, value in now.items()
     }
     moved = {
         cause: (min(both), max(both))
-        for cause, *tried in ends
+        for cause, tried in zip(causes, ends, strict=True)
         for both in [[figure["net_present"] for figure in tried]]
     }
     return CostRanges(
@@ -111,26 +109,27 @@ def _ranged(fact: Fact) -> bool:
     return fact.low is not None and fact.high is not None and fact.low < fact.high
 
 
-def _end_of(fact: Fact, end: str) -> Fact:
-    """A fact at its low or high end; one without a range as it is."""
-    return replace(fact, value=getattr(fact, end)) if _ranged(fact) else fact
+def _end_of(fact: Fact, end: str) -> float:
+    """The low or high end of a fact; its value where it has no range."""
+    return float(getattr(fact, end) if _ranged(fact) else fact.value)
 
 
-def _at(price: Price, end: str) -> Price:
-    return replace(price, fact=_end_of(price.fact, end))
-
-
-def _figures(parts: Sequence[CostPart], costs: Costs, rate: float) -> dict[str, float]:
-    """The totals of the parts of a cost, and what a GPU-hour costs where there is one."""
-    cash = [cost.total_cost(*paid) for paid in zip(*(part.yearly for part in parts), strict=True)]
-    present = cost.net_present_cost(cash, rate=rate)
-    by_name = {"installed": costs.gpu_hours, "used": costs.used_gpu_hours}
-    hours = {name: cost.net_present_cost([0.0, *given], rate=rate) for name, given in by_name.items()}
-    return {
+def _figures(flows: Flows, cases: Sequence[Case], costs: Costs) -> list[dict[str, float]]:
+    """The totals of the cost in each case, and what a GPU-hour costs where there is one; as the models in ``cost``, for all cases at once."""
+    paid = flows.paid(*cases)
+    cash, parts = paid.sum(axis=1), paid.sum(axis=2)
+    rates = np.array([case.factors.get("discount_rate", costs.discount_rate) for case in cases])
+    discounts = (1 + rates[:, None]) ** -np.arange(costs.years + 1.0)
+    present = (cash * discounts).sum(axis=1)
+    hardware = [PARTS.index(part) for part in HARDWARE]
+    found = {
         "net_present": present,
-        **{f"gpu_hour_{name}": cost.gpu_hour_cost(present, gpu_hours=n) for name, n in hours.items() if n},
-        "total": cost.total_cost(*cash),
-        "hardware": cost.total_cost(*(part.yearly[0] for part in parts if part.name in HARDWARE)),
-        **{f"year {year}": paid for year, paid in enumerate(cash)},
-        **{f"part {part.name}": part.total for part in parts},
+        "total": cash.sum(axis=1),
+        "hardware": paid[:, hardware, 0].sum(axis=1),
+        **{f"year {year}": of_year for year, of_year in enumerate(cash.T)},
+        **{f"part {part.name}": parts[:, PARTS.index(part.name)] for part in costs.parts},
     }
+    for name, hours in (("installed", costs.gpu_hours), ("used", costs.used_gpu_hours)):
+        if any(hours):
+            found[f"gpu_hour_{name}"] = present / (discounts[:, 1:] @ hours)
+    return [dict(zip(found, row, strict=True)) for row in np.array(list(found.values())).T.tolist()]
