@@ -1,6 +1,6 @@
 """Inventory: what of the demand fits on hosts that are there, of several kinds, the more important groups first.
 
-``place_most`` answers by ``host_columns``, level by level: what was placed of one priority keeps its place, or gets another
+``place_most`` answers level by level: what was placed of one priority keeps its place, or gets another
 one, whatever comes after it.
 """
 
@@ -60,12 +60,12 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     Notes
     -----
     A share is worth its part of a GPU; a VM without a GPU as many GPUs as come with the largest part that it takes of all hosts'
-    vCPUs or memory. First everything is placed greedily, largest first; if something is left, by column
+    vCPUs or memory. First everything is placed greedily, largest first. If something is left and all full ways to
+    fill a host are few, a programme in whole numbers over them finds the best, and proves it. Else it is column
     generation: the relaxed programme over fills of hosts known so far prices VMs, the fills that are worth most at these
     prices are added, and hosts are fixed whose fills are taken wholly, until none is left. One priority after the
-    other, those before it being required; where they cannot be placed again, what is there is filled up. Where all full ways to
-    fill a host are few, a programme in whole numbers over them finds the best, and proves it. The answer is proven where it
-    meets the bound: all that is demanded, all GPUs there are, or what that programme says.
+    other, those before it being required; where they cannot be placed again, what is there is filled up. The answer is proven
+    where it meets the bound: all that is demanded, all GPUs there are, or what that programme says.
 
     Examples
     --------
@@ -115,9 +115,8 @@ def _ways(
     )
     ways, lost = [columns.filled_up(blocks, asked), columns.filled_up((), asked)], 0.0
     if all(placed_vms(way, len(asked)) != asked for way in ways):
-        ways.append(columns.solved(asked))
         listed, lost = _by_list(rules, places, asked, before, worth)
-        ways += [listed] if listed is not None else []
+        ways.append(columns.solved(asked) if listed is None else listed)
     kept = [way for way in ways if all(map(operator.ge, placed_vms(way, len(asked)), before))]
     return kept, lost
 

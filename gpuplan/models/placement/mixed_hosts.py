@@ -114,10 +114,11 @@ class MixedHosts:
         key = (vms, tuple(sorted(rooms.items())), room)
         if key not in self._new:
             bound = self._bound(vms, rooms, room)
-            greedy = (
-                New(_count(blocks, room), bound, blocks) for blocks in self._portfolio(vms, rooms, room)
-            )
-            best = min(greedy, key=lambda new: new.hosts, default=New(sum(vms) + 1, bound, ()))
+            best = New(sum(vms) + 1, bound, ())
+            for blocks in self._portfolio(vms, rooms, room):
+                best = min(best, New(_count(blocks, room), bound, blocks), key=lambda new: new.hosts)
+                if best.hosts <= bound:
+                    break
             many = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
             for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
                 if best.hosts > best.bound:
