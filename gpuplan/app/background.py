@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import json
 import os
 import subprocess
@@ -18,27 +17,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from gpuplan.app import quiet
 from gpuplan.plan import Plan
 from gpuplan.scenario import BETWEEN, Scenario
 
 T = TypeVar("T")
 
-NICE = 10
-"""Long commands give way to every open page, whosever it is."""
-QUIET_S = 0.3
-"""So long nothing changes before what takes long is begun: of keys that follow quickly, only the last counts."""
 PACED_S = 2.0
 """So long after its first line the pace of a command is known."""
 AROUND = 2
 """Hosts fewer and more that are simulated beside those of the plan."""
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, which a kernel has; None in a plain script."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 class Runner:
@@ -70,7 +58,7 @@ class Runner:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
         self.state = "running"
-        self._loop = running_loop()
+        self._loop = quiet.running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
             stdin=subprocess.PIPE,
@@ -79,7 +67,7 @@ class Runner:
         )
         if hasattr(os, "setpriority"):
             with contextlib.suppress(OSError):  # it has ended already
-                os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+                os.setpriority(os.PRIO_PROCESS, process.pid, quiet.NICE)
         self._process = process
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
@@ -187,6 +175,7 @@ class Exploring:
         self._command, self._key = command, key
         self._on_change = on_change
         self._worked: dict[str, Any] = {}
+        self._later = quiet.Later(lambda: self._worked, on_change)
 
     def start(self, plan: Plan) -> None:
         """Run the command on a design."""
@@ -210,36 +199,6 @@ class Exploring:
         found: T = self._worked[key]
         return found
 
-    def later(self, key: str, work: Callable[[], T]) -> T | None:
+    def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """The same for what takes so long that the page must not wait."""
-        return later(lambda: self._worked, key, work, self._on_change)
-
-
-def later(
-    of: Callable[[], dict[str, Any]], key: str, work: Callable[[], T], changed: Callable[[], None]
-) -> T | None:
-    """What takes so long that the page must not wait: worked out beside it once nothing changes, and None until it is there.
-
-    ``of`` gives what is kept now; what was meant for another one, because the design has changed meanwhile, is dropped.
-    """
-    worked = of()
-    if key not in worked:
-        loop = running_loop()
-        if loop is None:
-            worked[key] = work()
-        else:
-            worked[key] = None
-
-            def keep(done: asyncio.Future[T]) -> None:
-                worked[key] = done.result()
-                if worked is of():
-                    changed()
-
-            def begin() -> None:
-                if worked is of():
-                    loop.run_in_executor(None, here.run, work).add_done_callback(keep)
-
-            here = contextvars.copy_context()
-            loop.call_later(QUIET_S, begin)
-    found: T | None = worked[key]
-    return found
+        return self._later.found(key, work, self.plan) if self.plan else None

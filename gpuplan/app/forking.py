@@ -34,7 +34,15 @@ from jupyter_server.services.kernels.kernelmanager import ServerKernelManager  #
 
 FORKING = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""
-PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "gpuplan.app.screen")
+PRELOADED = (
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.zmqshell",
+    "gpuplan.app.screen",
+    "scipy.optimize",
+    "scipy.sparse",
+)
+"""What sessions need; of scipy, whose import takes a quarter of a second, what the first hosts that are there already ask for."""
 MOST_FORKS = 100
 """After so many sessions a new process takes over, with a new seed for the hashes of strings."""
 READY_S = 120.0
@@ -245,6 +253,7 @@ def _session(request: dict[str, Any], alive: int) -> None:
     random.seed()
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
+    sys.modules["gpuplan.app.quiet"].prepare()
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     application = sys.modules["ipykernel.kernelapp"].IPKernelApp
     # 1: no parent to watch by its number, because the thread above does that

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
-from gpuplan.app.background import later
+from gpuplan.app.quiet import Later
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, worst_failures
 from gpuplan.plan.playing import playable
@@ -41,6 +41,7 @@ class PlanView(HasTraits):
         super().__init__()
         self.plan = plan
         self._worked: dict[str, Any] = {}
+        self._later = Later(lambda: self._worked, self._changed)
         self.failed: dict[str, tuple[int, ...]] = {}
         """Failed hosts by pool, in the order of the clicks."""
         self.maintenance: dict[str, tuple[int, ...]] = {}
@@ -152,9 +153,9 @@ class PlanView(HasTraits):
         found: T = self._worked[key]
         return found
 
-    def later(self, key: str, work: Callable[[], T]) -> T | None:
+    def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """The same for what takes so long that the page must not wait: None until it is there."""
-        return later(lambda: self._worked, key, work, self._changed)
+        return self._later.found(key, work, self.plan)
 
     def set_click(self, what: str) -> None:
         """Choose what a click on a host does: ``fail`` or ``maintain``."""

@@ -11,7 +11,6 @@ import pytest
 from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.app import background
 from gpuplan.app.background import Exploring, Runner, Simulating
 from gpuplan.catalog import Catalog
 
@@ -53,7 +52,7 @@ def test_the_time_left_follows_from_the_pace_since_it_began(monkeypatch: pytest.
     runner = Runner(lambda: None)
     left = []
     for now, done in ((60, 0.05), (61, 0.1), (70, 0.3)):
-        monkeypatch.setattr(background.time, "monotonic", lambda now=now: float(now))
+        monkeypatch.setattr("gpuplan.app.background.time.monotonic", lambda now=now: float(now))
         assert runner.started is bool(left)
         runner._take(runner._process, {"done": done})  # type: ignore[arg-type]
         left.append(round(runner.left_s, 6))
@@ -96,7 +95,7 @@ def test_a_new_command_takes_the_place_of_the_old_one() -> None:
 
 
 def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "running_loop", asyncio.get_running_loop)
+    monkeypatch.setattr("gpuplan.app.quiet.running_loop", asyncio.get_running_loop)
     threads: set[int] = set()
     beats = 0
 
@@ -167,20 +166,3 @@ def test_what_is_worked_out_once_is_forgotten_with_the_next_start(catalog: Catal
     exploring.runner.cancel()
     exploring.once("a", lambda: asked.append(1))
     assert len(asked) == 2
-
-
-def test_what_takes_long_is_worked_out_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuplan.app.background.running_loop", asyncio.get_running_loop)
-    seen: list[object] = []
-
-    async def page() -> None:
-        arrived = asyncio.Event()
-        exploring = Exploring("explore", "exploration", arrived.set)
-        for _ in range(2):
-            seen.append(exploring.later("a", lambda: seen.append("worked") or "found"))
-        await asyncio.wait_for(arrived.wait(), 10)
-        seen.append(exploring.later("a", lambda: "again"))
-
-    asyncio.run(page())
-    assert [each for each in seen if each != "worked"] == [None, None, "found"]
-    assert seen.count("worked") == 1

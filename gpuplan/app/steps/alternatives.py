@@ -9,6 +9,7 @@ from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_terms
 from gpuplan.app.cards import Contents, asked, panel, said, tried
 from gpuplan.app.state import Workbook
+from gpuplan.plan import Plan
 from gpuplan.report import number
 from gpuplan.report.table import screen
 from gpuplan.report.tables import alternatives as tables
@@ -29,17 +30,16 @@ class Found(NamedTuple):
 
 def _found(workbook: Workbook) -> Found | None:
     """The alternatives, planned beside the page once for each plan; None until they are there."""
-    plan = workbook.plan
+    return workbook.later("cost: alternatives", _planned)
 
-    def work() -> Found:
-        try:
-            return Found(
-                alternatives(plan), tuple(w for w in tables.alternative_words(plan) if w != no_rental(plan))
-            )
-        except ValueError as error:
-            return Found(problem=str(error))
 
-    return workbook.later("cost: alternatives", work)
+def _planned(plan: Plan) -> Found:
+    try:
+        return Found(
+            alternatives(plan), tuple(w for w in tables.alternative_words(plan) if w != no_rental(plan))
+        )
+    except ValueError as error:
+        return Found(problem=str(error))
 
 
 def _wait(workbook: Workbook) -> dict[str, Any]:

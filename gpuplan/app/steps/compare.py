@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
@@ -24,6 +25,7 @@ from gpuplan.app.cards import (
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore, sensitivity, what_wins
+from gpuplan.plan import Plan
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Table
@@ -98,19 +100,20 @@ def _tries(workbook: Workbook) -> list[dict[str, str]]:
     """Designs with one decision taken otherwise, and what that changes in hosts and cost."""
     plan = workbook.plan
     found, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
-    return [{"name": name, "told": _told(workbook, name, other)} for name, other in found or ()]
+    return [
+        {
+            "name": name,
+            "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or "Planning \u2026",
+        }
+        for name, other in found or ()
+    ]
 
 
-def _told(workbook: Workbook, name: str, other: Scenario) -> str:
-    plan = workbook.plan
-
-    def work() -> str:
-        try:
-            return told(plan, other)
-        except ValueError as error:
-            return str(error)
-
-    return workbook.later(f"compare: {name}", work) or "Planning \u2026"
+def _told(plan: Plan, other: Scenario) -> str:
+    try:
+        return told(plan, other)
+    except ValueError as error:
+        return str(error)
 
 
 def try_out(workbook: Workbook, name: str) -> None:

@@ -61,7 +61,7 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
 
 def _saving(workbook: Workbook) -> str:
     """What sharing GPUs across hours and sites saves, or would save."""
-    found = workbook.later("demand: saving", lambda: sharing_saves(workbook.plan))
+    found = workbook.later("demand: saving", sharing_saves)
     if found is None:
         return ""
     currency = workbook.plan.scenario.cost.currency

@@ -115,7 +115,7 @@ def _cost(workbook: Workbook, failures: int) -> str:
         return ""
     grows = any(group.growth for group in plan.scenario.groups)
     if plan.totals.hosts > COSTED_HOSTS or grows:
-        costed = workbook.later("cost: postures beside the page", lambda: _costed(plan)) or ()
+        costed = workbook.later("cost: postures beside the page", _costed) or ()
     else:
         costed = postures_of(workbook)
     found = {each.host_failures: each.net_present for each in costed}

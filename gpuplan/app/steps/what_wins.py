@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.option import Option
@@ -11,6 +12,7 @@ from gpuplan.analysis.what_wins import Condition, to_win
 from gpuplan.app.cards import Contents, bare, panel, said, select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.explore import SHOWN, candidate_of
+from gpuplan.plan import Plan
 from gpuplan.report import number
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.wording import LICENCE_NAMES, capital, counted, stated_percent
@@ -41,16 +43,18 @@ def to_win_data(workbook: Workbook) -> Contents:
     data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
     if not chosen:
         return data
-    scenario, first, other = plan.scenario, _option(found["winner"]), _option(others[chosen])
-    conditions = exploring.later(
-        f"to win: {chosen}", lambda: to_win(scenario, workbook.catalog, first, other)
-    )
+    duel = partial(_to_win, first=_option(found["winner"]), other=_option(others[chosen]))
+    conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
     if not conditions:
         return data | {"text": [said("No single input makes it win.")]}
     more = f"One input at a time; at that value it costs as much as {winner}."
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
+
+
+def _to_win(plan: Plan, first: Option, other: Option) -> tuple[Condition, ...]:
+    return to_win(plan.scenario, plan.catalog, first, other)
 
 
 def _option(option: dict[str, Any]) -> Option:

@@ -1,0 +1,139 @@
+"""What is done while nobody waits: work that takes longer than a change may, and collecting garbage.
+
+Long work has a process of its own where sessions are forked. In a thread it would take turns with what a user does: a change of
+40 ms took 150 to 340 beside one. Collecting all garbage takes up to a tenth of a second, and Python would begin it in the
+middle of a change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gpuplan.catalog import load_catalog
+from gpuplan.locales import locale_of, speaking
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import Scenario
+
+T = TypeVar("T")
+
+NICE = 10
+"""Long work gives way to every open page, whosever it is."""
+QUIET_S = 0.3
+"""So long nothing changes before what takes long is begun: of keys that follow quickly, only the last counts."""
+COLLECT_S = 0.15
+"""So long nothing is carried out before garbage is collected: hardly anybody does something else so soon."""
+ENOUGH = 20_000
+"""Objects that came since, from which on it is collected: those of a handful of changes."""
+AT_LAST = 400_000
+"""Objects from which on Python collects by itself, quiet or not."""
+
+_process: ProcessPoolExecutor | None = None
+
+
+def prepare() -> None:
+    """Fork the process for long work, and leave garbage to ``collect_later``. For a session that has no thread yet."""
+    global _process
+    with contextlib.suppress(
+        OSError, NotImplementedError
+    ):  # a container without shared memory: a thread has to do
+        _process = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), _give_way)
+        _process.submit(int)  # it is forked with the first work
+    gc.set_threshold(AT_LAST)
+
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of this thread, which a kernel has; None in a plain script."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _give_way() -> None:
+    """In the process for long work: give way to every open page, and end when the session does, however that ends."""
+    os.nice(NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    session = multiprocessing.parent_process()
+    assert session is not None
+
+    def end() -> None:
+        session.join()
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
+def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:
+    """In the process for long work: what it gives for the plan of a scenario."""
+    with speaking(locale_of(scenario)):
+        return work(make_plan(scenario, load_catalog(*folders)))
+
+
+class Later:
+    """Long work on a plan, one at a time, each begun once nothing changes.
+
+    ``of`` gives what is kept now; what was meant for another one, because the design has changed meanwhile, is dropped.
+    """
+
+    def __init__(self, of: Callable[[], dict[str, Any]], changed: Callable[[], None]) -> None:
+        self._of, self._changed = of, changed
+        self._turn = asyncio.Lock()
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    def found(self, key: str, work: Callable[[Plan], T], plan: Plan) -> T | None:
+        """What ``work``, a function of a module with its arguments, gives for a plan; None until it is there."""
+        worked = self._of()
+        if key not in worked:
+            loop = running_loop()
+            if loop is None:
+                worked[key] = work(plan)
+            else:
+                worked[key] = None
+                task = loop.create_task(self._work(worked, key, work, plan))
+                self._waiting.add(task)
+                task.add_done_callback(self._waiting.discard)
+        found: T | None = worked[key]
+        return found
+
+    async def _work(self, worked: dict[str, Any], key: str, work: Callable[[Plan], T], plan: Plan) -> None:
+        await asyncio.sleep(QUIET_S)
+        async with self._turn:
+            if worked is self._of():
+                worked[key] = await _done(work, plan)
+        if worked is self._of():
+            self._changed()
+
+
+async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
+    """What ``work`` gives, from the process for it, or from a thread where there is none."""
+    global _process
+    if _process is not None:
+        asked = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
+        try:
+            return await asyncio.wrap_future(asked)
+        except BrokenExecutor:  # it took too much memory
+            _process = None
+    return await asyncio.to_thread(work, plan)
+
+
+_collecting: asyncio.TimerHandle | None = None
+
+
+def collect_later() -> None:
+    """Collect garbage once nothing is carried out any more, if there is enough; where Python does it early there never is."""
+    global _collecting
+    if _collecting is not None:
+        _collecting.cancel()
+    loop = running_loop()
+    if loop is not None and gc.get_count()[0] > ENOUGH:
+        _collecting = loop.call_later(COLLECT_S, gc.collect)

@@ -1,0 +1,104 @@
+"""Long work does not hold up what a user does, is begun once nothing changes, and survives the process that it runs in."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan
+from gpuplan.app import forking, quiet
+from gpuplan.app.quiet import Later, collect_later
+
+
+@pytest.fixture(autouse=True)
+def in_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "running_loop", asyncio.get_running_loop)
+
+
+def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) -> None:
+    worked: dict[str, Any] = {}
+    calls: list[Plan] = []
+    seen: list[object] = []
+
+    def work(plan: Plan) -> str:
+        calls.append(plan)
+        return "found"
+
+    async def page() -> None:
+        arrived = asyncio.Event()
+        later = Later(lambda: worked, arrived.set)
+        seen.extend(later.found("a", work, plans["starter"]) for _ in range(2))
+        await asyncio.wait_for(arrived.wait(), 10)
+        seen.append(later.found("a", work, plans["starter"]))
+
+    asyncio.run(page())
+    assert seen == [None, None, "found"]
+    assert calls == [plans["starter"]]
+
+
+def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Plan]) -> None:
+    now: list[dict[str, Any]] = [{}]
+    calls: list[str] = []
+
+    async def page() -> None:
+        arrived = asyncio.Event()
+        later = Later(lambda: now[0], arrived.set)
+        later.found("old", lambda _: calls.append("old"), plans["starter"])
+        now[0] = {}
+        later.found("new", lambda _: calls.append("new"), plans["starter"])
+        await asyncio.wait_for(arrived.wait(), 10)
+
+    asyncio.run(page())
+    assert calls == ["new"]
+
+
+@pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
+def test_it_has_a_process_and_without_it_a_thread() -> None:
+    """The process is killed in between; the same is found in a thread."""
+    code = """
+import asyncio, os, signal
+from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.demand import sharing_saves
+from gpuplan.app import quiet
+quiet.prepare()
+plan = make_plan(load_scenario("current").with_value("demand.rule", "hours"))
+beside = quiet._process.submit(os.getpid).result()
+first = asyncio.run(quiet._done(sharing_saves, plan))
+os.kill(beside, signal.SIGKILL)
+again = asyncio.run(quiet._done(sharing_saves, plan))
+print(beside != os.getpid(), first is not None, first == again == sharing_saves(plan), quiet._process)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **forking.SINGLE},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+    assert told.split() == ["True", "True", "True", "None"]
+
+
+@pytest.mark.parametrize(("enough", "times"), [(-1, 1), (10**9, 0)])
+def test_garbage_is_collected_once_nothing_happens_any_more(
+    monkeypatch: pytest.MonkeyPatch, enough: int, times: int
+) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr(quiet, "ENOUGH", enough)
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
+
+    async def page() -> None:
+        for _ in range(3):
+            collect_later()
+            await asyncio.sleep(quiet.COLLECT_S / 3)
+        assert collected == []
+        await asyncio.sleep(2 * quiet.COLLECT_S)
+
+    asyncio.run(page())
+    assert len(collected) == times
