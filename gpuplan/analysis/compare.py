@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,12 +97,21 @@ def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
 
 
 def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Paths of the inputs to compare; of a group that not all have only how large it is."""
-    yield from (spec.path for spec in FIELDS if spec.path not in NOT_COMPARED)
+    """Paths of the inputs to compare, of a group that not all have only how large it is; without parts that are the same in all."""
+
+    def differs(parts: Iterable[object]) -> bool:
+        return len(set(parts)) > 1
+
+    for spec in FIELDS:
+        head = spec.path.partition(".")[0]
+        if spec.path not in NOT_COMPARED and differs(getattr(scenario, head) for scenario in scenarios):
+            yield spec.path
+    having = [{group.id: group for group in scenario.groups} for scenario in scenarios]
     for group in dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups):
-        in_all = all(_has(scenario, f"groups.{group}.") for scenario in scenarios)
-        for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
-            yield f"groups.{group}.{name}"
+        in_all = all(group in groups for groups in having)
+        if differs(groups.get(group) for groups in having):
+            for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
+                yield f"groups.{group}.{name}"
     for name in ("prices", "ranges"):
         for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
             yield f"{name}.{key}"

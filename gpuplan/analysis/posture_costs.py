@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 
 from gpuplan.models import cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.scenario import ScenarioError
 
 
@@ -44,8 +44,7 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     before = 0.0
     for failures in sorted({0, 1, 2, chosen}):
         with contextlib.suppress(ScenarioError):
-            scenario = plan.scenario.with_value("availability.host_failures", failures)
-            design = plan if failures == chosen else make_plan(scenario, plan.catalog)
+            design = plan if failures == chosen else plan.tolerating(failures)
             totals, costs = design.totals, design.costs
             if costs is None:
                 continue

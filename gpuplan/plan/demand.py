@@ -47,13 +47,13 @@ class Demand(Brief):
     """GPUs that are planned for: those of the groups, or the stated total where that sizes the design."""
 
 
-def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed]) -> Demand:
+def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, shape: Callable[[], Shaped]) -> Demand:
     """From people to VMs and GPUs: at the peaks of the groups, or in the busiest hours and at the stated risk."""
     added_up = scenario.demand.rule in ("sum", "stated")
     wanted = {group.id: group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
-        hours = pool_demands(scenario, catalog, shaped(scenario, catalog, wanted, weighed))
+        hours = pool_demands(scenario, catalog, shape())
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",
@@ -128,16 +128,12 @@ class Shaped(NamedTuple):
     """Hosts already in each pool."""
 
 
-def shaped(
-    scenario: Scenario,
-    catalog: Catalog,
-    peaks: Mapping[str, GroupDemand],
-    weighed: Mapping[str, Weighed],
-) -> Shaped:
+def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed]) -> Shaped:
     """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
     plans = []
     for group in scenario.groups:
-        active, vms, gpus = (line.value for line in peaks[group.id])
+        peak = group_demand(Trail(), scenario, catalog, group, planned=False)
+        active, vms, gpus = (line.value for line in peak)
         wanted = Wanted(active, max(1, int(vms)), gpus)
         plans.append(allocate(Trail(), scenario, catalog, group, weighed[group.id], wanted, None))
     plans = with_pools(scenario, catalog, plans, weighed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, derived, weakest
@@ -232,13 +233,18 @@ def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, fl
     return max(found, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
 
 
-def kept_by_preset(scenario: Scenario, catalog: Catalog) -> list[tuple[str, float, str]]:
+def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
     """Of each preset its name, the share of native speed that one user of a remote GPU keeps, alone on the link, and the verdict."""
+    return _kept_by_preset(Scenario(network=scenario.network, hardware=scenario.hardware), catalog)
+
+
+@lru_cache(maxsize=16)  # changes of groups and money leave it as it is
+def _kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
     found = []
     for preset in catalog.rows("network_workloads"):
         kept = remote_kept(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))[1]
         found.append((preset["name"], kept, verdict_of(catalog, kept)))
-    return found
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

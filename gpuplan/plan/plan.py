@@ -6,7 +6,7 @@ decisions. Each chapter is worked out when it is first read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
 from importlib import import_module
@@ -24,7 +24,7 @@ from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.cost_ranges import CostRanges, cost_ranges
 from gpuplan.plan.decisions import Decision, decide
-from gpuplan.plan.demand import Demand, PoolDemand, demand_of
+from gpuplan.plan.demand import Demand, PoolDemand, Shaped, demand_of, shaped
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
 from gpuplan.plan.host_line import HostLine, host_line, processor_cores
@@ -79,11 +79,9 @@ CHAPTERS = (
     "token_costs",
 )
 """Chapters that have lines, in the order in which a plan is read."""
+BEFORE_HOSTS = ("weighed", "demand", "requests", "groups", "weeks")
 BEFORE_NETWORK = (
-    "demand",
-    "requests",
-    "groups",
-    "weeks",
+    *BEFORE_HOSTS,
     "layouts",
     "divisions",
     "pools",
@@ -165,13 +163,23 @@ class Plan(Carded):
     @_worded
     def demand(self) -> Demand:
         """VMs and GPUs of each group."""
-        return demand_of(self._trail("demand"), self.sized, self.catalog, self.weighed)
+        return demand_of(self._trail("demand"), self.sized, self.catalog, lambda: self.shape)
+
+    @cached_property
+    @_worded
+    def shape(self) -> Shaped:
+        """What one VM of each group asks for, and when the groups are active."""
+        return shaped(self.sized, self.catalog, self.weighed)
 
     def demand_by(self, rule: str) -> Demand:
         """The demand by another sizing rule, all other inputs being the same. Raises a ScenarioError where that rule has no answer."""
+        if rule == self.scenario.demand.rule:
+            return self.demand
         other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog)
         if problems := scenario_problems(other.scenario, other.catalog, lambda: other.sized):
             raise ScenarioError(problems)
+        if not self._by_money:
+            vars(other).update(weighed=self.weighed, shape=self.shape)
         return other.demand
 
     @cached_property
@@ -437,14 +445,31 @@ class Plan(Carded):
 
     def relinked(self, scenario: Scenario) -> Plan:
         """The plan of a scenario that differs in its network or prices alone: the chapters before them are taken over."""
-        if any(each.by_money for each in self.weighed.values()):  # the network is part of it
+        if self._by_money:
             return make_plan(scenario, self.catalog)
-        made = Plan(scenario, self.catalog)
-        if problems := scenario_problems(scenario, self.catalog, lambda: made.sized):
-            raise ScenarioError(problems)
-        vars(made).update({chapter: getattr(self, chapter) for chapter in BEFORE_NETWORK})
+        made = self._taken_over(Plan(scenario, self.catalog), BEFORE_NETWORK)
         vars(made).update({name: value for name, value in vars(self).items() if name == "growth"})
-        for chapter in BEFORE_NETWORK:
+        return made
+
+    def tolerating(self, host_failures: int) -> Plan:
+        """The plan with so many host failures to tolerate: what the groups ask for is taken over."""
+        scenario = self.scenario.with_value("availability.host_failures", host_failures)
+        made = Plan(scenario, self.catalog)
+        if self._by_money or made.sized.groups != self.sized.groups:
+            return make_plan(scenario, self.catalog)
+        return self._taken_over(made, BEFORE_HOSTS)
+
+    @property
+    def _by_money(self) -> bool:
+        """Whether the access of a group depends on what hosts and network cost."""
+        return any(each.by_money for each in self.weighed.values())
+
+    def _taken_over(self, made: Plan, chapters: Sequence[str]) -> Plan:
+        """A plan with some chapters of this one. Raises a ScenarioError if its scenario cannot be planned."""
+        if problems := scenario_problems(made.scenario, self.catalog, lambda: made.sized):
+            raise ScenarioError(problems)
+        vars(made).update({chapter: getattr(self, chapter) for chapter in chapters})
+        for chapter in chapters:
             if chapter in self._trails:
                 made._trails[chapter] = self._trails[chapter]
                 made._known.update(self._trails[chapter].lines)

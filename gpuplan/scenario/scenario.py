@@ -361,13 +361,13 @@ class Scenario(Brief):
 
     def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
-        self._check(path)
+        value = self.get(path)
         origin = self.origin(path)
         spec = field_of(path)
         count = "1" if spec.kind in ("int", "gpus", "number") else ""
         return Fact(
             key=path,
-            value=self.get(path),
+            value=value,
             unit="1" if spec.kind == "share" else spec.unit or count,
             low=None,
             high=None,

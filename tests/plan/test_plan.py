@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from own_catalog import without_profiles
 from strategies import CATALOG, HEADS, scenario_data
 
@@ -454,6 +455,22 @@ def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, A
     rule = "sum" if scenario.demand.rule == "stated" else scenario.demand.rule
     own = gpus_by_rule(plan).get(rule)
     assert own == plan.lines["demand.groups_gpus"].value
+
+
+@settings(max_examples=40)
+@given(scenario_data(), st.integers(0, 3))
+def test_other_failures_to_tolerate_are_planned_as_if_from_the_start(
+    data: dict[str, Any], failures: int
+) -> None:
+    """What is taken over from the plan is what would be worked out again."""
+    scenario = from_dict(data)
+    try:
+        taken = make_plan(scenario, CATALOG).tolerating(failures)
+    except ScenarioError:
+        return
+    anew = make_plan(scenario.with_value("availability.host_failures", failures), CATALOG)
+    assert dict(taken.lines) == dict(anew.lines)
+    assert (taken.pools, taken.postures, taken.costs) == (anew.pools, anew.postures, anew.costs)
 
 
 def test_a_share_that_mig_rounds_down_is_consistent() -> None:
