@@ -18,6 +18,7 @@ from gpuplan.app.holding import Holding
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.places import Found, place_of
 from gpuplan.app.presenting import present_data
+from gpuplan.app.quiet import collect_later
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import (
     compare,
@@ -105,7 +106,9 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self.add_class("gp-app")
         if not whole:
             self.add_class("gp-one-step")
-        workbook.observe(lambda _change: self._draw(), ["revision", "step", "drawer"])
+        self._acting = self._due = False
+        """Whether an event is carried out, after which all of it is drawn at once; and whether there is something to draw."""
+        workbook.observe(self._changed, ["revision", "step", "drawer"])
         self._draw()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -130,8 +133,14 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         step = self._own_step or self.workbook.step
         return step, PAGES[step]
 
+    def _changed(self, _change: object) -> None:
+        self._due = True
+        if not self._acting:
+            self._draw()
+
     def _draw(self) -> None:
         """Send what changed, in the locale of the design."""
+        self._due = False
         with speaking(locale_of(self.workbook.seen)):
             self._send_changes()
 
@@ -192,11 +201,18 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
                 guarded(self.workbook, log.exception, self._act, (kind, content))
         if number is not None:
             self._confirm()
+        collect_later()
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
         """Carry out what the browser reports."""
         if kind in EVENTS:
-            EVENTS[kind](self.workbook, content)
+            self._acting = True
+            try:
+                EVENTS[kind](self.workbook, content)
+            finally:
+                self._acting = False
+            if self._due:
+                self._draw()
         if kind in ON_PAGE:
             ON_PAGE[kind](self, content)
 

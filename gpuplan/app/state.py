@@ -50,6 +50,8 @@ HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version has not, or has otherwise."""
 MOST_NOTE = 80
 """Characters of who confirmed an input, and when, and of what a design that is kept is called."""
+MOST_PLANS = 8
+"""Plans that are remembered, of a third of a megabyte each."""
 MOST_KEPT = 3
 """Designs that are kept beside the one that is worked on."""
 
@@ -107,8 +109,8 @@ class Workbook(PlanView):
         """Our own version: what is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
-        self._latest: Plan | None = None
-        """The last plan that was made, which is often asked for again at once."""
+        self._plans: tuple[Plan, ...] = ()
+        """The last plans that were made: undo and redo ask for them again."""
         super().__init__(self._made(self.seen))
         self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
@@ -515,7 +517,7 @@ class Workbook(PlanView):
 
     def restore(self, fragment: str) -> bool:
         """Work on the scenario that a link carries; a damaged link leaves everything as it is, and gives False."""
-        scenario = self._carried(fragment)
+        scenario = self._carried(lambda: scenario_of(fragment))
         if scenario is None:
             return False
         self._begin()
@@ -527,14 +529,14 @@ class Workbook(PlanView):
 
     def open_recent(self, fragment: str) -> None:
         """Start from a design that the browser has kept; undo returns to the one before."""
-        scenario = self._carried(fragment)
+        scenario = self._carried(lambda: scenario_of(fragment))
         if scenario is not None:
             self.start(scenario)
 
-    def _carried(self, fragment: str, where: str = "this link") -> Scenario | None:
+    def _carried(self, read: Callable[[], Scenario], where: str = "this link") -> Scenario | None:
         """The scenario that a link carries, or None and what is wrong with it on the screen."""
         try:
-            return scenario_of(fragment)
+            return read()
         except ValueError as error:
             why = self._first(error) if isinstance(error, ScenarioError) else "it is damaged or cut short"
             self.say("stop", f"The design in {where} was not opened: {why}.")
@@ -583,11 +585,12 @@ class Workbook(PlanView):
 
     def _made(self, scenario: Scenario) -> Plan:
         """The plan with all its chapters, so that a model that cannot answer says so here."""
-        if self._latest is None or self._latest.scenario is not scenario:
-            plan = make_plan(scenario, self.catalog)
-            plan.read()
-            self._latest = plan
-        return self._latest
+        made = next((plan for plan in self._plans if plan.scenario == scenario), None)
+        if made is None:
+            made = make_plan(scenario, self.catalog)
+            made.read()
+            self._plans = (made, *self._plans[: MOST_PLANS - 1])
+        return made
 
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` is what it moves of the plan before."""
@@ -627,7 +630,7 @@ class Workbook(PlanView):
         """Return to the last design of one side of the history, and leave that on the screen on the other side; whether it was done."""
         if not there:
             return False
-        scenario = self._carried(there[-1].fragment, "the history")
+        scenario = self._carried(lambda: self.history.scenario(there[-1]), "the history")
         if scenario is None:
             there.pop()
             self._changed()

@@ -35,10 +35,10 @@ class Figure(NamedTuple):
 def strip_data(workbook: Workbook) -> dict[str, Any]:
     """The answer so far."""
     plan, before = workbook.plan, workbook.before
-    figures = _figures(plan, workbook.messages)
+    figures = plan.once("strip", lambda: _figures(plan, workbook.messages))
     moved = [""] * len(figures)
     if before is not None and not workbook.stale:
-        old = _figures(before, workbook.messages_before)
+        old = before.once("strip", lambda: _figures(before, workbook.messages_before))
         moved = [_moved(one, other) for one, other in zip(old, figures, strict=True)]
     if down := _down(workbook):
         moved = ["" if each.key in down else was for each, was in zip(figures, moved, strict=True)]

@@ -58,3 +58,24 @@ def test_hosts_are_numbers_of_any_library(design: Design) -> None:
         assert design.failed == {"vgpu": (3,)} and type(design.failed["vgpu"][0]) is int
     with pytest.raises(ScenarioError, match="host"):
         design.failed = {"vgpu": [2.5]}
+
+
+def test_what_an_event_changes_is_drawn_once(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = workbook("enterprise", catalog=catalog)
+    app._receive("set", {"path": PEOPLE, "value": "6"})
+    drawn: list[int] = []
+    monkeypatch.setattr(app, "_send_changes", lambda: drawn.append(app.plan.scenario.get(PEOPLE)))
+    app._receive("undo", {})
+    app._receive("redo", {})
+    assert len(drawn) == 2 and drawn[1] == 6
+
+
+def test_undo_and_redo_plan_nothing_again(catalog: Catalog) -> None:
+    book = workbook("enterprise", catalog=catalog).workbook
+    before = book.plan
+    book.edit(PEOPLE, "6")
+    after = book.plan
+    book.undo()
+    assert book.plan is before
+    book.redo()
+    assert book.plan is after

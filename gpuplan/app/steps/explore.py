@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
 from gpuplan.app.cards import Contents, act, details, panel
 from gpuplan.app.state import Workbook
@@ -50,9 +51,15 @@ def on_screen(workbook: Workbook) -> str | None:
         now = _plain(workbook.plan.scenario)
         if now == _plain(asked):
             return str(found["asked"]["label"])
-        options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
+        hardware = chosen_in(now)
+        alike = {
+            option["label"]: candidate
+            for option in [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
+            for candidate in [candidate_of(option)]
+            if replace(candidate, sharing=hardware.sharing) == hardware
+        }
         return next(
-            (o["label"] for o in options if _plain(candidate_of(o).apply(asked, workbook.catalog)) == now),
+            (label for label, each in alike.items() if _plain(each.apply(asked, workbook.catalog)) == now),
             None,
         )
 
