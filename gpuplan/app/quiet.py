@@ -1,4 +1,4 @@
-"""What is done while nobody waits: work that takes longer than a change may, and collecting garbage.
+"""What is done between changes: work that takes longer than a change may, and collecting garbage.
 
 Long work has a process of its own where sessions are forked. In a thread it would take turns with what a user does: a change of
 40 ms took 150 to 340 beside one. Collecting all garbage takes up to a tenth of a second, and Python would begin it in the

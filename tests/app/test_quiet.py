@@ -7,6 +7,8 @@ import gc
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,6 +16,12 @@ import pytest
 from gpuplan import Plan
 from gpuplan.app import forking, quiet
 from gpuplan.app.quiet import Later, collect_later
+
+
+def run(page: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """In a thread of its own: the browser of other tests leaves a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(page())).result()
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +45,7 @@ def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) ->
         await asyncio.wait_for(arrived.wait(), 10)
         seen.append(later.found("a", work, plans["starter"]))
 
-    asyncio.run(page())
+    run(page)
     assert seen == [None, None, "found"]
     assert calls == [plans["starter"]]
 
@@ -54,7 +62,7 @@ def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Pla
         later.found("new", lambda _: calls.append("new"), plans["starter"])
         await asyncio.wait_for(arrived.wait(), 10)
 
-    asyncio.run(page())
+    run(page)
     assert calls == ["new"]
 
 
@@ -100,5 +108,5 @@ def test_garbage_is_collected_once_nothing_happens_any_more(
         assert collected == []
         await asyncio.sleep(2 * quiet.COLLECT_S)
 
-    asyncio.run(page())
+    run(page)
     assert len(collected) == times
