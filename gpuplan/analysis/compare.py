@@ -98,23 +98,28 @@ def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
 
 def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Paths of the inputs to compare, of a group that not all have only how large it is; without parts that are the same in all."""
-
-    def differs(parts: Iterable[object]) -> bool:
-        return len(set(parts)) > 1
-
     for spec in FIELDS:
         head = spec.path.partition(".")[0]
-        if spec.path not in NOT_COMPARED and differs(getattr(scenario, head) for scenario in scenarios):
+        if spec.path not in NOT_COMPARED and _differ(getattr(scenario, head) for scenario in scenarios):
             yield spec.path
-    having = [{group.id: group for group in scenario.groups} for scenario in scenarios]
-    for group in dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups):
-        in_all = all(group in groups for groups in having)
-        if differs(groups.get(group) for groups in having):
-            for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
-                yield f"groups.{group}.{name}"
+    yield from _group_paths(scenarios)
     for name in ("prices", "ranges"):
         for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
             yield f"{name}.{key}"
+
+
+def _group_paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    having = [{group.id: group for group in scenario.groups} for scenario in scenarios]
+    for group in dict.fromkeys(id for groups in having for id in groups):
+        if _differ(groups.get(group) for groups in having):
+            in_all = all(group in groups for groups in having)
+            for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
+                yield f"groups.{group}.{name}"
+
+
+def _differ(parts: Iterable[object]) -> bool:
+    """Whether not all are the same."""
+    return len(set(parts)) > 1
 
 
 def _has(scenario: Scenario, path: str) -> bool:

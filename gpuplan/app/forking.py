@@ -40,7 +40,6 @@ PRELOADED = (
     "ipykernel.zmqshell",
     "gpuplan.app.screen",
     "scipy.optimize",
-    "scipy.sparse",
 )
 """What sessions need; of scipy, whose import takes a quarter of a second, what the first hosts that are there already ask for."""
 MOST_FORKS = 100

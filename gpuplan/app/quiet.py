@@ -43,9 +43,8 @@ _process: ProcessPoolExecutor | None = None
 def prepare() -> None:
     """Fork the process for long work, and leave garbage to ``collect_later``. For a session that has no thread yet."""
     global _process
-    with contextlib.suppress(
-        OSError, NotImplementedError
-    ):  # a container without shared memory: a thread has to do
+    # in a container without shared memory a thread has to do
+    with contextlib.suppress(OSError, NotImplementedError):
         _process = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), _give_way)
         _process.submit(int)  # it is forked with the first work
     gc.set_threshold(AT_LAST)
@@ -118,10 +117,10 @@ async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
     """What ``work`` gives, from the process for it, or from a thread where there is none."""
     global _process
     if _process is not None:
-        asked = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
         try:
+            asked = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
             return await asyncio.wrap_future(asked)
-        except BrokenExecutor:  # it took too much memory
+        except BrokenExecutor:  # it has ended, now or before: it may have taken too much memory
             _process = None
     return await asyncio.to_thread(work, plan)
 

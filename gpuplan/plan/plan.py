@@ -176,11 +176,7 @@ class Plan(Carded):
         if rule == self.scenario.demand.rule:
             return self.demand
         other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog)
-        if problems := scenario_problems(other.scenario, other.catalog, lambda: other.sized):
-            raise ScenarioError(problems)
-        if not self._by_money:
-            vars(other).update(weighed=self.weighed, shape=self.shape)
-        return other.demand
+        return self._taken_over(other, () if self._by_money else ("weighed", "shape")).demand
 
     @cached_property
     @_worded
@@ -452,7 +448,10 @@ class Plan(Carded):
         return made
 
     def tolerating(self, host_failures: int) -> Plan:
-        """The plan with so many host failures to tolerate: what the groups ask for is taken over."""
+        """The plan with so many host failures to tolerate, for its numbers: what the groups ask for is taken over.
+
+        So are the reasons of their access, which may name hosts and money of this plan.
+        """
         scenario = self.scenario.with_value("availability.host_failures", host_failures)
         made = Plan(scenario, self.catalog)
         if self._by_money or made.sized.groups != self.sized.groups:

@@ -227,7 +227,6 @@ def newest_price(catalog: Catalog) -> str:
     return max((day for day in days if len(day) == 10), default="2026-01-01")
 
 
-@lru_cache(maxsize=4)
 def _default_rows(catalog: Catalog) -> Mapping[str, Row]:
     """What is priced -> the row to plan with: by the catalog item, else by the id of the row."""
     rows = [row for row in catalog.rows("prices") if row["use"] == "default"]

@@ -67,10 +67,11 @@ def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Pla
 
 
 @pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
-def test_it_has_a_process_and_without_it_a_thread() -> None:
-    """The process is killed in between; the same is found in a thread."""
-    code = """
-import asyncio, os, signal
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_it_has_a_process_and_without_it_a_thread(seconds: int) -> None:
+    """The process is killed in between, which may be known or not; the same is found in a thread."""
+    code = f"""
+import asyncio, os, signal, time
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.demand import sharing_saves
 from gpuplan.app import quiet
@@ -79,6 +80,7 @@ plan = make_plan(load_scenario("current").with_value("demand.rule", "hours"))
 beside = quiet._process.submit(os.getpid).result()
 first = asyncio.run(quiet._done(sharing_saves, plan))
 os.kill(beside, signal.SIGKILL)
+time.sleep({seconds})
 again = asyncio.run(quiet._done(sharing_saves, plan))
 print(beside != os.getpid(), first is not None, first == again == sharing_saves(plan), quiet._process)
 """

@@ -51,17 +51,13 @@ def on_screen(workbook: Workbook) -> str | None:
         now = _plain(workbook.plan.scenario)
         if now == _plain(asked):
             return str(found["asked"]["label"])
-        hardware = chosen_in(now)
-        alike = {
-            option["label"]: candidate
-            for option in [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
-            for candidate in [candidate_of(option)]
-            if replace(candidate, sharing=hardware.sharing) == hardware
-        }
-        return next(
-            (label for label, each in alike.items() if _plain(each.apply(asked, workbook.catalog)) == now),
-            None,
-        )
+        chosen = chosen_in(now)
+        for option in [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]:
+            candidate = candidate_of(option)
+            alike = replace(candidate, sharing=chosen.sharing) == chosen  # only then it is worth applying
+            if alike and _plain(candidate.apply(asked, workbook.catalog)) == now:
+                return str(option["label"])
+        return None
 
     return workbook.once(f"explore: on the screen, of {hash(asked)}", which)
 
