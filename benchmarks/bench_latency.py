@@ -2,8 +2,9 @@
 
 Run with ``make bench`` or ``python benchmarks/bench_latency.py [CHANGES] [DESIGN ...]``; it needs Chromium. The clock runs
 inside the page: from the event of the input, its debounce included, to the frame that shows the last change of the document,
-charts included. Two things are left out: the mark of an earlier change that goes, and the card of alternatives, which are
-planned beside the page and say so until they are there. Before the next change the kernel has to be idle and nothing may have moved for a while, which is not counted.
+charts included. Two things are left out: the mark of an earlier change that goes, and what is planned beside the page and says
+so until it is there; that is begun once nothing changes, so it follows a pause. Before the next change the kernel has to be
+idle and nothing may have moved for a while, which is not counted.
 What a user would pick instead is a notebook on the same server with a slider whose label Python sets: no model, no chart.
 """
 
@@ -36,6 +37,8 @@ LOCAL = "current"
 WORK = ("resnet-50-infer-1", "resnet-50-train-256")
 QUIET_MS = 400
 """How long nothing may move before a change counts as shown."""
+PAUSE_MS = 200
+"""What follows a pause of this length, with the kernel idle, is no longer part of the change; less than ``quiet.QUIET_S``."""
 FOLDS = "details:not([open]):is(:has(input), :has([data-at=failures])) > summary"
 """What is opened on each step: the inputs that are folded, and what a failure does, with its chart."""
 BARE = """import ipywidgets
@@ -50,10 +53,14 @@ CLOCK = (
   const clock = {};
   const text = new TextDecoder();
   const idle = (data) => /"execution_state": ?"idle"/.test(typeof data === "string" ? data : text.decode(data));
+  const move = () => {
+    if (clock.idle >= clock.asked && clock.asked && now() - clock.moved > PAUSE) clock.over = true;
+    clock.moved = now();
+  };
   window.WebSocket = class extends WebSocket {
     constructor(...all) {
       super(...all);
-      this.addEventListener("message", ({ data }) => { clock.moved = now(); clock.idle += idle(data); });
+      this.addEventListener("message", ({ data }) => { move(); clock.idle += idle(data); });
     }
     send(data) {
       clock.asked += 1;
@@ -64,20 +71,17 @@ CLOCK = (
   const began = (event) => { if (clock.start === null) clock.start = event.timeStamp; };
   for (const kind of ["input", "change", "click", "keydown"]) addEventListener(kind, began, true);
   let waiting = false;
-  const later = (change) => {
-    const at = change.target.nodeType === 1 ? change.target : change.target.parentElement;
-    return at?.closest(".gp-alternatives") || (change.type === "attributes" && at?.matches(".gp-figures, .gp-tip"));
-  };
+  const mark = (change) => change.type === "attributes" && change.target.matches(".gp-figures, .gp-tip");
   const changed = (changes) => {
-    if (changes.every(later)) return;
-    clock.moved = now();
-    if (waiting) return;
+    if (changes.every(mark)) return;
+    move();
+    if (waiting || clock.over) return;
     waiting = true;
     requestAnimationFrame(() => setTimeout(() => { waiting = false; clock.shown = now(); }));
   };
   addEventListener("DOMContentLoaded", () => new MutationObserver(changed).observe(document.body,
     { childList: true, subtree: true, attributes: true, characterData: true }));
-  window.startClock = () => Object.assign(clock, { start: null, asked: 0, idle: 0, shown: 0, moved: now() });
+  window.startClock = () => Object.assign(clock, { start: null, asked: 0, idle: 0, shown: 0, moved: now(), over: false });
   window.readClock = () => new Promise((done) => {
     const look = () => {
       const still = now() - Math.max(clock.moved, clock.shown) > QUIET && !waiting && clock.idle >= clock.asked;
@@ -89,7 +93,7 @@ CLOCK = (
   startClock();
 })();
 """
-).replace("QUIET", str(QUIET_MS))
+).replace("QUIET", str(QUIET_MS)).replace("PAUSE", str(PAUSE_MS))
 """A clock in the page. It counts the messages sent and how often the kernel said that it is idle again."""
 
 Change = tuple[str, str, str]
