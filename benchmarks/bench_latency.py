@@ -47,7 +47,8 @@ slider.observe(lambda change: setattr(label, "value", str(change["new"])), "valu
 ipywidgets.VBox([slider, label])"""
 
 CLOCK = (
-    """
+    (
+        """
 (() => {
   const now = () => performance.now();
   const clock = {};
@@ -93,7 +94,10 @@ CLOCK = (
   startClock();
 })();
 """
-).replace("QUIET", str(QUIET_MS)).replace("PAUSE", str(PAUSE_MS))
+    )
+    .replace("QUIET", str(QUIET_MS))
+    .replace("PAUSE", str(PAUSE_MS))
+)
 """A clock in the page. It counts the messages sent and how often the kernel said that it is idle again."""
 
 Change = tuple[str, str, str]

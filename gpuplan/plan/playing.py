@@ -145,7 +145,7 @@ class Play:
         cluster, request = self.cluster, self.cluster.requests[kind]
         any_size = cluster.copy()
         any_size.rooms = tuple(Room(room.gpus) for room in cluster.rooms)
-        able = [host for host in range(len(cluster.rooms)) if any_size.takes(host, kind)]
+        able = any_size.able(kind)
         needs = (
             ("CPU", request.vcpus, cluster.vcpus, [room.vcpus for room in cluster.rooms]),
             ("memory", request.memory_gib, cluster.memory_gib, [room.memory_gib for room in cluster.rooms]),

@@ -345,10 +345,11 @@ def _ends(values: Sequence[Number]) -> tuple[Number, Number]:
     return min(values), max(values)
 
 
+@remembered
 def started(
-    asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules, kept_out: Sequence[int]
+    asked: tuple[Request, ...], rooms: tuple[Room, ...], rules: power_on.Rules, kept_out: tuple[int, ...]
 ) -> power_on.Cluster:
-    """The VMs of a cluster powered on, largest first, on all hosts but some."""
+    """The VMs of a cluster powered on, largest first, on all hosts but some; remembered, so whoever tries something on it copies it."""
     cluster = power_on.Cluster(asked, rooms, rules)
     for kind in largest_first(asked):
         for vm in range(1, asked[kind].vms + 1):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load, Slot
-from gpuplan.models.power_on.gpu_states import NEUTRAL, Gpus, Placed, Rules
+from gpuplan.models.power_on.gpu_states import NEUTRAL, Rules, shared_gpus
 
 
 class Spot(NamedTuple):
@@ -40,9 +40,15 @@ class Cluster:
     """
 
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules) -> None:
-        self.gpus, self.requests, self.rules = Gpus(requests, rules), tuple(requests), rules
+        self.requests, self.rules = tuple(requests), rules
+        self.gpus = shared_gpus(
+            tuple(request._replace(vms=1) for request in requests),
+            rules._replace(host="", consolidate=False),
+        )
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
-        self.states = [[NEUTRAL] * room.gpus for room in rooms]
+        self.counted = any(room.vcpus or room.memory_gib for room in self.rooms)
+        """Whether CPU or memory is counted on any host."""
+        self.states = [(NEUTRAL,) * room.gpus for room in rooms]
         """Of each host what is on its GPUs."""
         self.vcpus, self.memory_gib, self.vms, self.whole = ([0] * len(rooms) for _ in range(4))
         """Of each host what its VMs take, how many there are, and how many GPUs VMs have whole."""
@@ -50,46 +56,44 @@ class Cluster:
         """(kind, VM) -> where it runs."""
         self.last = -1
         """The host that was taken last."""
-        self._known: dict[tuple[tuple[int, ...], int], Placed | None] = {}
-        """(GPUs of a host, kind) -> what a VM gets there; copies share it, and a rehearsal takes a third of the time."""
 
     def copy(self) -> "Cluster":
         """The same cluster, to try something on."""
         made = object.__new__(Cluster)
         vars(made).update(vars(self))
-        made.states = [list(states) for states in self.states]
+        made.states = list(self.states)
         made.vcpus, made.memory_gib = list(self.vcpus), list(self.memory_gib)
         made.vms, made.whole, made.spots = list(self.vms), list(self.whole), dict(self.spots)
         return made
 
     def start(self, kind: int, vm: int, *, without: Collection[int] = ()) -> Spot | None:
         """Power on a VM: where it runs then, or None if no host other than ``without`` can take it."""
-        able = [host for host in range(len(self.rooms)) if host not in without and self.takes(host, kind)]
+        able = self.able(kind, without=without)
         if not able:
             return None
         host = self._chosen(able, kind)
         self.last = host
-        placed = self._placed(host, kind)
+        placed = self.gpus.known[kind][self.states[host]]
         assert placed is not None
         spot = Spot(host, placed.gpus, placed.starts)
-        self.put(kind, vm, spot)
+        self._run(kind, vm, spot, placed.states)
         return spot
 
-    def takes(self, host: int, kind: int) -> bool:
-        """Whether a host can take one more VM of a kind."""
-        request, room = self.requests[kind], self.rooms[host]
+    def able(self, kind: int, *, without: Collection[int] = ()) -> list[int]:
+        """The hosts, but for those ``without``, that can take one more VM of a kind."""
+        known = self.gpus.known[kind]
+        for states in self.states:
+            if states not in known:
+                known[states] = self.gpus.placed(states, kind)
+        able = [host for host, states in enumerate(self.states) if known[states] and host not in without]
+        return [host for host in able if self._has_room(host, self.requests[kind])] if self.counted else able
+
+    def _has_room(self, host: int, request: Request) -> bool:
+        """Whether a host has the CPU and memory of one more VM."""
+        room = self.rooms[host]
         if room.vcpus and self.vcpus[host] + request.vcpus > room.vcpus:
             return False
-        if room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib:
-            return False
-        return self._placed(host, kind) is not None
-
-    def _placed(self, host: int, kind: int) -> Placed | None:
-        """What a VM gets on a host; None where its GPUs have no room for it."""
-        key = tuple(self.states[host]), kind
-        if key not in self._known:
-            self._known[key] = self.gpus.placed(*key)
-        return self._known[key]
+        return not (room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib)
 
     def _chosen(self, able: list[int], kind: int) -> int:
         """Of the hosts that can take a VM, the one that gets it."""
@@ -112,18 +116,24 @@ class Cluster:
 
     def put(self, kind: int, vm: int, spot: Spot) -> None:
         """A VM that runs there already."""
-        states = self.states[spot.host]
+        states = list(self.states[spot.host])
         for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
             states[at] = self.gpus.put(states[at], kind, start)
+        self._run(kind, vm, spot, tuple(states))
+
+    def _run(self, kind: int, vm: int, spot: Spot, states: tuple[int, ...]) -> None:
+        """A VM runs, and this is on the GPUs of its host then."""
+        self.states[spot.host] = states
         self._count(kind, spot, 1)
         self.spots[kind, vm] = spot
 
     def stop(self, kind: int, vm: int) -> Spot:
         """Power off a VM: where it ran."""
         spot = self.spots.pop((kind, vm))
-        states = self.states[spot.host]
+        states = list(self.states[spot.host])
         for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
             states[at] = self.gpus.removed(states[at], kind, start)
+        self.states[spot.host] = tuple(states)
         self._count(kind, spot, -1)
         return spot
 

@@ -6,6 +6,7 @@ that a host is a row of numbers: 0 is neutral, 1 belongs to a VM that has it who
 
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Request
@@ -83,8 +84,11 @@ class Gpus:
         """(family, shares) of each number."""
         self.used: list[int] = [0, 0]
         """Memory in use in units of the family; shares where they are only counted."""
+        self.known: list[dict[tuple[int, ...], Placed | None]] = [{} for _ in requests]
+        """Of each kind: what is on the GPUs of a host -> what one more VM gets there."""
         self._numbers: dict[tuple[int, Shares], int] = {}
         self._added: dict[tuple[int, int], int] = {}
+        self._growing = Lock()
 
     def _piece(self, kind: int) -> int:
         """Which of the pieces of its family a kind has; its profile where shares are only counted."""
@@ -102,9 +106,11 @@ class Gpus:
             return NEUTRAL
         key = family, tuple(sorted(shares))
         if key not in self._numbers:
-            self._numbers[key] = len(self.contents)
-            self.contents.append(key)
-            self.used.append(self._units(family, shares))
+            with self._growing:
+                if key not in self._numbers:
+                    self.contents.append(key)
+                    self.used.append(self._units(family, shares))
+                    self._numbers[key] = len(self.contents) - 1
         return self._numbers[key]
 
     def _units(self, family: int, shares: Shares) -> int:
@@ -184,6 +190,16 @@ class Gpus:
             return None
         gpus = tuple(at for at in range(len(after)) if taken >> at & 1)
         return Placed(gpus, (), tuple(WHOLE if at in gpus else state for at, state in enumerate(after)))
+
+
+@lru_cache(maxsize=16)
+def shared_gpus(requests: tuple[Request, ...], rules: Rules) -> Gpus:
+    """The ``Gpus`` of all clusters with these requests, one VM of each, whatever host a VM goes to.
+
+    An upgrade is rehearsed on some ten clusters that differ in hosts, in how many VMs there are and in the choice of the host: what
+    goes onto one GPU is worked out once.
+    """
+    return Gpus(requests, rules)
 
 
 def _start(way: Way, shares: Shares, piece: int) -> int | None:

@@ -264,7 +264,7 @@ def _seen(cluster: Cluster) -> list[Any]:
     return [
         (
             cluster.rooms[host],
-            tuple(cluster.states[host]),
+            cluster.states[host],
             tuple(kinds[host]),
             turn * ((host - cluster.last) % hosts),
         )
@@ -372,7 +372,7 @@ class _Restarts:
         turn = [kind for kind, n in enumerate(back) if n and self.priorities[kind] == first]
         taken = (cluster.vcpus, cluster.memory_gib, cluster.vms)
         last = cluster.last if self.turn else 0
-        key = back, tuple(map(tuple, cluster.states)), tuple(map(tuple, taken)), last
+        key = back, tuple(cluster.states), tuple(map(tuple, taken)), last
         if key not in self._known:
             self._known[key] = self._followed(cluster, back, turn)
         return self._known[key]

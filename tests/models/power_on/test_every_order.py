@@ -97,7 +97,7 @@ def most_worth(requests: Sequence[Request], rooms: Sequence[Room], rules: Rules)
                 fewer = (*left[:kind], vms - 1, *left[kind + 1 :])
                 turn = after.last if rules.host == "turn" else 0
                 key = (
-                    tuple(map(tuple, after.states)),
+                    tuple(after.states),
                     *after.vcpus,
                     *after.memory_gib,
                     *after.vms,

@@ -89,7 +89,7 @@ def test_whoever_leaves_is_counted_once_and_nobody_else_moves() -> None:
     for seed in range(120):
         cluster, draw = drawn(seed)
         ways = [draw.choice(("moves", "moves", "restarts", "stays")) for _ in cluster.requests]
-        before, states = dict(cluster.spots), [list(states) for states in cluster.states]
+        before, states = dict(cluster.spots), list(cluster.states)
         for host in range(len(cluster.rooms)):
             after, (_, moved, restarted, down) = empty_host(
                 cluster, host, ways=ways, first=draw.choice(("largest", "smallest"))
