@@ -7,7 +7,7 @@ that a host is a row of numbers: 0 is neutral, 1 belongs to a VM that has it who
 from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Request
 from gpuplan.models.placement.fit import Rules as Fits
@@ -80,6 +80,9 @@ class Gpus:
         self.fullest = [f >= 0 and self.ways[f].gpu == "fullest" for f in self.fits.family_of]
         """Of each kind whether its shares join the GPU with most in use."""
         self._pieces = [self._piece(kind) for kind in range(len(requests))]
+        by_size = sorted(range(len(requests)), key=self._size)
+        self.sizes = [by_size.index(kind) for kind in range(len(requests))]
+        """Of each kind which place it has by size, the smallest first: GPUs' worth, then vCPUs and memory."""
         self.contents: list[tuple[int, Shares]] = [(-1, ()), (-1, ())]
         """(family, shares) of each number."""
         self.used: list[int] = [0, 0]
@@ -89,6 +92,10 @@ class Gpus:
         self._numbers: dict[tuple[int, Shares], int] = {}
         self._added: dict[tuple[int, int], int] = {}
         self._growing = Lock()
+
+    def _size(self, kind: int) -> tuple[Any, ...]:
+        request = self.requests[kind]
+        return self.fits.worth[kind], request.vcpus, request.memory_gib, -kind
 
     def _piece(self, kind: int) -> int:
         """Which of the pieces of its family a kind has; its profile where shares are only counted."""

@@ -114,14 +114,9 @@ def empty_host(
     .. [1] denneman-drs-placement
     .. [2] broadcom-kb-313479
     """
-    now, fits = cluster.copy(), cluster.gpus.fits
-
-    def size(vm: tuple[int, int]) -> tuple[Any, ...]:
-        request = cluster.requests[vm[0]]
-        return fits.worth[vm[0]], request.vcpus, request.memory_gib, -vm[0]
-
+    now, size = cluster.copy(), cluster.gpus.sizes
     leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
-    leaving.sort(key=size, reverse=first == LARGEST)
+    leaving.sort(key=lambda vm: size[vm[0]], reverse=first == LARGEST)
     went: dict[str, list[Went]] = {MOVES: [], RESTARTS: []}
     down: list[tuple[int, int, Spot]] = []
     for kind, vm in leaving:
