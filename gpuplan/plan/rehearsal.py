@@ -349,7 +349,7 @@ def _ends(values: Sequence[Number]) -> tuple[Number, Number]:
 def started(
     asked: tuple[Request, ...], rooms: tuple[Room, ...], rules: power_on.Rules, kept_out: tuple[int, ...]
 ) -> power_on.Cluster:
-    """The VMs of a cluster powered on, largest first, on all hosts but some; remembered, so whoever tries something on it copies it."""
+    """The VMs of a cluster powered on, largest first, on all hosts but some; remembered, so it is copied before something is tried on it."""
     cluster = power_on.Cluster(asked, rooms, rules)
     for kind in largest_first(asked):
         for vm in range(1, asked[kind].vms + 1):
