@@ -19,7 +19,6 @@ from gpuplan.wording import (
     hours,
     in_words,
     money,
-    number,
     percent,
     priced,
     watts,
@@ -277,7 +276,7 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     ]
     if not known:
         return "", ""
-    low, high = (number(float(f"{end(work.ratio for work in known):.2g}")) for end in (min, max))
+    low, high = (written(float(f"{end(work.ratio for work in known):.2g}"), "g") for end in (min, max))
     assumed = any(work.basis == "assumed" for work in known)
     return (
         low if low == high else f"{low} to {high}",

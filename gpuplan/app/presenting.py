@@ -11,11 +11,12 @@ SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
 
 
 def present(workbook: Workbook) -> None:
-    """Begin to present, in the customer's view, with the step on the screen if it is one to present."""
+    """Begin to present, in the customer's view: the step and tab on the screen if it is one to present, the first tab of all others."""
     if workbook.before_presenting is not None or not workbook.started:
         return
     workbook.before_presenting = Before(workbook.step, dict(workbook.tabs), workbook.customer)
     workbook.drawer = ""
+    workbook.tabs = {step: tab for step, tab in workbook.tabs.items() if step == workbook.step}
     workbook.look_as(True)
     workbook.go(workbook.step if workbook.step in SHOWN else SHOWN[0])
 

@@ -17,6 +17,8 @@ COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
 RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "denied": "at most {} denied"}
 """Sizing rule -> what the demand is, where it is not a probability of waiting."""
 WAITING = "at most {} wait"
+SMALL = 0.05
+"""Share of a cost below which rounded figures would tell another difference than there is: then the difference stands alone."""
 
 
 class Figure(NamedTuple):
@@ -169,7 +171,10 @@ def _moved(old: Figure, new: Figure) -> str:
         return f"was {old.value}" if old.value != new.value else ""
     size = short_number(abs(by)) if new.unit else number(abs(by))
     sign = "+" if by > 0 else "\u2212"
-    return f"was {old.value}, {sign}{size}"
+    moved = f"{sign}{size}"
+    if new.unit and abs(by) < SMALL * max(abs(old.size), abs(new.size)):
+        return moved
+    return f"was {old.value}, {moved}"
 
 
 def _down(workbook: Workbook) -> dict[str, Figure]:

@@ -134,7 +134,9 @@ def _unknown_source(at: str, source: str, catalog: Catalog) -> Iterator[Problem]
 
 def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     most, why = server_gpu_limit(scenario, catalog)
-    if most is not None and scenario.hardware.gpus_per_host > most:
+    if most == 0 and scenario.hardware.server:
+        yield Problem("hardware.server", catalog.servers[scenario.hardware.server].name, why)
+    elif most is not None and scenario.hardware.gpus_per_host > most:
         yield Problem("hardware.gpus_per_host", str(scenario.hardware.gpus_per_host), why)
 
 
@@ -468,7 +470,7 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
     if form.startswith("SXM"):
         taken = str(server.value("sxm_form_factor") or "").split()
         if taken and form not in taken:
-            return 0, f"{server.name} takes {' or '.join(taken)} boards, and {gpu.name} is {form}"
+            return 0, f"{gpu.name} is {form}, and of SXM boards {server.name} takes {' or '.join(taken)} only"
         kind, boards = form, server.value("max_gpus_sxm")
     else:
         kind, boards = _slots(server, gpu, wanted / per_board)

@@ -99,6 +99,13 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     press("Control+a")
     page.keyboard.type("36")
     wait_figure(page, "totals.hosts", "9")
+    press("Enter")  # it is entered, so undo takes back the edit, though the field has the focus
+    press("Control+z")
+    wait_figure(page, "totals.hosts", "8")
+    at(page, "redo").locator("visible=true").wait_for()
+    assert focus(page) == "groups.data-scientists.people"
+    press("Control+y")
+    wait_figure(page, "totals.hosts", "9")
     tab_to(page, "add-llm-serving")
     press("Control+z")
     wait_figure(page, "totals.hosts", "8")

@@ -20,14 +20,21 @@ def book() -> Workbook:
 
 def test_it_shows_the_customers_version_and_returns_to_where_one_was(book: Workbook) -> None:
     own = book.plan.scenario
+    book.open_tab("hosts", "hardware")
     present(book)
     assert book.customer and book.seen != book.scenario and present_data(book)["on"]
+    assert book.tabs == {"cost": "prices"}, "others begin with their first tab"
     turn(book, -1)
     book.open_tab("network", "fabric")
     assert (book.step, present_data(book)["at"]) == ("network", 4)
     edit_again(book)
     assert (book.step, book.tabs["cost"], book.customer) == ("cost", "prices", False)
-    assert "network" not in book.tabs and book.plan.scenario == own and not present_data(book)["on"]
+    assert (
+        book.tabs["hosts"] == "hardware"
+        and "network" not in book.tabs
+        and book.plan.scenario == own
+        and not present_data(book)["on"]
+    )
 
 
 def test_the_customers_view_stays_where_it_was_chosen_before(book: Workbook) -> None:

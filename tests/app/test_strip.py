@@ -14,6 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import load_scenario
+from gpuplan.wording import short_number
 
 
 def values(book: Workbook) -> dict[str, str]:
@@ -109,6 +110,19 @@ def test_what_a_change_moved_is_said_with_the_difference(book: Workbook) -> None
     assert was(book)["totals.hosts"] == "was 11, \u22123"
     book.open_example("starter")
     assert was(book) == {}
+
+
+def test_of_a_small_change_of_cost_the_difference_stands_alone(book: Workbook) -> None:
+    """Rounded figures before and after would tell another one."""
+    before = book.plan.costs
+    book.edit("cost.hardware_discount", "5 %")
+    after = book.plan.costs
+    assert before and after
+    saved = before.net_present - after.net_present
+    assert 0 < saved < 0.05 * before.net_present
+    assert was(book)["cost.net_present"] == f"\u2212{short_number(saved)}"
+    book.edit("cost.hardware_discount", "50 %")
+    assert was(book)["cost.net_present"].startswith("was USD 2.4 M, \u2212")
 
 
 def test_what_is_typed_into_one_field_is_one_change(book: Workbook) -> None:

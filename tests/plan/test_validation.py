@@ -51,7 +51,7 @@ def test_an_unknown_gpu(catalog: Catalog) -> None:
         ({"hardware": {"gpus_per_host": 4}, "groups": groups({"gpus_each": 5})}, "groups.g1.gpus_each"),
         ({"hardware": {"gpu": "a16-64gb", "gpus_per_host": 5}}, "hardware.gpus_per_host"),
         ({"hardware": {"gpu": "v100-pcie-32gb", "server": "dell-c4140", "gpus_per_host": 5}}, "hardware.gpus_per_host"),
-        ({"hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-c4140"}}, "hardware.gpus_per_host"),
+        ({"hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-c4140"}}, "hardware.server"),
         ({"groups": groups({"people": 100_000, "vms_each": 3, "gpus_each": 0.1})}, "groups.g1.people"),
         ({"groups": groups({"gpus_each": 4, "vgpus_each": 2})}, "groups.g1.vgpus_each"),
         (

@@ -116,11 +116,13 @@ def server(plan: Plan) -> Iterator[Message]:
         yield message(plan, "server-not-chosen")
         return
     fit, planned = fit_of(plan.catalog, hardware.server, hardware.gpu), hardware.gpus_per_host
+    chassis, gpu = plan.catalog.servers[hardware.server].name, plan.catalog.gpus[hardware.gpu].name
     if fit and fit.whole and planned < fit.gpus:
-        chassis, gpu = plan.catalog.servers[hardware.server].name, plan.catalog.gpus[hardware.gpu].name
         words = {"server": chassis, "gpu": gpu, "whole": str(fit.gpus), "planned": str(planned)}
         yield message(plan, "modules-in-part", sources=fit.sources, **words)
     limit, why = server_gpu_limit(plan.scenario, plan.catalog)
+    if limit is not None and fit is None:
+        limit, why = None, f"no source names {gpu} in {chassis}"
     if limit is None:
         facts = plan.catalog.servers[hardware.server].facts.values()
         sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))

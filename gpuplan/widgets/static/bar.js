@@ -9,6 +9,10 @@ const STAYS = { note: 6_000, warn: 12_000 };
 // A design counts as a recent one when it has stood for so long, ms.
 const SETTLED = 1_000;
 
+// Fields for text, and those of the design in which what was typed is entered: there undo takes back the last edit, as everywhere.
+const TEXT = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
+const ENTERED = ":is(.gp-field, .gp-cell) :not([data-typing])";
+
 const inVoila = () => document.body.dataset.voila === "voila";
 
 // On a page of Voila's own, which does not look after its address, its memory and its session.
@@ -139,8 +143,9 @@ export default {
       if (!data.customer) keeping = setTimeout(() => keepDesign(data.name, data.fragment), SETTLED);
     }
     const keys = (event) => {
-      // In a field for text they are the browser's own.
-      if (!(event.ctrlKey || event.metaKey) || document.activeElement?.matches("textarea, input:not([type=checkbox], [type=radio], [type=range])")) return;
+      // While somebody types they are the browser's own.
+      const types = document.activeElement?.matches(TEXT) && !document.activeElement.matches(ENTERED);
+      if (!(event.ctrlKey || event.metaKey) || types) return;
       if (event.key === "z" && !event.shiftKey) { event.preventDefault(); send("undo"); }
       if (event.key === "y" || (event.key === "z" && event.shiftKey)) { event.preventDefault(); send("redo"); }
     };

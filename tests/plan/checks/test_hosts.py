@@ -36,3 +36,10 @@ def test_a_lower_bound_confirms_what_it_covers_and_no_more(
     hardware = {"gpu": "v100-pcie-32gb", "server": "dell-r740", "gpus_per_host": per_host}
     found = messages(catalog, groups=one(), hardware=hardware)
     assert ("server-limit-unknown" in found) is said
+
+
+def test_a_board_that_no_source_names_in_the_server_is_to_be_confirmed(catalog: Catalog) -> None:
+    """It has the slots, but it may not have the power or the cooling."""
+    hardware = {"gpu": "l40s-48gb", "server": "dell-c4140", "gpus_per_host": 4}
+    said = messages(catalog, groups=one(), hardware=hardware)["server-limit-unknown"]
+    assert said.level == "warn" and said.text.startswith("No source names L40S in PowerEdge C4140")
