@@ -14,7 +14,7 @@ from gpuplan.app.state import STEPS
 pytestmark = pytest.mark.browser
 SCREEN = {"width": 1280, "height": 800}
 SIZE = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
-EXAMPLES = ("starter", "enterprise", "current")
+EXAMPLES = ("starter", "enterprise", "current", "assistant")
 
 
 def tabs() -> list[tuple[str, str]]:

@@ -75,7 +75,7 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
         "stale": workbook.stale,
         "designs": [
             *({"name": each.name, "kept": True} for each in kept),
-            {"name": _called(workbook), "kept": False},
+            {"name": design_name(own, workbook.catalog), "kept": False},
         ],
         "notes": list(found.notes) if found else [],
         "rows": [
@@ -85,12 +85,6 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
         "same": _same(found) if found else "",
         "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
-
-
-def _called(workbook: Workbook) -> str:
-    """The design on the screen by what it is, unless a kept one is called so."""
-    name = design_name(workbook.plan.scenario, workbook.catalog)
-    return THIS if name in {each.name for each in workbook.kept} else name
 
 
 def _same(found: Comparison) -> str:

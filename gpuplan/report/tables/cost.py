@@ -222,7 +222,7 @@ def per_unit(plan: Plan) -> Table:
             )
             if value is not None
         ]
-    several = len(plan.groups) > 1
+    several = len(plan.token_costs) > 1
     for each in plan.token_costs.values():
         who = f", {each.name}" if several else ""
         rows += [
