@@ -47,9 +47,8 @@ slider.observe(lambda change: setattr(label, "value", str(change["new"])), "valu
 ipywidgets.VBox([slider, label])"""
 
 CLOCK = (
-    (
-        """
-(() => {
+    """
+((QUIET, PAUSE) => {
   const now = () => performance.now();
   const clock = {};
   const text = new TextDecoder();
@@ -92,11 +91,8 @@ CLOCK = (
     look();
   });
   startClock();
-})();
-"""
-    )
-    .replace("QUIET", str(QUIET_MS))
-    .replace("PAUSE", str(PAUSE_MS))
+})"""
+    f"({QUIET_MS}, {PAUSE_MS});"
 )
 """A clock in the page. It counts the messages sent and how often the kernel said that it is idle again."""
 
