@@ -1,0 +1,33 @@
+"""Random cases: all of them in `make nightly`, in each run a few that another day changes.
+
+A case is a number below the total, drawn from a generator of its own: every run draws from the cases that the last night passed,
+so that a day's choice finds nothing that only chance decides. `GPUPLAN_DAY=2026-11-28` repeats the choice of that day.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+NIGHTLY = os.environ.get("GPUPLAN_NIGHTLY") == "1"
+"""Whether every case is tried."""
+DAY = datetime.date.fromisoformat(
+    os.environ.setdefault("GPUPLAN_DAY", datetime.datetime.now(datetime.UTC).date().isoformat())
+)
+"""The day that chooses the cases: that of the first process of a run, for all of its workers."""
+
+
+def of_the_day(cases: Sequence[T], few: int) -> Sequence[T]:
+    """About so many of the cases, as far apart as they can be, each once before any comes again; in the night all."""
+    apart = 1 if NIGHTLY else -(-len(cases) // few)
+    return cases[DAY.toordinal() % apart :: apart]
+
+
+def cases(seed: int, total: int, few: int = 100) -> Iterator[random.Random]:
+    """A generator of random numbers for each case of this run, which is the same whatever the other cases draw."""
+    for number in of_the_day(range(total), few):
+        yield random.Random(f"{seed}.{number}")
