@@ -18,10 +18,10 @@ from gpuplan.app.places import place_of
 from gpuplan.app.state import STEPS
 
 TITLES = dict(STEPS)
-TAKEN = "!JSON.parse(sessionStorage.getItem(`gpuplan:events:${history.state?.gpuplan}`))?.length"
-"""JavaScript: whether the session has carried out all that was done, and has sent what came of it."""
-DRAWN = "![...document.querySelectorAll('.gp-page [aria-busy=true]')].some((chart) => chart.offsetParent)"
-"""JavaScript: whether every chart on the screen shows what was sent last."""
+STATE = "document.documentElement.dataset.state"
+"""JavaScript: "idle" once all that was done is carried out and drawn, as the page declares it."""
+WORKING = "document.documentElement.dataset.working?.split(' ')"
+"""JavaScript: what the session does beside the page."""
 
 
 def says(page: Any, expression: str) -> Any:
@@ -40,9 +40,7 @@ def until(page: Any, expression: str, wanted: Any = True) -> None:
 
 def caught_up(page: Any) -> None:
     """Wait until all that was done is carried out and drawn: what has not changed by then does not change."""
-    until(page, TAKEN)
-    until(page, DRAWN)
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    until(page, STATE, "idle")
 
 
 def at(page: Any, key: str) -> Any:

@@ -199,6 +199,11 @@ class Exploring:
         found: T = self._worked[key]
         return found
 
+    @property
+    def busy(self) -> bool:
+        """Whether the command runs, or work on what it found."""
+        return self.runner.state == "running" or self._later.busy
+
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """The same for what takes so long that the page must not wait."""
         return self._later.found(key, work, self.plan) if self.plan else None

@@ -87,7 +87,13 @@ class Later:
     def __init__(self, of: Callable[[], dict[str, Any]], changed: Callable[[], None]) -> None:
         self._of, self._changed = of, changed
         self._turn = asyncio.Lock()
-        self._waiting: set[asyncio.Task[None]] = set()
+        self._pending: dict[asyncio.Task[None] | None, dict[str, Any]] = {}
+        """Work that is not done yet, and where its result is kept."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether work for what is kept now is not done yet."""
+        return any(worked is self._of() for worked in self._pending.values())
 
     def found(self, key: str, work: Callable[[Plan], T], plan: Plan) -> T | None:
         """What ``work``, a function of a module with its arguments, gives for a plan; None until it is there."""
@@ -98,17 +104,18 @@ class Later:
                 worked[key] = work(plan)
             else:
                 worked[key] = None
-                task = loop.create_task(self._work(worked, key, work, plan))
-                self._waiting.add(task)
-                task.add_done_callback(self._waiting.discard)
+                self._pending[loop.create_task(self._work(worked, key, work, plan))] = worked
         found: T | None = worked[key]
         return found
 
     async def _work(self, worked: dict[str, Any], key: str, work: Callable[[Plan], T], plan: Plan) -> None:
-        await asyncio.sleep(QUIET_S)
-        async with self._turn:
-            if worked is self._of():
-                worked[key] = await _done(work, plan)
+        try:
+            await asyncio.sleep(QUIET_S)
+            async with self._turn:
+                if worked is self._of():
+                    worked[key] = await _done(work, plan)
+        finally:
+            self._pending.pop(asyncio.current_task())
         if worked is self._of():
             self._changed()
 

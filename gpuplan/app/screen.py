@@ -137,6 +137,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._due = True
         if not self._acting:
             self._draw()
+            self._tell({"type": "shown"} | self._state())
 
     def _draw(self) -> None:
         """Send what changed, in the locale of the design."""
@@ -199,7 +200,9 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
             self._taken = number or self._taken
             with speaking(locale_of(self.workbook.seen)):
                 guarded(self.workbook, log.exception, self._act, (kind, content))
-        if number is not None:
+        if number is None:
+            self._tell({"type": "shown"} | self._state())
+        else:
             self._confirm()
         collect_later()
 
@@ -216,10 +219,15 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         if kind in ON_PAGE:
             ON_PAGE[kind](self, content)
 
+    def _state(self) -> dict[str, Any]:
+        """What the page declares once it shows all of it: see ``declare`` in ``bar.js``."""
+        state = self.workbook
+        return {"app": self.model_id, "revision": state.revision, "working": " ".join(state.working)}
+
     def _confirm(self) -> None:
         """Tell the page what was carried out, and what it does not know yet of what it has to remember, in one message."""
         memory, designs = memory_of(self.workbook)
-        taken: dict[str, Any] = {"type": "taken", "number": self._taken}
+        taken: dict[str, Any] = {"type": "taken", "number": self._taken, **self._state()}
         if memory != self._remembered:
             new = {key: fragment for key, fragment in designs.items() if key not in self._held}
             taken |= {"memory": memory, "designs": new}

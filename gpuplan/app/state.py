@@ -153,6 +153,24 @@ class Workbook(PlanView):
         self._linked: tuple[Scenario, Link] | None = None
 
     @property
+    def working(self) -> tuple[str, ...]:
+        """Names of the work beside the page that is not done yet."""
+        runners = {
+            "simulate": self.simulating.runner,
+            "audit": self.auditing.runner,
+            "deliver": self.delivering.runner,
+            "preview": self.delivering.previewer,
+        }
+        busy = {name: runner.state == "running" for name, runner in runners.items()}
+        busy |= {
+            "explore": self.exploring.busy,
+            "sensitivity": self.sensitivity.busy,
+            "power-on": self.powering_on.busy,
+            "later": self._later.busy,
+        }
+        return tuple(name for name, works in busy.items() if works)
+
+    @property
     def stale(self) -> bool:
         """Whether the plan on the screen is older than the inputs."""
         return bool(self.drafts or self.refused)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from email.message import Message
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from gpuplan.app.state import Workbook
 
 ROOT = Path(__file__).resolve().parents[2]
+EVIDENCE = ROOT / "build" / "failed"
+"""What a test in a browser leaves behind when it fails: pictures, consoles and logs."""
 HEALTH = "voila/templates/gpuplan/static/health.txt"
 # Chromium obeys the last of two lists: what Playwright takes off its own, and what the address bar of each new window shows
 # when one types there: pages of Chromium's own, which cost a third of loading the workbook.
@@ -89,6 +92,31 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say what was on the screen when a test in a browser failed."""
+    report = yield
+    if report.failed and item.get_closest_marker("browser"):
+        report.sections.append(("on the screen", evidence(item.nodeid)))
+    return report
+
+
+def evidence(test: str) -> str:
+    """Keep a picture and the console of each open page and the log of each running server; where, and the end of each text."""
+    folder = EVIDENCE / re.sub(r"\W+", "_", test.removeprefix("tests/"))[-150:]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    texts = {f"server-{number}.log": running.text for number, running in enumerate(SERVERS)}
+    for number, visit in enumerate(VISITS):
+        with contextlib.suppress(Exception):  # the page may show nothing, or have crashed
+            texts[f"page-{number}.txt"] = f"{visit.page.url}\n{visit.state}\n" + "\n".join(visit.console)
+            visit.page.screenshot(path=folder / f"page-{number}.png", timeout=20_000)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    ends = (f"--- {name}\n" + "\n".join(text.splitlines()[-20:]) for name, text in texts.items())
+    return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
+
+
 def new_context(browser: Any, **options: Any) -> Any:
     """Somebody's browser: cookies, storage and what was loaded once are their own."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
@@ -128,6 +156,18 @@ def children_of(parent: int) -> list[int]:
             if int(whose) == parent and state != "Z":
                 found.append(int(status.parent.name))
     return found
+
+
+SERVERS: list[Server] = []
+"""The servers that run."""
+VISITS: list[Visit] = []
+"""The pages of the test that runs."""
+
+
+@pytest.fixture(autouse=True)
+def no_visits() -> None:
+    """Forget the pages of the test before."""
+    VISITS.clear()
 
 
 @dataclass
@@ -215,7 +255,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
 
     Arguments are those of `gpuplan.app.serve.server.Options`; `cwd` and `env` are the process's own.
     """
-    started: list[Server] = []
 
     def start(*, cwd: Path | None = None, env: dict[str, str] | None = None, **arguments: Any) -> Server:
         folder = tmp_path_factory.mktemp("server")
@@ -237,7 +276,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
                 text=True,
             )
         running = Server(process, "", log)
-        started.append(running)
+        SERVERS.append(running)
         soon(
             lambda: " is running at " in running.text or process.poll() is not None,
             "the server did not start",
@@ -249,8 +288,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
         return running
 
     yield start
-    for running in started:
+    for running in SERVERS:
         running.stop()
+    SERVERS.clear()
 
 
 @dataclass
@@ -261,6 +301,12 @@ class Visit:
     context: Any
     external: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> dict[str, str]:
+        """What the page declares of itself, see ``declare`` in ``bar.js``."""
+        return dict(self.page.evaluate("({ ...document.documentElement.dataset })"))
 
     def open(self, url: str, text: str | None = None) -> Visit:
         """Go to the address and wait for a text that a widget shows."""
@@ -335,6 +381,7 @@ def audited(app: Any, tab: Callable[..., Visit]) -> Callable[[str, int], Visit]:
 def watched(context: Any) -> Visit:
     """A new tab that records requests beyond localhost (all fail) and errors."""
     visit = Visit(context.new_page(), context)
+    VISITS.append(visit)
 
     def request(request: Any) -> None:
         url = urlsplit(request.url)
@@ -342,6 +389,7 @@ def watched(context: Any) -> Visit:
             visit.external.append(request.url)
 
     def console(message: Any) -> None:
+        visit.console.append(f"{message.type}: {message.text}")
         if message.type == "error":
             visit.errors.append(message.text)
 

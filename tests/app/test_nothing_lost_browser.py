@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import TAKEN, at, go, is_value, open_tab, open_workload, reveal, says, take, until
+from browsing import STATE, at, go, is_value, open_tab, open_workload, reveal, says, take, until
 from waiting import LIMIT_S
 
 pytest.importorskip("voila")
@@ -227,7 +227,7 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     shown = opened(visit, running.url)
     for people in ("40", "48", "64"):
         enter(shown, PEOPLE, people)
-        until(shown, TAKEN)
+        until(shown, STATE, "idle")
     go(shown, "compare")
     at(shown, "keep").click()
     go(shown, "hosts")
@@ -243,7 +243,7 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
         is_value(shown, SHARE, "most of them")
         is_value(shown, PEOPLE, "64")
         shown.locator(f'[data-at="{SHARE}"][aria-invalid=true]').wait_for()
-        until(shown, TAKEN)
+        until(shown, STATE, "idle")
         assert shown.evaluate(QUIET)
 
     all_of_it()

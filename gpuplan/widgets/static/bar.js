@@ -42,6 +42,25 @@ function focusField(path, tries = 600, turn = ++asked) {
   } else if (tries) setTimeout(() => { if (turn === asked) focusField(path, tries - 1, turn); }, 50);
 }
 
+// All that is on the screen of a widget and of those in it is there.
+async function rendered(model) {
+  await Promise.all(Object.values(model.views ?? {}));
+  await Promise.all((model.get("children") ?? []).map(rendered));
+}
+const frame = () => new Promise(requestAnimationFrame);
+const charts = () => [...document.querySelectorAll(".gp-page [aria-busy=true]")].some((chart) => chart.offsetParent);
+
+// The page declares what it shows, for whoever drives it (tests): `data-state` of the document is "busy" from an event until the
+// session has carried out all events and the page has drawn what came of them, then "idle"; `data-revision` is that of the answer
+// on the screen, `data-working` names what the session does beside the page.
+let declared = 0;
+async function declare(model, { app, revision, working }) {
+  const turn = ++declared;
+  await rendered(await model.widget_manager.get_model(app));
+  do await frame(); while (turn === declared && charts());
+  if (turn === declared) window.gpuplan.declare({ revision, working });
+}
+
 export default {
   render({ model, el }) {
     const send = sender(model);
@@ -163,6 +182,7 @@ export default {
       if (message.type === "download") download(message.name, buffers[0]);
       if (message.type === "focus") focusField(message.path);
       if (message.type === "taken") window.gpuplan.heard(message.number, message.memory, message.designs);
+      if (window.gpuplan && ["taken", "shown"].includes(message.type)) declare(model, message);
     });
     draw();
     return () => { clearTimeout(keeping); stay(); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); };

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const root = document.documentElement;
+  root.dataset.state = "busy";  // see declare in bar.js
 
   // --- theme: ?theme=light|dark|auto, else what was chosen last in this browser, else that of the system. The server does not look
   // at it, so every visitor gets a warm kernel.
@@ -186,6 +187,7 @@
     if (!line) return deliver(event);  // a notebook with parts of the workbook only
     const numbered = { ...event, number: ++number };
     events.push(numbered);
+    root.dataset.state = "busy";
     keepEvents();
     if (line.connectionStatus === "connected") deliver(numbered);
   };
@@ -194,6 +196,11 @@
     if (said) remember(said, designs);
     events = events.filter((event) => event.number > taken);
     keepEvents();
+  };
+
+  // What the page shows, once it is drawn, and whether all that was done on it is carried out: see bar.js.
+  window.gpuplan.declare = (shown) => {
+    Object.assign(root.dataset, shown, { state: events.length ? "busy" : "idle" });
   };
 
   // The workbook's connection to its session, and how to send through it. A new session is told first what this tab remembers.
