@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from gpuplan.app.state import Workbook
 
 ROOT = Path(__file__).resolve().parents[2]
+STATE = """({ ...document.documentElement.dataset, away: !document.getElementById("gpuplan-away")?.hidden,
+  events: sessionStorage.getItem(`gpuplan:events:${history.state?.gpuplan}`) })"""
 EVIDENCE = ROOT / "build" / "failed"
 """What a test in a browser leaves behind when it fails: pictures, consoles and logs."""
 HEALTH = "voila/templates/gpuplan/static/health.txt"
@@ -305,8 +307,8 @@ class Visit:
 
     @property
     def state(self) -> dict[str, str]:
-        """What the page declares of itself, see ``declare`` in ``bar.js``."""
-        return dict(self.page.evaluate("({ ...document.documentElement.dataset })"))
+        """What the page declares of itself, see ``declare`` in ``bar.js``, and the events that its session has not taken."""
+        return dict(self.page.evaluate(STATE))
 
     def open(self, url: str, text: str | None = None) -> Visit:
         """Go to the address and wait for a text that a widget shows."""

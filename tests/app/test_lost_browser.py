@@ -204,8 +204,9 @@ def test_kernel_and_server_can_die_and_the_design_is_there_again(
     wait_figure(other.page, "totals.gpus", "16")
     other.page.close()
 
-    os.kill(kernel, signal.SIGKILL)
+    os.kill(kernel, signal.SIGSTOP)
     price.fill("700")  # nobody has heard of it
+    os.kill(kernel, signal.SIGKILL)
     reload_from(dialog)
     is_value(shown, PRICE, "700")  # on the same step
     wait_figure(shown, "totals.hosts", "10")
