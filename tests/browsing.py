@@ -30,17 +30,24 @@ def says(page: Any, expression: str) -> Any:
         return page.evaluate(expression)
 
 
-def until(page: Any, expression: str, wanted: Any = True) -> None:
+def until(page: Any, expression: str, wanted: Any = True, limit_s: float = LIMIT_S) -> None:
     """Wait until JavaScript gives what is wanted; the page's policy forbids Playwright to wait for it there."""
-    end = time.monotonic() + LIMIT_S
+    end = time.monotonic() + limit_s
     while (now := says(page, expression)) != wanted:
         assert time.monotonic() < end, f"{expression} gives {now}, not {wanted}"
         page.wait_for_timeout(20)
 
 
 def caught_up(page: Any) -> None:
-    """Wait until all that was done is carried out and drawn: what has not changed by then does not change."""
+    """Wait until all that was done is carried out and drawn: what has not changed by then changes by work beside the page alone."""
     until(page, STATE, "idle")
+
+
+def finished(page: Any, work: str = "") -> None:
+    """Wait until the session has finished a kind of work beside the page, or all of it, and what came of it is drawn."""
+    caught_up(page)
+    busy = f"{WORKING}.includes('{work}')" if work else f"{WORKING}.some(Boolean)"
+    until(page, f"Boolean({busy})", False, LONG_S)
 
 
 def at(page: Any, key: str) -> Any:

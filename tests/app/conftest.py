@@ -119,10 +119,25 @@ def evidence(test: str) -> str:
     return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
 
 
+LEAVING_MS = (6_000, 12_000)
+"""How long notices stay: see ``STAYS`` in ``bar.js``."""
+OWN_TIMERS = f"""(() => {{
+  const after = window.setTimeout, leaving = new Map(), never = 2 ** 31 - 1;
+  window.setTimeout = (act, ms, ...rest) => {{
+    const timer = after(act, {list(LEAVING_MS)}.includes(ms) ? never : ms, ...rest);
+    if ({list(LEAVING_MS)}.includes(ms)) leaving.set(timer, act);
+    return timer;
+  }};
+  window.passTime = () => {{ for (const [timer, act] of leaving) {{ clearTimeout(timer); act(); }} leaving.clear(); }};
+}})()"""
+"""What leaves the page by itself stays until the test lets time pass: on a busy machine it would be gone before it is looked at."""
+
+
 def new_context(browser: Any, **options: Any) -> Any:
     """Somebody's browser: cookies, storage and what was loaded once are their own."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     context.set_default_timeout(1000 * LIMIT_S)
+    context.add_init_script(OWN_TIMERS)
     return context
 
 
@@ -172,6 +187,20 @@ def no_visits() -> None:
     VISITS.clear()
 
 
+OWN_CLOCK = """
+import sys
+from pathlib import Path
+from gpuplan.app.serve import sessions
+real, passed = sessions.now, Path({path!r})
+def now():
+    return real() + float(passed.read_text())
+for module in list(sys.modules.values()):
+    if getattr(module, "now", None) is real:
+        module.now = now
+"""
+"""What a server runs first whose time passes when the test says so, and by itself."""
+
+
 @dataclass
 class Server:
     """A running `gpuplan app`."""
@@ -179,6 +208,22 @@ class Server:
     process: subprocess.Popen[str]
     url: str
     log: Path
+    passed_s: float = 0.0
+    """How much more time has passed for it than for others."""
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass for a server with an ``own_clock``."""
+        self.passed_s += seconds
+        _write_whole(_clock_of(self.log), str(self.passed_s))
+
+    def wait_gone(self, after_s: float, gone: Callable[[], bool]) -> None:
+        """Let time pass again and again, as the server may not have noticed yet that a page has left, until a session is gone."""
+
+        def passed() -> bool:
+            self.pass_time(1.01 * after_s)
+            return gone()
+
+        soon(passed, "the session is still there", pause_s=0.5)
 
     @property
     def base(self) -> str:
@@ -251,22 +296,42 @@ class Server:
             raise
 
 
+def _clock_of(log: Path) -> Path:
+    """Where a server finds how much more time has passed for it."""
+    return log.with_name("passed")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file of which nobody sees a part."""
+    path.with_suffix(".new").write_text(text, encoding="ascii")
+    path.with_suffix(".new").replace(path)
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
     """Factory: `server(notebook=..., token=...)` starts a real server on a free port and waits for it.
 
-    Arguments are those of `gpuplan.app.serve.server.Options`; `cwd` and `env` are the process's own.
+    Arguments are those of `gpuplan.app.serve.server.Options`; `cwd` and `env` are the process's own. With an `own_clock` time
+    passes for it when the test says so, too: see ``Server.pass_time``.
     """
 
-    def start(*, cwd: Path | None = None, env: dict[str, str] | None = None, **arguments: Any) -> Server:
+    def start(
+        *,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        own_clock: bool = False,
+        **arguments: Any,
+    ) -> Server:
         folder = tmp_path_factory.mktemp("server")
         arguments = {"port": 0, **arguments}
         code = (
-            "import sys\nfrom pathlib import PosixPath, WindowsPath\n"
+            (OWN_CLOCK.format(path=str(_clock_of(folder / "log.txt"))) if own_clock else "")
+            + "import sys\nfrom pathlib import PosixPath, WindowsPath\n"
             "from gpuplan.app.serve import serve\n"
             f"sys.exit(serve(**{arguments!r}))"
         )
         log = folder / "log.txt"
+        _write_whole(_clock_of(log), "0")
         environ = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
         with log.open("w") as file:
             process = subprocess.Popen(
@@ -282,7 +347,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
         soon(
             lambda: " is running at " in running.text or process.poll() is not None,
             "the server did not start",
-            120,
         )
         assert process.poll() is None, f"the server did not start:\n{running.text}"
         running.url = running.text.partition(" is running at ")[2].split()[0]

@@ -7,8 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, enter, figure, focused, have, is_value, refused, unfold, wait_other
-from waiting import LONG_S
+from browsing import (
+    at,
+    caught_up,
+    enter,
+    figure,
+    finished,
+    focused,
+    have,
+    is_value,
+    open_tab,
+    refused,
+    unfold,
+    wait_other,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -21,22 +33,16 @@ def compare(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
     return lambda name: example(name, "compare")
 
 
-def tab(page: Any, name: str) -> None:
-    """Enter a tab of the step."""
-    at(page, f"tab-{name}").click()
-    page.locator(f'[data-at="tab-{name}"][aria-selected=true]').wait_for()
-
-
 def done(page: Any, what: str) -> None:
     """Start work in the background, and wait for its end."""
     at(page, f"{what}-go").click()
-    at(page, f"{what}-stop").wait_for()
-    at(page, f"{what}-go").wait_for(timeout=1000 * LONG_S)
+    finished(page, what)
+    at(page, f"{what}-go").wait_for()
 
 
 def explored(page: Any) -> Any:
     """Explore the design, and the row of the winner."""
-    tab(page, "explore")
+    open_tab(page, "explore")
     done(page, "explore")
     return page.locator("tr", has=page.locator(".gp-tag.gp-good")).first
 
@@ -88,13 +94,13 @@ def test_what_would_make_another_design_win_and_the_frontier(compare: Callable[[
 def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str], Any]) -> None:
     page = compare("starter")
     before = figure(page, COST).inner_text()
-    tab(page, "explore")
+    open_tab(page, "explore")
     at(page, "explore-go").click()
     page.get_by_role("progressbar").wait_for()
-    tab(page, "designs")
+    open_tab(page, "designs")
     at(page, "keep").click()  # the page goes on meanwhile
     page.locator("[data-at^=forget-kept]").wait_for()
-    tab(page, "explore")
+    open_tab(page, "explore")
     at(page, "explore-stop").click()
     at(page, "explore-go").wait_for()
     caught_up(page)
@@ -105,7 +111,7 @@ def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str
 
 def test_the_tornado_and_a_range_stated_in_place(compare: Callable[[str], Any]) -> None:
     page = compare("starter")
-    tab(page, "inputs")
+    open_tab(page, "inputs")
     done(page, "sensitivity")
     page.locator(".gp-chart svg text", has_text="Cores per processor").first.wait_for()
     at(page, "look-swing").select_option("hosts")
@@ -137,10 +143,10 @@ def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
     assert kept.locator("textarea").count() == 1, "it was kept already"
     enter(page, "kept-name-0", "As quoted")
     at(page, "open-kept-As quoted").wait_for()
-    tab(page, "all")
+    open_tab(page, "all")
     page.locator("tr", has_text=re.compile("^Host failures")).locator(".gp-differs", has_text="2").wait_for()
     page.reload()
-    tab(page, "designs")
+    open_tab(page, "designs")
     is_value(page, "kept-name-0", "As quoted")
     at(page, "open-kept-As quoted").click()
     hosts.wait_for(state="detached")
@@ -171,7 +177,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
         rows(page, key).first.wait_for()
     caught_up(page)
     faults += opened.faults()
-    tab(page, "inputs")
+    open_tab(page, "inputs")
     done(page, "sensitivity")
     opened.unfold()
     rows(page, "thresholds").first.wait_for()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from waiting import soon
+from waiting import LIMIT_S, soon
 
 pytest.importorskip("jupyter_server")
 
@@ -38,12 +38,12 @@ class Session:
         self.client = BlockingKernelClient(connection_file=path)
         self.client.load_connection_file()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=30)
+        self.client.wait_for_ready(timeout=LIMIT_S)
 
     def ask(self, expression: str) -> Any:
         """Value of an expression in the session."""
         answer = self.client.execute_interactive(
-            "", user_expressions={"x": expression}, allow_stdin=False, timeout=30
+            "", user_expressions={"x": expression}, allow_stdin=False, timeout=LIMIT_S
         )["content"]["user_expressions"]["x"]
         assert answer["status"] == "ok", answer
         return eval(answer["data"]["text/plain"])
@@ -95,7 +95,7 @@ def test_session_is_a_process_of_its_own(session: Callable[..., Session], tmp_pa
 def test_a_session_that_takes_too_much_memory_fails_alone(session: Callable[..., Session]) -> None:
     one, two = session("one"), session("two")
     one.client.execute_interactive(
-        f"try:\n    failed = not bytes({MOST_DATA})\nexcept MemoryError:\n    failed = True", timeout=60
+        f"try:\n    failed = not bytes({MOST_DATA})\nexcept MemoryError:\n    failed = True", timeout=LIMIT_S
     )
     assert one.ask("failed") is True
     assert two.ask("1 + 1") == 2
@@ -108,7 +108,7 @@ def test_nothing_of_a_session_is_seen_in_another(session: Callable[..., Session]
         "secret = gpuplan.secret = sys.secret = 'of one'\n"
         "slider = ipywidgets.IntSlider()\n"
         "os.environ['ANOTHER'] = 'of one'",
-        timeout=30,
+        timeout=LIMIT_S,
     )
     two = session("two")
     assert one.ask("len(__import__('ipywidgets').Widget.widgets)") > 0
@@ -243,7 +243,7 @@ def test_nothing_is_forked_beside_a_thread() -> None:
         "ours, theirs = socket.socketpair()\n"
         "forking.main(theirs, 0)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S)
     assert found.returncode == 1
     assert "a library has started a thread" in found.stderr
 

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from waiting import LIMIT_S
 
 from gpuplan import Plan
 from gpuplan.app import forking, quiet
@@ -89,7 +90,7 @@ print(beside != os.getpid(), first is not None, first == again == sharing_saves(
         env={**os.environ, **forking.SINGLE},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT_S,
         check=True,
     ).stdout
     assert told.split() == ["True", "True", "True", "None"]

@@ -38,6 +38,7 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
         if request.config.getoption("--update-pictures"):
             page.mouse.move(0, 0)
             caught_up(page)
+            page.evaluate("passTime()")
             for passing in (".gp-moved", ".gp-notice:not([hidden])"):  # marks and notices leave by themselves
                 page.locator(passing).first.wait_for(state="hidden")
             page.evaluate("document.fonts.ready.then(() => true)")

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, choose, focused, go, open_tab
+from browsing import at, choose, focused, go, open_tab, until
 
 from gpuplan.scenario import from_dict
 
 pytestmark = pytest.mark.browser
 
+VM = r"document.querySelector('.gp-slide').innerText.match(/VM (\d+) of/)[1]"
+"""JavaScript: how many VMs were powered on."""
 MIXED = {
     "groups": [
         {"id": "a", "name": "Trainers", "people": 4, "gpus_each": 2, "remote_allowed": False},
@@ -52,7 +54,7 @@ def test_vms_arrive_one_by_one(audited: Callable[[str, int], Any], tmp_path: Pat
     at(page, "watch-first").click()
     watched(0)
     at(page, "watch-play").click()
-    watched(2)
+    until(page, f"Number({VM}) > 1")
     at(page, "watch-play").click()
     at(page, "watch-leave").click()
     focused(page, "vgpu-watch")

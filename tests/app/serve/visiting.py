@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from waiting import LIMIT_S
+
 T = TypeVar("T")
 PROTOCOL = "v1.kernel.websocket.jupyter.org"
 
@@ -82,7 +84,7 @@ class Visitor:
         self.base = f"{address.scheme}://localhost:{address.port}{address.path}"
         query = f"?token={token}" if token else ""
         request = urllib.request.Request(f"{self.base}{query}", headers={"Accept": "text/html"})
-        with self._open(request, timeout=60) as answer:
+        with self._open(request, timeout=LIMIT_S) as answer:
             self.page = answer.read().decode()
         found = re.search(r'"kernelId": "([^"]+)"', self.page)
         self.kernel = found[1] if found else ""
@@ -108,6 +110,6 @@ class Visitor:
         return line
 
 
-async def said(line: Any, seconds: float = 60) -> Any:
+async def said(line: Any, seconds: float = LIMIT_S) -> Any:
     """What comes over a connection next; None if it ends."""
     return await asyncio.wait_for(line.read_message(), seconds)
