@@ -190,15 +190,16 @@ def no_visits() -> None:
 OWN_CLOCK = """
 import sys
 from pathlib import Path
-from gpuplan.app.serve import sessions
+from gpuplan.app.serve import identity, sessions
 real, passed = sessions.now, Path({path!r})
 def now():
-    return real() + float(passed.read_text())
+    return 1000.0 + float(passed.read_text())
 for module in list(sys.modules.values()):
     if getattr(module, "now", None) is real:
         module.now = now
+identity.Guesses.__init__.__defaults__ = (now,)
 """
-"""What a server runs first whose time passes when the test says so, and by itself."""
+"""What a server runs first whose time passes when the test says so, and not otherwise."""
 
 
 @dataclass
@@ -216,11 +217,13 @@ class Server:
         self.passed_s += seconds
         _write_whole(_clock_of(self.log), str(self.passed_s))
 
-    def wait_gone(self, after_s: float, gone: Callable[[], bool]) -> None:
+    def wait_gone(self, gone: Callable[[], bool]) -> None:
         """Let time pass again and again, as the server may not have noticed yet that a page has left, until a session is gone."""
 
+        from gpuplan.app.serve.options import Options
+
         def passed() -> bool:
-            self.pass_time(1.01 * after_s)
+            self.pass_time(2 * Options.vanished_s)
             return gone()
 
         soon(passed, "the session is still there", pause_s=0.5)
@@ -312,7 +315,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
     """Factory: `server(notebook=..., token=...)` starts a real server on a free port and waits for it.
 
     Arguments are those of `gpuplan.app.serve.server.Options`; `cwd` and `env` are the process's own. With an `own_clock` time
-    passes for it when the test says so, too: see ``Server.pass_time``.
+    passes for it when the test says so: see ``Server.pass_time``.
     """
 
     def start(

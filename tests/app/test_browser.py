@@ -38,6 +38,7 @@ from browsing import (
     until,
     wait_figure,
 )
+from random_cases import of_the_day
 from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan.app.fragments import link_of
@@ -526,7 +527,7 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
     focused(page, "platform.bitfusion")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", of_the_day(["light", "dark"], 1))
 def test_axe_finds_nothing_in_what_happens(
     audited: Callable[[str, int], Any], tmp_path: Path, theme: str
 ) -> None:

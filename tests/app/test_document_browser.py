@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from browsing import violations
+from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.report.document import design_document
@@ -44,7 +45,7 @@ def opened(browser: Any, file: Path) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("file", ["enterprise"], indirect=True)
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
+@pytest.mark.parametrize(("theme", "width"), of_the_day([("light", 1280), ("dark", 820)], 1))
 def test_axe_finds_nothing(opened: Any, theme: str, width: int) -> None:
     opened.emulate_media(color_scheme=theme)
     opened.set_viewport_size({"width": width, "height": 900})

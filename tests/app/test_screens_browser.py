@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browsing import at, caught_up, go, open_tab, take
+from random_cases import of_the_day
 
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
@@ -31,7 +32,7 @@ def enter(page: Any, step: str, tab: str) -> None:
     caught_up(page)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", of_the_day(EXAMPLES, 2))
 def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_two(
     visit: Any, example: str
 ) -> None:
@@ -49,7 +50,7 @@ def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_tw
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920), ("light", 820)])
 def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme: str, width: int) -> None:
-    """In dark only the colours are others, and on a tablet only the widths."""
+    """A third of the tabs each day, all at night; in dark only the colours are others, and on a tablet only the widths."""
     only = {"runOnly": ["color-contrast", "link-in-text-block"]} if theme == "dark" else {}
     opened = audited(theme, width)
     page = opened.page
@@ -57,7 +58,7 @@ def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme:
     take(page, "enterprise")
     background = page.evaluate("getComputedStyle(document.querySelector('.gp-app')).backgroundColor")
     assert background == {"light": "rgb(245, 246, 248)", "dark": "rgb(16, 21, 29)"}[theme]
-    for step, tab in tabs():
+    for step, tab in of_the_day(tabs(), 12):
         enter(page, step, tab)
         opened.unfold()
         caught_up(page)

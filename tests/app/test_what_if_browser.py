@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from browsing import violations
+from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.report.what_if import WhatIf, what_if, what_if_page
@@ -63,7 +64,7 @@ def test_a_moved_slider_shows_the_figures_of_the_plan(opened: Any, found: WhatIf
     assert opened.locator("#back").is_disabled()
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820), ("light", 390)])
+@pytest.mark.parametrize(("theme", "width"), of_the_day([("light", 1280), ("dark", 820), ("light", 390)], 1))
 def test_it_is_accessible_and_nothing_scrolls_sideways(opened: Any, theme: str, width: int) -> None:
     opened.emulate_media(color_scheme=theme)
     opened.set_viewport_size({"width": width, "height": 800})

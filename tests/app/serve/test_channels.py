@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tornado.httpclient import HTTPClientError
 from visiting import PROTOCOL, Visitor, message, run, said, visit
+from waiting import LIMIT_S
 
 from gpuplan.app.serve import channels
 
@@ -338,7 +339,7 @@ def test_one_session_has_few_connections(team: Any) -> None:
         with pytest.raises(HTTPClientError) as refused:
             await who.connect()
         lines[0].close()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(LIMIT_S):
             while len(lines) <= channels.MOST_LINES:
                 with contextlib.suppress(HTTPClientError):
                     lines.append(await who.connect())

@@ -18,6 +18,7 @@ import tornado.netutil
 import tornado.web
 from tornado.ioloop import IOLoop
 from visiting import run
+from waiting import LIMIT_S
 
 from gpuplan.app.serve import connections
 
@@ -53,7 +54,7 @@ class Client:
         """What comes next; empty if the other side has closed."""
         with contextlib.suppress(ConnectionResetError):
             return (
-                await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.end, 65536), 60)
+                await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.end, 65536), LIMIT_S)
             ).decode()
         return ""
 
@@ -101,7 +102,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 async def until(true: Callable[[], bool]) -> None:
     """Wait for a state."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         while not true():
             await asyncio.sleep(0.01)
 

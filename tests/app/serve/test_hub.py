@@ -164,7 +164,6 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         soon(
             lambda: process.poll() is not None or "JupyterHub is now running" in log.read_text(),
             "the Hub did not start",
-            120,
         )
         assert process.poll() is None, log.read_text()
         yield running

@@ -77,7 +77,7 @@ def test_an_address_loses_its_token_and_nothing_else() -> None:
 
 @pytest.fixture(scope="module")
 def team(server: Callable[..., Any]) -> Any:
-    return server(token=TOKEN, proxies=["127.0.0.1"], verbose=True)
+    return server(token=TOKEN, proxies=["127.0.0.1"], verbose=True, own_clock=True)
 
 
 def cookies(headers: Message) -> dict[str, str]:

@@ -15,7 +15,7 @@ pytest.importorskip("voila")
 
 from prometheus_client.parser import text_string_to_metric_families
 from visiting import Visitor, message, said, visit
-from waiting import DAY_S, FOR_EVER_S
+from waiting import FOR_EVER_S
 
 from gpuplan.app.serve import pages, sessions
 
@@ -142,7 +142,7 @@ def test_no_way_leads_up(team: Any, way: str, under: str) -> None:
 @pytest.mark.browser
 def test_a_page_that_vanishes_frees_its_session_and_a_silent_one_keeps_it(server: Callable[..., Any]) -> None:
     """The first browser is gone with all its connections; the second is stopped, and says nothing more."""
-    running = server(own_clock=True, vanished_s=DAY_S, idle_s=FOR_EVER_S)
+    running = server(own_clock=True, idle_s=FOR_EVER_S)
     gone, asleep = Visitor(running), Visitor(running)
     assert len(running.wait_kernels(3)) == 3
 
@@ -153,7 +153,7 @@ def test_a_page_that_vanishes_frees_its_session_and_a_silent_one_keeps_it(server
         while b"here" not in await said(line):
             pass
         line.protocol.stream.close()  # no farewell
-        running.wait_gone(DAY_S, lambda: gone.ask(f"gpuplan/session/{gone.kernel}")[0] == 404)
+        running.wait_gone(lambda: gone.ask(f"gpuplan/session/{gone.kernel}")[0] == 404)
         assert len(running.wait_kernels(2)) == 2
         assert json.loads(asleep.ask(f"gpuplan/session/{asleep.kernel}")[1])["alive"] is True
 

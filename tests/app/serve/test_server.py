@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from browsing import until
-from waiting import DAY_S, FOR_EVER_S, LIMIT_S, soon
+from waiting import FOR_EVER_S, LIMIT_S, soon
 
 pytest.importorskip("voila")
 
@@ -397,7 +397,7 @@ def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any]
 def test_sessions_of_pages_that_vanish_end_and_open_and_warm_ones_never(
     server: Callable[..., Any], page: Callable[..., Any], notebook: Path
 ) -> None:
-    running = server(notebook=notebook, own_clock=True, vanished_s=DAY_S, idle_s=FOR_EVER_S)
+    running = server(notebook=notebook, own_clock=True, idle_s=FOR_EVER_S)
     (warm,) = running.wait_kernels(1)
     open_visit = page().open(running.url, "clicked 0")
     assert told(open_visit)["pid"] == warm
@@ -410,7 +410,7 @@ def test_sessions_of_pages_that_vanish_end_and_open_and_warm_ones_never(
     forgotten.page.close()
     running.visit()  # a page that was closed before it could say anything
     assert len(running.wait_kernels(4)) == 4
-    running.wait_gone(DAY_S, lambda: len(running.kernels()) == 2)
+    running.wait_gone(lambda: len(running.kernels()) == 2)
     assert len(running.wait_kernels(2)) == 2
     assert warm in running.kernels()
     assert forgotten_pid not in running.kernels()
