@@ -7,40 +7,53 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # What requirements/ names, in that version, with that hash, and never built here; then gpuplan itself, from this folder.
 LOCKED := install --require-hashes --only-binary :all:
 ITSELF := install --no-index --no-deps --no-build-isolation --editable .
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+LOCK := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --custom-compile-command "make update"
 UPGRADE ?= --upgrade
 SINCE ?= HEAD
 # Folder with openb_nodes.csv and openb_pods.csv; without it that benchmark is left out.
 TRACES ?=
+# Parts of `make test`, and the processor time that each may take on the machine where the calibration in tests/parts.py takes
+# 0.2 s; `make nightly` compares, and fails at twice as much.
+#   budget unit      500 s
+#   budget browser   500 s
+#   budget chapters  150 s
+PARTS ?= unit browser chapters
+# Random order of tests in `make nightly`; another one each day.
+SEED ?= $(shell date -u +%Y%m%d)
 
 # What is compiled is kept, whatever the machine says: 10,000 tests are gathered twice, and Python is started some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab quick test check pythons bench format golden pictures house same bundle update sbom clean
+.PHONY: help app lab near quick test nightly check pythons bench format golden pictures house same bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 app: $(VENV)/.app ## set up and open the workbook on http://localhost:8866 (PORT=... for another port)
-	$(BIN)/gpuplan app --port $(PORT)
+	$(BIN)/python -m gpuplan.cli app --port $(PORT)
 
 lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
+	$(BIN)/python -m jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
-quick: $(VENV)/.dev ## set up and run the tests of the models and of the plan, of the layers, and one journey through the app
-	$(BIN)/python -m pytest -m "not slow" --numprocesses=2 tests/models tests/plan tests/test_layers.py tests/app/test_tour_browser.py
+near: $(VENV)/.dev ## set up and run the tests of what is not committed, under 30 s (SINCE=commit: of what changed since)
+	$(BIN)/python tests/near.py $(SINCE)
 
-test: $(VENV)/.dev $(VENV)/.proxy ## set up and run the tests, all but that of the image (make pythons)
-	$(BIN)/python -m pytest -m "not browser and not image" --numprocesses=logical --maxprocesses=8 --dist=worksteal
-	$(BIN)/python -m pytest -m browser --numprocesses=2 --dist=worksteal
-	$(BIN)/python -m pytest -p nbval --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider --numprocesses=2 --dist=loadfile notebooks
+quick: $(VENV)/.dev ## set up and run the tests of models, plan and layers and one journey through the app, under 90 s
+	$(BIN)/python tests/parts.py quick
+
+test: $(VENV)/.dev $(VENV)/.proxy ## set up and run the tests, all but that of the image (PARTS="unit browser": only these parts)
+	$(BIN)/python tests/parts.py $(PARTS)
+
+nightly: $(VENV)/.dev $(VENV)/.proxy ## set up and run all tests in random order, all random cases, with each Python (SEED=number)
+	pythons=0; .ci/pythons || pythons=1; \
+	$(BIN)/python tests/parts.py $(PARTS) cases --shuffle $(SEED) --more-workers 1 --budgets Makefile && exit $$pythons
 
 check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy
 	$(MAKE) test
 
 pythons: $(VENV)/.dev ## the quick tests with each Python that gpuplan is for, as far as it is there, and the steps of the image
@@ -58,8 +71,8 @@ bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (
 	$(BIN)/python benchmarks/bench_openb.py $(TRACES)
 
 format: $(VENV)/.dev ## format code and notebooks
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
 
 golden: $(VENV)/.dev ## accept the headline numbers of the examples as they are now
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden
@@ -89,7 +102,7 @@ sbom: $(VENV)/.dev ## write what the app consists of to dist/gpuplan.cdx.json (C
 	$(PIP) --python build/sbom/bin/python $(LOCKED) --requirement requirements/app.txt
 	$(PIP) --python build/sbom/bin/python install --no-index --no-deps --find-links build/sbom gpuplan
 	mkdir -p dist
-	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	$(BIN)/python -m cyclonedx_py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
 	  --output-file dist/gpuplan.cdx.json build/sbom/bin/python
 
 clean: ## remove the virtual environments and caches

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from random_cases import shuffled
 
 from gpuplan import Plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -21,11 +22,16 @@ EXAMPLES = ("starter", "enterprise", "current")
 def pytest_addoption(parser: Any) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json anew")
     parser.addoption("--update-pictures", action="store_true", help="write notebooks/tour/*.png anew")
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in random order")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first: at the end the other cores would wait for it."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run the longest tests first, so that no worker waits for them at the end; with `--shuffle` in random order."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    else:
+        items[:] = shuffled(items, lambda item: item.path, seed)
 
 
 @pytest.fixture(scope="session")

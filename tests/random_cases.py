@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import os
 import random
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 NIGHTLY = os.environ.get("GPUPLAN_NIGHTLY") == "1"
@@ -31,3 +31,13 @@ def cases(seed: int, total: int, few: int = 100) -> Iterator[random.Random]:
     """A generator of random numbers for each case of this run, which is the same whatever the other cases draw."""
     for number in of_the_day(range(total), few):
         yield random.Random(f"{seed}.{number}")
+
+
+def shuffled(items: Iterable[T], group: Callable[[T], Any], seed: int) -> list[T]:
+    """The items in random order, those of a group one after another: tests of a file share what is costly to make."""
+    rng = random.Random(seed)
+    groups: dict[Any, list[T]] = {}
+    for item in items:
+        groups.setdefault(group(item), []).append(item)
+    orders = [rng.sample(members, len(members)) for members in groups.values()]
+    return [item for order in rng.sample(orders, len(orders)) for item in order]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from programs import needed
 from waiting import LIMIT_S, soon
 
 from gpuplan import cli
@@ -25,14 +25,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
 LEAST_EXPOSED = 1.5
 """What `systemd-analyze security` may say of the unit; it calls 10 unsafe."""
-
-
-def program(name: str) -> str:
-    """Path of a program; skips the test without it."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None:
-        pytest.skip(f"{name} is missing")
-    return str(found)
 
 
 def text_of(name: str) -> str:
@@ -58,7 +50,7 @@ def test_every_option_and_file_that_is_named_exists() -> None:
 
 
 def test_the_unit_is_valid_and_locked_down(tmp_path: Path) -> None:
-    analyze = program("systemd-analyze")
+    analyze = needed("systemd-analyze")
     unit = tmp_path / "gpuplan.service"
     unit.write_text(text_of("gpuplan.service").replace("/opt/gpuplan/bin/gpuplan", sys.executable))
     found = subprocess.run([analyze, "verify", "--man=no", unit], capture_output=True, text=True, timeout=60)
@@ -73,7 +65,7 @@ def test_the_unit_is_valid_and_locked_down(tmp_path: Path) -> None:
 @pytest.fixture
 def nginx(tmp_path: Path) -> Iterator[tuple[list[str], int]]:
     """The command that runs nginx with the file, with other folders and ports, and the port for TLS."""
-    path, openssl = program("nginx"), program("openssl")
+    path, openssl = needed("nginx"), needed("openssl")
     key, certificate = tmp_path / "gpuplan.key", tmp_path / "gpuplan.pem"
     subject = ["-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
     made = [openssl, "req", "-x509", *subject, "-keyout", key, "-out", certificate]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import subprocess
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import openpyxl
 import pytest
 from openpyxl.utils import get_column_letter
+from programs import needed
 
 from gpuplan import Plan
 from gpuplan.report.brand import PLAIN, Brand
@@ -217,27 +217,13 @@ class Opened(Calculated):
 
 
 def libreoffice() -> str:
-    """LibreOffice; without it the test is skipped, and in CI it fails."""
-    return _program("soffice", "LibreOffice (soffice)")
+    """LibreOffice; the test is skipped without it."""
+    return needed("soffice", "LibreOffice (soffice)")
 
 
 def poppler(name: str = "pdftotext") -> str:
-    """A program that tells what is in a PDF, and where its words stand."""
-    return _program(name, f"Poppler ({name})")
-
-
-def _program(name: str, what: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        missing(f"{what} is missing: the files cannot be opened with it")
-    return path
-
-
-def missing(message: str) -> NoReturn:
-    """The test is skipped for want of a program, and in CI it fails."""
-    if os.environ.get("CI"):
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
+    """A program that tells what is in a PDF, and where its words stand; the test is skipped without it."""
+    return needed(name, f"Poppler ({name})")
 
 
 def converted(

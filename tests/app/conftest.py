@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browsing import go, take, violations
+from programs import chromium, missing, needed
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_scenario
@@ -58,40 +59,22 @@ CHROMIUM_ARGS = [
 ]
 
 
-def missing(what: str) -> None:
-    """Skip the test for want of a tool; in CI that is a failure."""
-    message = f"{what} is missing: the browser tests cannot run"
-    if os.environ.get("CI"):
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
-
-
 @pytest.fixture(scope="session")
 def nginx() -> str:
     """The program nginx, as Debian has it."""
-    path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if path is None:
-        missing("nginx")
-    return str(path)
+    return needed("nginx")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, started once; `GPUPLAN_CHROMIUM` names another one than /usr/bin/chromium."""
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        missing("playwright")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("GPUPLAN_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    from playwright.sync_api import sync_playwright
+
+    path = chromium() or missing("Chromium")
     with sync_playwright() as playwright:
-        try:
-            # None: the one that "playwright install chromium" has put in its own place
-            chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
-        except Error:
-            missing("Chromium")
-        yield chromium
-        chromium.close()
+        launched = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+        yield launched
+        launched.close()
 
 
 @pytest.hookimpl(wrapper=True)

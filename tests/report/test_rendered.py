@@ -21,7 +21,8 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-from workbooks import converted, libreoffice, missing, poppler
+from programs import missing
+from workbooks import converted, libreoffice, poppler
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -170,8 +171,8 @@ def printed(
     found: dict[tuple[str, str], Printed] = pickle.loads(kept.read_bytes())
     if not all(any(font.startswith(FONT) for font in file.fonts) for file in found.values()):
         missing(
-            f"{FONT} (fonts-crosextra-carlito) is missing: pages in another font say nothing about those of a user"
-        )
+            f"{FONT} (fonts-crosextra-carlito)"
+        )  # pages in another font say nothing about those of a user
     return found
 
 

@@ -30,6 +30,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from browsing import enter, take, wait_figure
+from programs import needed
 from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
@@ -71,15 +72,6 @@ c.JupyterHub.spawner_class = "simple"
 c.SimpleLocalProcessSpawner.home_dir_template = temporary + "/{username}"
 c.Spawner.environment = {"TMPDIR": temporary, "JUPYTERHUB_ACTIVITY_INTERVAL": "1"}
 """
-
-
-def need(program: str) -> str:
-    """Path of a program; the tests are skipped without it, in CI they fail."""
-    path = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])
-    found = shutil.which(program, path=path)
-    if found is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is missing: no Hub can be started")
-    return str(found)
 
 
 def descendants(parent: int) -> list[int]:
@@ -134,7 +126,7 @@ class Hub:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     """The Hub, with both services up. All that it started has ended after it."""
-    program, proxy = need("jupyterhub"), need("configurable-http-proxy")
+    program, proxy = needed("jupyterhub"), needed("configurable-http-proxy")
     folder = tmp_path_factory.mktemp("hub")
     temporary = Path(tempfile.mkdtemp(prefix="gph-", dir="/tmp"))  # short: sockets have their names in it
     with contextlib.ExitStack() as free:
