@@ -33,8 +33,6 @@ CALIBRATION_S = 0.2
 """Processor time of `calibration` on the machine on which the budgets were measured."""
 NOTHING_SELECTED = 5
 """Exit code of pytest without a test to run."""
-INTERRUPTED = 2
-"""Exit code of pytest after Ctrl-C."""
 NOTEBOOKS = (
     *("-p", "nbval", "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"),
     *("--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg"), "-p", "no:cacheprovider"),
@@ -76,8 +74,8 @@ DAILY = ("unit", "browser", "chapters")
 
 
 @dataclass(frozen=True)
-class Test:
-    """One test of a JUnit report."""
+class Case:
+    """One test of a report."""
 
     name: str
     seconds: float
@@ -91,7 +89,7 @@ class Outcome:
 
     part: str
     exit_code: int = 0
-    tests: Sequence[Test] = ()
+    tests: Sequence[Case] = ()
     wall_s: float = 0.0
     processor_s: float = 0.0
     left_out: str = ""
@@ -118,14 +116,14 @@ class Outcome:
         return sum(not test.failed and test.skipped is None for test in self.tests)
 
 
-def tests_of(report: Path) -> list[Test]:
+def cases_of(report: Path) -> list[Case]:
     """The tests of a JUnit report; none if the run did not write a whole one."""
     try:
         cases = list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
         return []
     return [
-        Test(
+        Case(
             f"{case.get('file') or case.get('classname')}::{case.get('name')}",
             float(case.get("time", 0)),
             case.find("failure") is not None or case.find("error") is not None,
@@ -154,7 +152,7 @@ def run(part: Part, folder: Path, shuffle: int | None = None, more_workers: int 
     began, used = time.monotonic(), processor_s()
     exit_code = subprocess.call(command, cwd=ROOT, env={**os.environ, **part.environment})
     wall, used = time.monotonic() - began, processor_s() - used
-    tests = tests_of(report)
+    tests = cases_of(report)
     if exit_code == NOTHING_SELECTED and os.environ.get("PYTEST_ADDOPTS"):
         exit_code = 0
     if tests:
@@ -266,7 +264,10 @@ def run_all(
     budgets: Mapping[str, float] | None = None,
 ) -> int:
     """Run the parts and print the sum; 1 if any of them failed."""
-    signal.signal(signal.SIGINT, lambda *_: None)  # it stops pytest, and then there is a sum of what has run
+    interrupts: list[int] = []
+    signal.signal(
+        signal.SIGINT, lambda number, _: interrupts.append(number)
+    )  # stops pytest; then comes the sum
     folder = new_folder()
     outcomes: list[Outcome] = []
     loops = []
@@ -274,7 +275,7 @@ def run_all(
         print(f"\n== {part.name}", flush=True)
         loops.append(calibration())
         outcomes.append(run(part, folder, shuffle, more_workers))
-        if outcomes[-1].exit_code == INTERRUPTED:
+        if interrupts:
             break
     shares = shares_of_budgets(outcomes, budgets or {}, statistics.median(loops))
     outcomes = [replace(each, over_budget=shares.get(each.part, 0) > FAR_OVER) for each in outcomes]
