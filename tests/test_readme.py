@@ -27,7 +27,7 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         *("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md"),
-        "gpuplan/app/README.md",
+        *("tests/VALIDATION.md", "gpuplan/app/README.md"),
     )
 }
 

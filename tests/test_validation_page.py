@@ -14,7 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "tests" / "VALIDATION.md").read_text(encoding="utf-8")
 LINKED = r'\[\w+\]\(([\w/]+\.py) "(\w+)"\)'
 NAMED = re.findall(r"`tests/([\w/]+\.py)(?:::(\w+))?`", PAGE) + re.findall(LINKED, PAGE)
 
