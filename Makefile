@@ -54,7 +54,7 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy
-	$(MAKE) test
+	@$(MAKE) --no-print-directory test
 
 pythons: $(VENV)/.dev ## the quick tests with each Python that gpuplan is for, as far as it is there, and the steps of the image
 	.ci/pythons

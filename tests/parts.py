@@ -273,11 +273,12 @@ def run_all(
     loops = []
     for part in parts:
         print(f"\n== {part.name}", flush=True)
-        loops.append(calibration())
+        if budgets:
+            loops.append(calibration())
         outcomes.append(run(part, folder, shuffle, more_workers))
         if interrupts:
             break
-    shares = shares_of_budgets(outcomes, budgets or {}, statistics.median(loops))
+    shares = shares_of_budgets(outcomes, budgets, statistics.median(loops)) if budgets else {}
     outcomes = [replace(each, over_budget=shares.get(each.part, 0) > FAR_OVER) for each in outcomes]
     print(f"\n{summary(outcomes, shares)}", flush=True)
     failed = any(each.failures for each in outcomes)

@@ -146,8 +146,14 @@ def test_only_far_over_its_budget_a_part_fails(
     assert printed.splitlines()[-1] == f"1 passed, {code} failed"
 
 
+def test_a_run_of_nothing_says_so(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert parts.run_all([]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 0 failed"
+
+
 def test_each_daily_part_has_a_budget_and_make_runs_it() -> None:
     assert tuple(budgets_of(MAKEFILE)) == DAILY
+    assert "--no-print-directory test\n" in MAKEFILE, "make check ends with the sum, too"
     assert re.search(r"^PARTS \?= (.*)$", MAKEFILE, re.M)[1].split() == list(DAILY)
     for target, command in (
         ("near", "tests/near.py $(SINCE)"),
