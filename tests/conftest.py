@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from random_cases import shuffled
+from random_cases import NIGHTLY, examples, shuffled
 
 from gpuplan import Plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 
 settings.register_profile(
-    "gpuplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "gpuplan",
+    max_examples=examples(100, few=30),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("gpuplan")
 
@@ -26,7 +30,11 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the longest tests first, so that no worker waits for them at the end; with `--shuffle` in random order."""
+    """Leave out by day what is for the night, and begin with what takes longest; with `--shuffle` in random order."""
+    if not NIGHTLY:
+        nightly = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
     seed = config.getoption("--shuffle")
     if seed is None:
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -41,3 +41,13 @@ def shuffled(items: Iterable[T], group: Callable[[T], Any], seed: int) -> list[T
         groups.setdefault(group(item), []).append(item)
     orders = [rng.sample(members, len(members)) for members in groups.values()]
     return [item for order in rng.sample(orders, len(orders)) for item in order]
+
+
+def often(count: int, least: int) -> bool:
+    """Whether a situation comes at least so often in all cases; a day's few need not have it."""
+    return not NIGHTLY or count >= least
+
+
+def examples(total: int, few: int) -> int:
+    """How many examples a run tries where they come in a fixed order: the few by day are the first of all."""
+    return total if NIGHTLY else few

@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 import random_cases
-from random_cases import cases, of_the_day
+from random_cases import cases, examples, of_the_day, often
 
 
 @pytest.fixture
@@ -40,3 +40,11 @@ def test_a_case_is_the_same_by_day_and_by_night(by_day: None, monkeypatch: pytes
     assert len(set(every)) == 30
     assert some == every[700_001 % 3 :: 3]
     assert not {rng.random() for rng in cases(8, 30)} & set(every), "another seed, other cases"
+
+
+def test_only_the_night_counts_situations_and_tries_every_example(
+    by_day: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert examples(200, few=40) == 40 and often(0, 20)
+    monkeypatch.setattr(random_cases, "NIGHTLY", True)
+    assert examples(200, few=40) == 200 and often(20, 20) and not often(19, 20)

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
+from random_cases import cases, often
 
 from gpuplan.models.network.fabric import (
     MOST_PORTS,
@@ -304,21 +305,19 @@ def check(hosts: int, asked: dict[str, Any], built: LeafSpine) -> None:
 
 
 def test_no_choice_of_pairs_and_spines_has_fewer_switches() -> None:
-    rng = random.Random(2)
     none = spined = 0
-    for _ in range(2500):
+    for rng in cases(2, 2500, few=150):
         asked, hosts = some(rng, small=True), rng.randint(1, 40)
         built, fewest = built_or_none(hosts, asked), cheapest(hosts, asked)
         assert (built and switches(built)) == fewest, (hosts, asked)
         none += built is None
         spined += built is not None and built.spines > asked["spines"]
-    assert 200 < none < 2000 and spined > 50  # the sweep saw every kind
+    assert often(none, 200) and often(2500 - none, 500) and often(spined, 50)  # the sweep saw every kind
 
 
 def test_more_leaves_can_save_more_spines() -> None:
-    rng = random.Random(4)
     beyond = []
-    for _ in range(400):
+    for rng in cases(4, 400, few=50):
         asked = {
             "ports_per_host": 2,
             "port_gbit_s": rng.choice((100, 200)),
@@ -336,13 +335,13 @@ def test_more_leaves_can_save_more_spines() -> None:
             bandwidth = asked["leaf_up_ports"] * 40 * asked["max_oversubscription"]
             fewest = math.ceil(hosts / (bandwidth // asked["port_gbit_s"]))
             beyond.append(built.leaves // 2 - fewest)
-    assert max(beyond) > 1 and min(beyond) == 0  # pairs beyond what full leaves would need
+    # pairs beyond what full leaves would need
+    assert min(beyond) >= 0 and often(max(beyond), 2) and often(beyond.count(0), 1)
 
 
 def test_never_an_impossible_port_count_and_never_less_for_more() -> None:
-    rng = random.Random(3)
     seen = {0: 0, 1: 0}
-    for _ in range(3000):
+    for rng in cases(3, 3000, few=150):
         asked, hosts = some(rng, small=False), int(10 ** rng.uniform(0, 4))
         built = built_or_none(hosts, asked)
         tighter = built_or_none(hosts, asked | {"max_oversubscription": asked["max_oversubscription"] / 1.3})
@@ -360,7 +359,7 @@ def test_never_an_impossible_port_count_and_never_less_for_more() -> None:
                 assert larger.leaves >= built.leaves
                 if larger.leaves == built.leaves:
                     assert larger.uplink_cables >= built.uplink_cables
-    assert min(seen.values()) > 100
+    assert often(min(seen.values()), 100)
 
 
 def test_more_hosts_never_have_fewer_leaves_on_usual_switches() -> None:
@@ -514,8 +513,8 @@ def test_what_is_left_after_failures() -> None:
 
 
 @given(st.integers(1, 200), st.integers(0, 200), st.integers(0, 200))
-def test_losses_add_up(links: int, first: int, second: int) -> None:
-    assume(first + second < links)
+def test_losses_add_up(left: int, first: int, second: int) -> None:
+    links = left + first + second
     at_once = bandwidth_left(links, first + second)
     in_turn = bandwidth_left(links, first) * bandwidth_left(links - first, second)
     assert at_once == pytest.approx(in_turn, rel=1e-12)
