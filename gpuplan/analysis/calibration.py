@@ -236,6 +236,7 @@ def _off(area: str, point: Point) -> float:
     return math.log(point.predicted / point.measured)
 
 
+@lru_cache(maxsize=8)  # a fit for each source takes seconds: the text and the tests ask for the same
 def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[tuple[Point, ...], dict[str, float]], ...]:
     """The rows of each source predicted by parameters that were fitted on all others, and those parameters.
 
@@ -256,7 +257,6 @@ def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[tuple[Point, ...],
     return tuple(found)
 
 
-@lru_cache(maxsize=8)
 def unseen(catalog: Catalog, area: str) -> tuple[Point, ...]:
     """Every published row of an area, but those only shown, as predicted without its source."""
     left_out = [p for out, _ in leave_one_out(catalog, area) for p in out]
