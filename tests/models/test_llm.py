@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cases import examples
 
 from gpuplan.models.llm.memory import (
     Overheads,
@@ -164,7 +165,7 @@ def test_the_room_for_the_cache_is_what_vllm_printed() -> None:
 
 
 @given(case=CASES, more=st.integers(1, 20000))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60, few=20))
 def test_longer_contexts_and_more_bits_never_hold_more_requests(case: dict, more: int) -> None:
     shape, setup, tokens = case["shape"], case["setup"], case["tokens_in"]
     memory = case["board"].memory_gib
@@ -208,7 +209,7 @@ def step_limit_ms(case: dict) -> float:
 
 
 @given(case=CASES)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100, few=30))
 def test_a_step_is_never_faster_than_bandwidth_and_tensor_rate(case: dict) -> None:
     shape, board, setup, requests = (case[name] for name in ("shape", "board", "setup", "requests"))
     context = case["tokens_in"] + case["tokens_out"] / 2
@@ -220,7 +221,7 @@ def test_a_step_is_never_faster_than_bandwidth_and_tensor_rate(case: dict) -> No
 
 
 @given(case=CASES)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100, few=30))
 def test_tokens_with_their_prompts_never_take_more_than_the_tensor_rate(case: dict) -> None:
     """Each token out costs its own arithmetic and its share of that of the prompt; dense, so that every expert is one."""
     shape, board, setup = LLAMA_70B, case["board"], case["setup"]
@@ -243,7 +244,7 @@ def _rest(case: dict) -> dict:
 
 
 @given(case=CASES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60, few=20))
 def test_more_of_anything_goes_the_right_way(case: dict) -> None:
     shape, board, rest = case["shape"], case["board"], _rest(case)
     for of in (time_per_token_ms, first_token_ms):
@@ -271,7 +272,7 @@ FP8 = Setup("fp8", tensor=4)
 
 
 @given(case=CASES, users=st.integers(1, 5000), more=st.integers(1, 500))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40, few=15))
 def test_more_users_never_need_fewer_replicas(case: dict, users: int, more: int) -> None:
     lengths = (case["tokens_in"], case["tokens_out"])
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from typing import Any
 
 import pytest
+from random_cases import cases
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
@@ -322,8 +322,7 @@ def test_hosts_already_there_go_to_the_clusters_by_priority(catalog: Catalog) ->
 
 
 def test_no_random_design_has_too_large_a_cluster_in_silence(catalog: Catalog) -> None:
-    rng = random.Random(5)
-    for _ in range(60):
+    for rng in cases(5, 60, few=15):
         groups = [
             {
                 "id": f"g{at}",

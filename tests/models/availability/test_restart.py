@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 import pytest
 from brute_force import FAMILIES, random_requests
+from random_cases import cases
 
 from gpuplan.models.availability.failover import after_failure
 from gpuplan.models.availability.restart import Cluster, Pool
@@ -63,8 +63,7 @@ def test_hosts_are_alike_whatever_the_order_of_their_loads() -> None:
 
 
 def test_what_is_read_is_all_there_is() -> None:
-    rng = random.Random(71)
-    for _ in range(200):
+    for rng in cases(71, 200, few=50):
         gpus = rng.randint(1, 5)
         requests = random_requests(rng, gpus, most=12, shares=rng.choice([1, 3]))
         layout = list(place(requests, gpus_per_host=gpus).hosts)

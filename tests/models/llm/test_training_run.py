@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llm_runs import run
+from random_cases import examples
 
 from gpuplan.models.llm.training_run import SHARDINGS, step_times
 from gpuplan.models.network.collectives import collective_time_s
@@ -63,7 +64,7 @@ def test_tensor_parallel_needs_no_network_between_hosts_but_for_its_copies() -> 
     link=st.sampled_from((10.0, 100.0, 400.0)),
     links=st.integers(1, 8),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, few=20), deadline=None)
 def test_physics(model: str, sharding: str, hosts: int, link: float, links: int) -> None:
     tensor = 8 if sharding == "tensor-pipeline" else 1
     given_run = run(

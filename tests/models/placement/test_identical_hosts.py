@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
+from random_cases import cases, often
 
 from gpuplan.models.placement import Request, Room, Shared, identical_hosts, packing, place
 from gpuplan.models.placement.fit import Rules
@@ -16,9 +17,8 @@ from gpuplan.models.placement.identical_hosts import IdenticalHosts
 
 
 def test_several_shares_of_one_size_are_placed_optimally() -> None:
-    rng = random.Random(10)
     methods: Counter[str] = Counter()
-    for _ in range(1500):
+    for rng in cases(10, 1500, few=100):
         gpus = rng.randint(1, 4)
         requests = random_requests(rng, gpus, shares=5, kinds="wee")
         placed = place(requests, gpus_per_host=gpus)
@@ -26,13 +26,12 @@ def test_several_shares_of_one_size_are_placed_optimally() -> None:
         assert len(placed.hosts) == placed.bound == fewest_hosts(requests, gpus), requests
         methods[placed.method] += 1
     assert methods["heuristic"] == 0
-    assert methods["programme"] > 10
+    assert often(methods["programme"], 10)
 
 
 def test_several_shares_of_mixed_sizes_are_placed_optimally_in_any_order() -> None:
-    rng = random.Random(13)
     methods: Counter[str] = Counter()
-    for _ in range(1000):
+    for rng in cases(13, 1000, few=80):
         gpus = rng.randint(1, 2)
         requests = random_requests(rng, gpus, most=5, shares=3, kinds="wemmms")
         placed = place(requests, gpus_per_host=gpus)
@@ -48,7 +47,7 @@ def test_several_shares_of_mixed_sizes_are_placed_optimally_in_any_order() -> No
             check_placement(again, others, gpus)
             assert len(again.hosts) == len(placed.hosts)
     assert methods["heuristic"] == 0
-    assert methods["programme"] > 10
+    assert often(methods["programme"], 10)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +74,7 @@ def test_mixes_that_a_greedy_order_misses(
 
 def test_with_too_many_ways_the_answer_depends_on_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identical_hosts, "MOST_LOOKED", 2)
-    rng = random.Random(14)
-    for _ in range(150):
+    for rng in cases(14, 150, few=40):
         gpus = rng.randint(1, 4)
         requests = random_requests(rng, gpus, most=12, shares=4, kinds="wemms")
         placed = place(requests, gpus_per_host=gpus)
@@ -87,9 +85,8 @@ def test_with_too_many_ways_the_answer_depends_on_no_order(monkeypatch: pytest.M
 
 
 def test_several_shares_of_mixed_sizes_are_bounded() -> None:
-    rng = random.Random(12)
-    optimal = tried = 0
-    for _ in range(400):
+    optimal = 0
+    for rng in cases(12, 400, few=50):
         gpus = rng.randint(1, 3)
         requests = random_requests(rng, gpus, most=4, shares=3)
         placed = place(requests, gpus_per_host=gpus)
@@ -99,8 +96,7 @@ def test_several_shares_of_mixed_sizes_are_bounded() -> None:
         if placed.method != "heuristic":
             assert len(placed.hosts) == best
         optimal += len(placed.hosts) == best
-        tried += 1
-    assert optimal > 0.98 * tried
+    assert often(optimal, 392)
 
 
 def test_the_programme_for_several_shares_on_large_hosts_against_another_one() -> None:
@@ -210,8 +206,7 @@ def test_a_gap_in_the_shared_gpus_that_does_not_reach_the_hosts_is_no_gap(
 
 
 def test_the_same_with_several_shares_of_one_size() -> None:
-    rng = random.Random(13)
-    for _ in range(150):
+    for rng in cases(13, 150, few=40):
         gpus = rng.randint(2, 6)
         requests = random_requests(rng, gpus, most=14, shares=4, kinds="wee")
         at = rng.randrange(len(requests))
@@ -222,8 +217,7 @@ def test_the_same_with_several_shares_of_one_size() -> None:
 
 
 def test_the_count_of_hosts_alone_is_that_of_the_solution() -> None:
-    rng = random.Random(17)
-    for _ in range(300):
+    for rng in cases(17, 300, few=60):
         gpus = rng.randint(1, 6)
         rules = Rules(random_requests(rng, gpus, most=20, shares=rng.choice([1, 3])))
         equal = IdenticalHosts(rules)
@@ -232,9 +226,8 @@ def test_the_count_of_hosts_alone_is_that_of_the_solution() -> None:
 
 
 def test_too_many_patterns_leave_a_heuristic_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(18)
     gaps = 0
-    for _ in range(300):
+    for rng in cases(18, 300, few=60):
         gpus = rng.randint(1, 4)
         requests = random_requests(rng, gpus, most=12, shares=5, kinds="wee")
         exactly = place(requests, gpus_per_host=gpus)
@@ -244,7 +237,7 @@ def test_too_many_patterns_leave_a_heuristic_with_its_bound(monkeypatch: pytest.
         check_placement(found, requests, gpus)
         assert found.bound <= exactly.bound <= len(exactly.hosts) <= len(found.hosts)
         gaps += found.method == "heuristic"
-    assert gaps
+    assert often(gaps, 1)
 
 
 def test_hosts_are_proven_only_as_far_as_the_gpus_of_each_family_are(monkeypatch: pytest.MonkeyPatch) -> None:

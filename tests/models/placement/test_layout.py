@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import tracemalloc
 from collections import Counter
 
@@ -18,6 +17,7 @@ from brute_force import (
     vms_asked,
     vms_in,
 )
+from random_cases import cases
 
 from gpuplan.models.placement import Family, Request, Room, count_hosts, place, place_mixed
 from gpuplan.models.placement import layout as layout_module
@@ -27,8 +27,7 @@ from gpuplan.models.placement.fit import Rules
 
 
 def test_place_is_optimal_on_thousands_of_small_cases() -> None:
-    rng = random.Random(9)
-    for _ in range(3000):
+    for rng in cases(9, 3000, few=150):
         gpus = rng.randint(1, 6)
         requests = random_requests(rng, gpus)
         placed = place(requests, gpus_per_host=gpus)
@@ -111,8 +110,7 @@ def test_count_hosts() -> None:
 
 
 def test_division_never_asks_for_more_than_placement() -> None:
-    rng = random.Random(5)
-    for _ in range(300):
+    for rng in cases(5, 300, few=60):
         gpus = rng.randint(1, 8)
         requests = random_requests(rng, gpus, kinds="wwse")
         whole = sum(float(worth * r.vms) for worth, r in zip(Rules(requests).worth, requests, strict=True))
@@ -123,8 +121,7 @@ def test_division_never_asks_for_more_than_placement() -> None:
 
 
 def test_more_demand_never_needs_fewer_hosts_and_larger_hosts_never_more() -> None:
-    rng = random.Random(11)
-    for _ in range(400):
+    for rng in cases(11, 400, few=60):
         gpus = rng.randint(2, 8)
         requests = random_requests(rng, gpus, most=20)
         at = rng.randrange(len(requests))
@@ -135,8 +132,7 @@ def test_more_demand_never_needs_fewer_hosts_and_larger_hosts_never_more() -> No
 
 
 def test_splitting_a_request_never_needs_more_hosts() -> None:
-    rng = random.Random(14)
-    for _ in range(300):
+    for rng in cases(14, 300, few=60):
         gpus = rng.randint(2, 6)
         requests = random_requests(rng, gpus, most=12, shares=4, kinds="wee")
         at = rng.randrange(len(requests))
@@ -158,8 +154,7 @@ def test_splitting_a_request_never_needs_more_hosts() -> None:
 
 
 def test_identical_hosts_without_limits_need_what_place_says() -> None:
-    rng = random.Random(23)
-    for _ in range(200):
+    for rng in cases(23, 200, few=50):
         requests = random_requests(rng, 4, most=15)
         exactly = place(requests, gpus_per_host=4)
         for spare in range(3):
@@ -172,8 +167,7 @@ def test_identical_hosts_without_limits_need_what_place_says() -> None:
 
 
 def test_a_spare_host_more_never_means_fewer_hosts() -> None:
-    rng = random.Random(22)
-    for _ in range(60):
+    for rng in cases(22, 60, few=12):
         room = Room(4, 64, 256)
         existing = [Room(rng.choice([2, 4, 8]), 64, rng.choice([128, 512])) for _ in range(rng.randint(0, 5))]
         requests = limited(rng, random_requests(rng, 4, most=25, shares=3), Room(0, 32, 128))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_cases import cases, often
 
 from gpuplan.models.placement import packing
 from gpuplan.models.placement.packing import bins_bound, cover, maximal_patterns, pack, whole_programme
@@ -52,9 +53,8 @@ def bins_by_brute_force(sizes: Sequence[int], capacity: int) -> int:
 
 
 def test_pack_is_optimal_on_thousands_of_small_cases() -> None:
-    rng = random.Random(20200501)
     methods: Counter[str] = Counter()
-    for _ in range(3000):
+    for rng in cases(20200501, 3000, few=150):
         capacity = rng.randint(1, 20)
         sizes = [rng.randint(1, capacity) for _ in range(rng.randint(0, 8))]
         found = pack(Counter(sizes), capacity=capacity)
@@ -68,8 +68,8 @@ def test_pack_is_optimal_on_thousands_of_small_cases() -> None:
         assert all(sum(pattern) <= capacity and times > 0 for pattern, times in found.patterns)
         assert sum(times for _, times in found.patterns) == found.bins
     assert methods["heuristic"] == 0
-    assert methods["volume"] > 500
-    assert methods["large"] > 200
+    assert often(methods["volume"], 500)
+    assert often(methods["large"], 200)
 
 
 def test_where_first_fit_decreasing_is_not_optimal_the_programme_is() -> None:
@@ -124,23 +124,23 @@ def test_a_programme_without_a_proof_says_so() -> None:
 
 
 def test_bins_enough_is_never_too_few() -> None:
-    for sizes, capacity in mixes(5, 60):
+    for rng in cases(5, 60, few=15):
+        sizes, capacity = mix(rng)
         assert packing.bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
         assert pack(sizes, capacity=capacity).bins <= packing.bins_enough(sizes, capacity=capacity)
 
 
-def mixes(seed: int, cases: int) -> Iterator[tuple[dict[int, int], int]]:
-    """Mixes of sizes that have a few thousand patterns at most."""
-    rng = random.Random(seed)
-    for _ in range(cases):
-        capacity = rng.randint(20, 60)
-        sizes = rng.sample(range(3, capacity + 1), rng.randint(2, 8))
-        yield {size: rng.randint(1, 30) for size in sizes}, capacity
+def mix(rng: random.Random) -> tuple[dict[int, int], int]:
+    """Sizes that have a few thousand patterns at most, and a capacity."""
+    capacity = rng.randint(20, 60)
+    sizes = rng.sample(range(3, capacity + 1), rng.randint(2, 8))
+    return {size: rng.randint(1, 30) for size in sizes}, capacity
 
 
 def test_generated_patterns_do_as_well_as_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     proven = 0
-    for sizes, capacity in mixes(1, 150):
+    for rng in cases(1, 150, few=30):
+        sizes, capacity = mix(rng)
         packing._pack.cache_clear()
         full = pack(sizes, capacity=capacity)
         assert full.method != "heuristic"
@@ -154,12 +154,11 @@ def test_generated_patterns_do_as_well_as_all_patterns(monkeypatch: pytest.Monke
         used = Counter(s for pattern, times in found.patterns for _ in range(times) for s in pattern)
         assert used == Counter(sizes)
         assert all(sum(pattern) <= capacity for pattern, _ in found.patterns)
-    assert proven > 140
+    assert often(proven, 140)
 
 
 def test_the_knapsack_finds_the_dearest_pattern() -> None:
-    rng = random.Random(2)
-    for _ in range(300):
+    for rng in cases(2, 300, few=60):
         capacity = rng.randint(5, 40)
         sizes = tuple(sorted(rng.sample(range(1, capacity + 1), rng.randint(1, 4)), reverse=True))
         needed = tuple(rng.randint(1, 6) for _ in sizes)
@@ -177,8 +176,8 @@ def test_the_knapsack_finds_the_dearest_pattern() -> None:
 
 
 def test_any_prices_give_a_bound() -> None:
-    rng = random.Random(3)
-    for sizes, capacity in mixes(3, 100):
+    for rng in cases(3, 100, few=25):
+        sizes, capacity = mix(rng)
         ordered = tuple(sorted(sizes, reverse=True))
         needed = tuple(sizes[s] for s in ordered)
         prices = [rng.randint(0, packing.PRICE_UNIT) for _ in ordered]
@@ -210,8 +209,7 @@ def test_more_sizes_never_need_fewer_bins(sizes: dict[int, int], extra: int) -> 
 
 
 def test_all_maximal_patterns_are_found_once() -> None:
-    rng = random.Random(3)
-    for _ in range(300):
+    for rng in cases(3, 300, few=60):
         capacity = rng.randint(4, 30)
         sizes = sorted(rng.sample(range(1, capacity + 1), rng.randint(1, min(4, capacity))), reverse=True)
         counts = [rng.randint(1, 4) for _ in sizes]
@@ -236,7 +234,8 @@ def test_the_bound_without_a_search() -> None:
     assert bins_bound({}, capacity=4) == 0
     assert bins_bound({3: 8}, capacity=4) == 8
     assert bins_bound({1: 9}, capacity=4) == 3
-    for sizes, capacity in mixes(5, 200):
+    for rng in cases(5, 200, few=50):
+        sizes, capacity = mix(rng)
         assert bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
 
 
@@ -272,9 +271,8 @@ def random_layouts(rng: random.Random, profiles: int) -> list[tuple[int, ...]]:
 
 
 def test_cover_is_optimal_on_a_thousand_small_cases() -> None:
-    rng = random.Random(11)
     methods: Counter[str] = Counter()
-    for _ in range(1000):
+    for rng in cases(11, 1000, few=80):
         profiles = rng.randint(1, 3)
         layouts = random_layouts(rng, profiles)
         needed = tuple(rng.randint(0, 7) for _ in range(profiles))
@@ -284,8 +282,8 @@ def test_cover_is_optimal_on_a_thousand_small_cases() -> None:
         methods[found.method] += 1
         check_cover(needed, layouts, found)
     assert methods["heuristic"] == 0
-    assert methods["volume"] > 300
-    assert methods["programme"] > 20
+    assert often(methods["volume"], 300)
+    assert often(methods["programme"], 20)
 
 
 def check_cover(needed: Sequence[int], layouts: Sequence[tuple[int, ...]], found: packing.Packing) -> None:
@@ -309,8 +307,7 @@ def test_cover_refuses_what_no_layout_holds() -> None:
 
 
 def test_large_covers_are_proven() -> None:
-    rng = random.Random(12)
-    for _ in range(30):
+    for rng in cases(12, 30, few=8):
         profiles = rng.randint(2, 4)
         layouts = random_layouts(rng, profiles)
         needed = [rng.randint(0, 20_000) for _ in range(profiles)]
@@ -320,9 +317,8 @@ def test_large_covers_are_proven() -> None:
 
 
 def test_cover_without_the_programme_is_bounded(few_patterns: None) -> None:
-    rng = random.Random(13)
     gaps = 0
-    for _ in range(300):
+    for rng in cases(13, 300, few=50):
         layouts = random_layouts(rng, 3)
         needed = tuple(rng.randint(0, 6) for _ in range(3))
         found = cover(needed, layouts=layouts)
@@ -330,7 +326,7 @@ def test_cover_without_the_programme_is_bounded(few_patterns: None) -> None:
         assert found.bound <= gpus_by_brute_force(needed, layouts) <= found.bins
         assert (found.method == "heuristic") == (found.bins > found.bound)
         gaps += found.bins > found.bound
-    assert gaps
+    assert often(gaps, 1)
 
 
 @given(st.tuples(*[st.integers(0, 40)] * 3), st.integers(0, 2))

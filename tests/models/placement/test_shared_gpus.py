@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import pytest
 from brute_force import FAMILIES
+from random_cases import cases
 
 from gpuplan.models.placement import Family, Request, shared_gpus
 from gpuplan.models.placement.fit import Rules, vms_in
@@ -64,7 +64,6 @@ def test_where_the_ways_are_too_many_each_mix_is_packed(monkeypatch: pytest.Monk
 
 
 def test_every_share_of_a_vm_has_its_place_and_no_gpu_is_over_full() -> None:
-    rng = random.Random(5)
     half = Family("half", ("half",), ((2,),))
     requests = [
         Request("whole", 9, gpus=2),
@@ -72,7 +71,7 @@ def test_every_share_of_a_vm_has_its_place_and_no_gpu_is_over_full() -> None:
         *(Request(p, 9, family=MIG, profile=p, shares=2) for p in MIG.profiles),
     ]
     shared = shared_by(*requests)
-    for _ in range(100):
+    for rng in cases(5, 100, few=40):
         vms = {k: rng.randint(0, 3) for k in range(len(requests))}
         content = shared.content(vms)
         assert vms_in(content) == {k: n for k, n in vms.items() if n}
