@@ -20,7 +20,7 @@ from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
-from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, too_little, unfit
+from gpuplan.analysis.candidates import Space, asked, candidates, default_space, hopeless, too_little, unfit
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, why_not
@@ -32,6 +32,14 @@ from gpuplan.scenario import Scenario
 def options(found: Exploration) -> list[Option]:
     """All options, in or out."""
     return [*found.ranked, *found.unpriced, *found.rejected]
+
+
+def one_way(scenario: Scenario, catalog: Catalog) -> Space:
+    """The boards and servers of the usual space, joined and spared as the scenario asks."""
+    own = asked(scenario)
+    return replace(
+        default_space(scenario, catalog), links=(own.link_gbit_s,), host_failures=(own.host_failures,)
+    )
 
 
 def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
@@ -67,7 +75,7 @@ def test_the_cheapest_that_tolerates_what_is_asked_wins(found: Exploration, star
 
 def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise")
-    found = explore(scenario, catalog, workers=1)
+    found = explore(scenario, catalog, one_way(scenario, catalog), workers=1)
     said = {option.label: option.reasons for option in found.rejected}
     assert "Double precision" in said["L40S"][0]
     assert "GiB of memory" in said["Tesla T4"][0]
@@ -136,7 +144,7 @@ def test_a_candidate_on_which_nothing_is_placed_is_out_with_a_reason(catalog: Ca
 def test_more_people_are_ranked_too(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
     scenario = scenario.with_value("demand.stated_gpus", None)
-    found = explore(scenario, catalog, workers=1)
+    found = explore(scenario, catalog, one_way(scenario, catalog), workers=1)
     assert len(found.best) >= 4 and found.winner is not None
     few = assess(load_scenario("enterprise"), catalog, asked(load_scenario("enterprise")))
     assert (found.asked.gpus or 0) > (few.gpus or 0)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 from stated_money import unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.sensitivity import FACTORS, Bar, thresholds, tornado
+from gpuplan.analysis.sensitivity import FACTORS, Bar, Threshold, thresholds, tornado
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
 
@@ -28,10 +27,39 @@ def small(catalog: Catalog) -> Plan:
     return make_plan(scenario, catalog)
 
 
+Counted = list[tuple[int, int]]
+"""How many of how many steps were done, each time that progress was told."""
+
+
 @pytest.fixture(scope="module")
-def bars(small: Plan) -> dict[str, Bar]:
+def varied(small: Plan) -> tuple[dict[str, Bar], Counted]:
+    """Bars of the small design, the largest first, and the progress to them."""
+    told: Counted = []
+    found = tornado(small, lambda done, total: told.append((done, total)))
+    return {bar.path: bar for bar in found}, told
+
+
+@pytest.fixture(scope="module")
+def bars(varied: tuple[dict[str, Bar], Counted]) -> dict[str, Bar]:
     """Bars of the small design."""
-    return {bar.path: bar for bar in tornado(small)}
+    return varied[0]
+
+
+@pytest.fixture(scope="module")
+def scanned(small: Plan) -> tuple[dict[str, Threshold], Counted]:
+    """Thresholds of the small design, and the progress to them."""
+    told: Counted = []
+    found = thresholds(small, lambda done, total: told.append((done, total)))
+    return {each.path: each for each in found}, told
+
+
+@pytest.fixture(scope="module")
+def stated(small: Plan, catalog: Catalog) -> dict[str, Bar]:
+    """Bars of the small design with two stated factors, one of them with a range, and a range that ends beyond a host."""
+    scenario = small.scenario.with_value("cost.pue", 1.2).with_value("cost.support_share", 0.1)
+    scenario = scenario.with_value("ranges.cost.support_share", (0.05, 0.15))
+    scenario = scenario.with_value("ranges.groups.b.gpus_each", (1, 8))
+    return {bar.path: bar for bar in tornado(make_plan(scenario, catalog))}
 
 
 def test_every_bar_can_be_planned_again(small: Plan, bars: dict[str, Bar], catalog: Catalog) -> None:
@@ -57,10 +85,10 @@ def test_setting_an_input_to_what_it_is_now_changes_nothing(
         assert bar.low <= bar.now <= bar.high
 
 
-def test_the_largest_swing_comes_first(small: Plan) -> None:
+def test_the_largest_swing_comes_first(small: Plan, bars: dict[str, Bar]) -> None:
     assert small.costs is not None
     now = small.costs.net_present
-    swings = [max(b.cost_low, b.cost_high, now) - min(b.cost_low, b.cost_high, now) for b in tornado(small)]
+    swings = [max(b.cost_low, b.cost_high, now) - min(b.cost_low, b.cost_high, now) for b in bars.values()]
     assert swings == sorted(swings, reverse=True)
     assert min(swings) > 0
 
@@ -99,17 +127,16 @@ def test_prices_and_factors_have_the_range_of_the_catalog(
     assert sum(path.startswith("prices.") for path in bars) >= 4
 
 
-def test_a_stated_factor_is_certain_unless_a_range_is_stated(small: Plan, catalog: Catalog) -> None:
-    stated = small.scenario.with_value("cost.pue", 1.2)
-    assert "cost.pue" not in {bar.path for bar in tornado(make_plan(stated, catalog))}
-    ranged = stated.with_value("ranges.cost.pue", (1.1, 1.5))
-    bar = next(b for b in tornado(make_plan(ranged, catalog)) if b.path == "cost.pue")
-    assert (bar.low, bar.now, bar.high) == (1.1, 1.2, 1.5)
+def test_a_stated_factor_is_certain_unless_a_range_is_stated(
+    bars: dict[str, Bar], stated: dict[str, Bar]
+) -> None:
+    assert "cost.pue" in bars and "cost.pue" not in stated
+    bar = stated["cost.support_share"]
+    assert (bar.low, bar.now, bar.high) == (0.05, 0.1, 0.15)
 
 
-def test_an_end_that_cannot_be_planned_is_said(small: Plan, catalog: Catalog) -> None:
-    scenario = small.scenario.with_value("ranges.groups.b.gpus_each", (1, 8))
-    bar = next(b for b in tornado(make_plan(scenario, catalog)) if b.path == "groups.b.gpus_each")
+def test_an_end_that_cannot_be_planned_is_said(stated: dict[str, Bar]) -> None:
+    bar = stated["groups.b.gpus_each"]
     assert (bar.cost_high, bar.hosts_high) == (None, None)
     assert bar.cost_low is not None
     assert "The high end cannot be planned: all GPUs of one VM are in one host" in bar.note
@@ -133,10 +160,9 @@ def test_bursts_count_where_jobs_may_wait(catalog: Catalog) -> None:
     assert "groups.jobs.people" not in found
 
 
-@pytest.mark.parametrize("work", [tornado, thresholds])
-def test_progress_counts_to_the_end(small: Plan, catalog: Catalog, work: Callable[..., object]) -> None:
-    seen: list[tuple[int, int]] = []
-    work(make_plan(small.scenario, catalog), lambda done, total: seen.append((done, total)))
+@pytest.mark.parametrize("work", ["varied", "scanned"])
+def test_progress_counts_to_the_end(work: str, request: pytest.FixtureRequest) -> None:
+    _, seen = request.getfixturevalue(work)
     assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
     assert {total for _, total in seen} == {len(seen)}
 
@@ -173,8 +199,8 @@ def scan(plan: Plan, path: str, values: list[float]) -> tuple[float | None, int 
     return None, None
 
 
-def test_thresholds_are_what_a_scan_finds(small: Plan) -> None:
-    found = {t.path: t for t in thresholds(small)}
+def test_thresholds_are_what_a_scan_finds(small: Plan, scanned: tuple[dict[str, Threshold], Counted]) -> None:
+    found, _ = scanned
     assert list(found) == [f"groups.{g}.{name}" for g in "ab" for name in ("people", "active_share")]
     for group, people in (("a", 9), ("b", 5)):
         given = found[f"groups.{group}.people"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_cases import of_the_day
 from traces import HOUR, MONDAY, make, samples
 
 from gpuplan import load_scenario, make_plan
@@ -239,7 +240,7 @@ def test_what_no_design_can_hold_is_refused(gpus: float, per_host: int, words: s
         suggested_scenario(load_scenario("current"), found, suggest_groups(found, gpus_per_host=per_host))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", of_the_day(range(40), few=10))
 def test_whatever_is_suggested_can_be_planned(seed: int, catalog: Catalog) -> None:
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 120))

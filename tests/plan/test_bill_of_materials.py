@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
+from random_cases import examples
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
@@ -208,7 +209,7 @@ def check_bill(plan: Plan) -> None:
     assert found["management-hosts"].status == ("bought" if given.management_hosts else "there")
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30, few=8))
 @given(scenario_data())
 def test_the_bill_of_any_scenario(data: dict[str, Any]) -> None:
     try:

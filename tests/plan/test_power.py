@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from own_catalog import FACTS, without_fact, write
+from random_cases import examples
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
@@ -207,7 +208,7 @@ def check_power(plan: Plan) -> None:
     assert paid == pytest.approx(power.energy_kwh * price.value)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40, few=10))
 @given(scenario_data())
 def test_the_power_of_any_scenario(data: dict[str, Any]) -> None:
     try:

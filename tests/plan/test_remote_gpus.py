@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cases import examples
 
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog, Row
@@ -74,7 +75,7 @@ def test_one_step_by_hand(catalog: Catalog) -> None:
     assert needs_gbit_s(work, native) == pytest.approx(0.606112 * 8 / 1000 * 122.37)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=30))
 @given(NETWORKS, WORK, GPU, USERS, st.sampled_from((0.01, 0.25, 1.0)))
 def test_shares_are_a_range(network: Network, preset: Row, gpu: str, users: int, gpu_share: float) -> None:
     use = used(network, preset, gpu, users=users, gpu_share=gpu_share)
@@ -85,7 +86,7 @@ def test_shares_are_a_range(network: Network, preset: Row, gpu: str, users: int,
     assert "nan" not in " ".join(use.changes)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=30))
 @given(NETWORKS, LINK, WORK, GPU, USERS)
 def test_a_faster_link_never_keeps_less(
     network: Network, link: int, preset: Row, gpu: str, users: int
@@ -95,7 +96,7 @@ def test_a_faster_link_never_keeps_less(
     assert no_less(b, a)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=30))
 @given(NETWORKS, WORK, GPU, USERS)
 def test_rdma_and_large_frames_never_keep_less(network: Network, preset: Row, gpu: str, users: int) -> None:
     tcp = used(replace(network, transport="tcp"), preset, gpu, users=users)
@@ -105,7 +106,7 @@ def test_rdma_and_large_frames_never_keep_less(network: Network, preset: Row, gp
     assert no_less(large, small)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100, few=25))
 @given(NETWORKS, WORK, GPU, USERS, st.floats(1, 1000), st.floats(1, 1000))
 def test_more_users_and_longer_ways_never_keep_more(
     network: Network, preset: Row, gpu: str, users: int, one: float, other: float
@@ -117,7 +118,7 @@ def test_more_users_and_longer_ways_never_keep_more(
     assert no_less(near, far)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, few=15))
 @given(NETWORKS, st.sampled_from((1.0, 5.0, 15.0, 40.0)), WORK, USERS)
 def test_a_slower_tcp_stack_never_keeps_more(network: Network, rate: float, preset: Row, users: int) -> None:
     slow, fast = (
@@ -170,7 +171,7 @@ def test_what_helps_does_what_it_says(catalog: Catalog) -> None:
 ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would keep (\d+) %(, and no link keeps more)?")
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=30))
 @given(NETWORKS, WORK, GPU, USERS)
 def test_every_advice_about_a_link_is_true(network: Network, preset: Row, gpu: str, users: int) -> None:
     """Whoever takes the link that is named gets the share that is named; and where none helps, none does."""

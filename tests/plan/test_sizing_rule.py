@@ -172,7 +172,14 @@ def test_groups_alike_wait_like_one_group_of_them_all(rule: str, catalog: Catalo
     assert chances(30)[0] > chances(30)[1] > chances(30)[2] > 0
 
 
-@pytest.mark.parametrize("rule", ["sum", "wait", "denied"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param("sum", marks=pytest.mark.nightly),
+        "wait",
+        pytest.param("denied", marks=pytest.mark.nightly),
+    ],
+)
 def test_tens_of_thousands_of_gpus_with_eighths_and_slices_are_planned(catalog: Catalog, rule: str) -> None:
     """45,000 people ended in a traceback: in 56 parts of a GPU each, the curve had ten million units."""
     groups = [

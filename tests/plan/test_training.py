@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cases import examples
 
 from gpuplan import ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -65,7 +66,7 @@ def no_less(more: TrainingUse, less: TrainingUse) -> bool:
     return all(getattr(more, end) >= getattr(less, end) - 1e-12 for end in ENDS)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120, few=30))
 @given(NETWORKS, JOBS, GPU)
 def test_efficiency_is_a_range(network: Network, training: Training, gpu: str) -> None:
     use = used(design(network, training, gpu))
@@ -84,7 +85,7 @@ def test_efficiency_is_a_range(network: Network, training: Training, gpu: str) -
     assert use.hours is None or 0 < use.hours < math.inf
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100, few=25))
 @given(NETWORKS, JOBS, GPU, st.sampled_from((1, *LINKS)))
 def test_a_faster_network_never_trains_slower(
     network: Network, training: Training, gpu: str, link: int
@@ -104,7 +105,7 @@ def test_a_faster_network_never_trains_slower(
         assert b.knee_hosts >= a.knee_hosts
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, few=15))
 @given(NETWORKS, JOBS, GPU)
 def test_more_hosts_never_more_efficient_but_never_fewer_at_the_knee(
     network: Network, training: Training, gpu: str
@@ -124,14 +125,14 @@ def test_the_best_case_of_two_hosts_is_no_better_than_that_of_one() -> None:
     assert (alone.efficiency_low, alone.efficiency, alone.efficiency_high) == (1, 1, 1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, few=15))
 @given(NETWORKS, JOBS)
 def test_a_larger_batch_loses_less(network: Network, training: Training) -> None:
     small, large = (used(design(network, replace(training, batch=b))) for b in (32, 64))
     assert no_less(large, small)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, few=15))
 @given(JOBS, GPU, NETWORKS, NETWORKS)
 def test_one_host_has_no_network_term(training: Training, gpu: str, one: Network, other: Network) -> None:
     alone = replace(training, hosts=1)
@@ -240,7 +241,7 @@ def test_what_helps_does_what_it_says() -> None:
 ADVICE = re.compile(r"(\d+) Gbit/s( with RDMA)? would reach (\d+) %(, and no link reaches more)?")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100, few=25))
 @given(NETWORKS, JOBS, GPU)
 def test_every_advice_about_a_link_is_true(network: Network, training: Training, gpu: str) -> None:
     use = used(design(network, training, gpu))
@@ -273,7 +274,7 @@ def test_every_advice_about_a_link_is_true(network: Network, training: Training,
         assert change.endswith(f" would reach {100 * now:.0f} %")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, few=15))
 @given(NETWORKS, JOBS, GPU)
 def test_the_lines_say_what_the_table_says(network: Network, training: Training, gpu: str) -> None:
     """And the formula that is shown gives the value beside it."""

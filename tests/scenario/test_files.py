@@ -13,6 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mistakes import problem, problems
+from random_cases import examples
 from strategies import scenario_data
 
 from gpuplan import Scenario, ScenarioError, load_scenario
@@ -186,7 +187,7 @@ def test_examples_are_known_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert load_scenario("mine.yaml").name == "Mine"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=30))
 @given(st.text(max_size=200) | st.text("{}[]:,-\n &*!'\"0x1ae.", max_size=60))
 def test_any_text_is_a_scenario_or_a_scenario_error(text: str) -> None:
     try:
