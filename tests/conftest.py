@@ -54,6 +54,14 @@ def plans(catalog: Catalog) -> dict[str, Plan]:
     return {name: make_plan(load_scenario(name), catalog) for name in EXAMPLES}
 
 
+@pytest.fixture(scope="session")
+def calibration(catalog: Catalog) -> dict[str, Any]:
+    """The models of network and training against published measurements: half a minute of fits, read-only."""
+    from gpuplan.report import calibration_dict
+
+    return calibration_dict(catalog)
+
+
 @pytest.fixture(params=EXAMPLES)
 def example(request: pytest.FixtureRequest, plans: dict[str, Plan]) -> Plan:
     """The plan of one example after the other."""

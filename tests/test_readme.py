@@ -13,7 +13,6 @@ from branding import ACME, LOGO
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
 from gpuplan.analysis.calibration import TRAINING
 from gpuplan.cli import main
-from gpuplan.report import calibration_dict
 from gpuplan.report.brand import brand_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,14 +68,13 @@ def test_calls_of_the_network_models_give_what_is_said() -> None:
     assert public <= {call.partition("(")[0] for call, _ in calls}
 
 
-def test_errors_of_the_fit_are_those_of_the_fit() -> None:
-    found = calibration_dict(load_catalog())
+def test_errors_of_the_fit_are_those_of_the_fit(calibration) -> None:
     said = re.search(
         r"off by (\d+) % on average and by (\d+) % at worst, and by (\d+) % and (\d+) % when",
         one_line(README),
     )
     errors, left_out = (
-        next(e for e in found[key] if e["area"] == TRAINING and not e["series"])
+        next(e for e in calibration[key] if e["area"] == TRAINING and not e["series"])
         for key in ("errors", "left_out")
     )
     reached = [errors["mean"], errors["worst"], left_out["mean"], left_out["worst"]]

@@ -6,12 +6,12 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpuplan import Plan
 from gpuplan.catalog import Catalog
-from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "tests" / "VALIDATION.md").read_text(encoding="utf-8")
@@ -86,10 +86,10 @@ def test_the_examples(plans: dict[str, Plan]) -> None:
         ]
 
 
-def test_the_errors_of_the_fit(catalog: Catalog) -> None:
-    found = calibration_dict(catalog)
+def test_the_errors_of_the_fit(calibration: dict[str, Any]) -> None:
     fitted, left_out = (
-        {each["area"]: each for each in found[key] if not each["series"]} for key in ("errors", "left_out")
+        {each["area"]: each for each in calibration[key] if not each["series"]}
+        for key in ("errors", "left_out")
     )
     rows = table("what")
     assert {row[0] for row in rows} == set(fitted)
@@ -109,7 +109,7 @@ def test_the_errors_of_the_fit(catalog: Catalog) -> None:
                 assert float(cell.rstrip(" s")) == pytest.approx(
                     errors[area][key], abs=0.05 if cell.endswith("s") else 0.0005
                 )
-    servers = [row for row in found["rows"] if row["area"] == "parameter server"]
+    servers = [row for row in calibration["rows"] if row["area"] == "parameter server"]
     shown_only = [row for row in servers if not row["fitted"] and not row["held"]]
     assert len(shown_only) == 16
     assert max(abs(row["error"]) for row in shown_only) == pytest.approx(0.23, abs=0.005)

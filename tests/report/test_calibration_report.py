@@ -10,7 +10,7 @@ import pytest
 from gpuplan.analysis.calibration import COLD, COLLECTIVE, ITEMS, SERVERS, TRAINING
 from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Catalog
-from gpuplan.report import calibration_dict, calibration_text
+from gpuplan.report import calibration_text
 from gpuplan.report.calibration_report import (
     predicted_text,
     ranges_text,
@@ -22,8 +22,8 @@ from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN, error_w
 
 
 @pytest.fixture(scope="module")
-def found(catalog: Catalog) -> dict[str, Any]:
-    return calibration_dict(catalog)
+def found(calibration: dict[str, Any]) -> dict[str, Any]:
+    return calibration
 
 
 def one_line(text: str) -> str:
