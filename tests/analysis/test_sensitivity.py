@@ -218,13 +218,15 @@ def steps(thousandths: range, found: float | None) -> list[float]:
 
 
 def test_the_stated_total_and_the_accepted_chance_have_thresholds(small: Plan, catalog: Catalog) -> None:
+    decided = small.scenario.with_value("groups.a.access", "vgpu")  # else each plan weighs the ways by cost
+    decided = decided.with_value("groups.b.access", "passthrough")
     stated = make_plan(
-        small.scenario.with_value("demand.stated_gpus", 18).with_value("demand.rule", "stated"), catalog
+        decided.with_value("demand.stated_gpus", 18).with_value("demand.rule", "stated"), catalog
     )
     given = next(t for t in thresholds(stated) if t.path == "demand.stated_gpus")
     assert (given.below, given.hosts_below) == scan(stated, given.path, [*range(17, 0, -1)])
     assert (given.above, given.hosts_above) == scan(stated, given.path, [*range(19, 60)])
-    waits = make_plan(small.scenario.with_value("demand.rule", "wait"), catalog)
+    waits = make_plan(decided.with_value("demand.rule", "wait"), catalog)
     given = next(t for t in thresholds(waits) if t.path == "demand.chance")
     for value, hosts in ((given.below, given.hosts_below), (given.above, given.hosts_above)):
         if value is not None:

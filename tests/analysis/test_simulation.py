@@ -107,15 +107,15 @@ def test_the_host_boundary_is_seen(catalog: Catalog) -> None:
 
 
 def test_hosts_that_are_down_and_more_hosts(catalog: Catalog) -> None:
-    plan = make_plan(load_scenario("enterprise"), catalog)
-    assert hosts_to_simulate(plan, "vgpu") == (5, 6, 7, 8, 9, 10)
+    plan = make_plan(load_scenario("starter"), catalog)
+    assert hosts_to_simulate(plan, "bitfusion") == (5, 6, 7, 8, 9, 10)
     full, down, more = (
-        simulate_pool(plan, "vgpu"),
-        simulate_pool(plan, "vgpu", down=1),
-        simulate_pool(plan, "vgpu", hosts=9),
+        simulate_pool(plan, "bitfusion"),
+        simulate_pool(plan, "bitfusion", down=1),
+        simulate_pool(plan, "bitfusion", hosts=9),
     )
     assert (full.hosts, down.hosts, more.hosts) == (8, 7, 9)
-    assert (full.gpus, down.gpus, more.gpus) == (32, 28, 36)
+    assert (full.gpus, down.gpus, more.gpus) == (16, 14, 18)
     assert down.disappointed > full.disappointed > more.disappointed
 
 
