@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.candidates import Space, asked
+from gpuplan.analysis.candidates import Space, asked, default_space
 from gpuplan.analysis.option import assess
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
@@ -18,6 +18,14 @@ SPACE = Space(
     links=(10, 100),
     host_failures=(0, 1, 2),
 )
+
+
+def one_way(scenario: Scenario, catalog: Catalog) -> Space:
+    """The boards and servers of the usual space, joined and spared as the scenario asks."""
+    own = asked(scenario)
+    return replace(
+        default_space(scenario, catalog), links=(own.link_gbit_s,), host_failures=(own.host_failures,)
+    )
 
 
 def alone(scenario: Scenario, *sharing: str) -> Space:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explored import SPACE, alone
+from explored import SPACE, alone, one_way
 from stated_money import unpriced
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
-from gpuplan.analysis.candidates import Space, asked, candidates, default_space, hopeless, too_little, unfit
+from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, too_little, unfit
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, why_not
@@ -32,14 +32,6 @@ from gpuplan.scenario import Scenario
 def options(found: Exploration) -> list[Option]:
     """All options, in or out."""
     return [*found.ranked, *found.unpriced, *found.rejected]
-
-
-def one_way(scenario: Scenario, catalog: Catalog) -> Space:
-    """The boards and servers of the usual space, joined and spared as the scenario asks."""
-    own = asked(scenario)
-    return replace(
-        default_space(scenario, catalog), links=(own.link_gbit_s,), host_failures=(own.host_failures,)
-    )
 
 
 def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
@@ -73,9 +65,12 @@ def test_the_cheapest_that_tolerates_what_is_asked_wins(found: Exploration, star
     assert found.winner.net_present == min(o.net_present or math.inf for o in enough)
 
 
-def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Catalog) -> None:
+def test_boards_that_are_not_offered_stand_among_the_rejected_once(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenario = load_scenario("enterprise")
-    found = explore(scenario, catalog, one_way(scenario, catalog), workers=1)
+    monkeypatch.setattr(module, "default_space", one_way)
+    found = explore(scenario, catalog, workers=1)
     said = {option.label: option.reasons for option in found.rejected}
     assert "Double precision" in said["L40S"][0]
     assert "GiB of memory" in said["Tesla T4"][0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+from explored import one_way
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import examples
@@ -111,7 +112,8 @@ def test_fewer_failures_than_asked_never_outrank(found: Exploration, starter: Sc
     assert found.winner is not None and found.winner.candidate.host_failures == wanted
 
 
-def test_boards_that_may_no_longer_be_sold_stand_last(found: Exploration) -> None:
+def test_boards_that_may_no_longer_be_sold_stand_last(starter: Scenario, catalog: Catalog) -> None:
+    found = explore(starter, catalog, one_way(starter, catalog), workers=1)
     wanted = [o for o in found.ranked if o.candidate.host_failures == 1]
     assert [o.maybe_ended for o in wanted] == sorted(o.maybe_ended for o in wanted)
     assert found.winner is not None and not found.winner.maybe_ended
