@@ -31,8 +31,10 @@ import sys
 import tempfile
 import threading
 import tokenize
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -86,6 +88,8 @@ CHANGES = {
 }
 TEXTS = (ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple)
 """Operands whose sums and multiples are no arithmetic."""
+CPU_S = 20
+"""Seconds of CPU that a test file may take before it is compared with a run without the mutant."""
 MULTIPLE = 5
 """A run that takes so many times the CPU time of the tests without the mutant does not end."""
 NOT_COPIED = shutil.ignore_patterns(
@@ -192,8 +196,8 @@ class Source(ast.NodeVisitor):
     def _add_between(self, left: ast.expr, right: ast.expr) -> None:
         """The operator between two operands: one token, or the two of ``not in`` and ``is not``."""
         low, high = self._end(left), self._start(right)
-        tokens = [token for token in self._tokens if low <= token[0] and token[1] <= high]
-        self._add(tokens[0][0], tokens[-1][1])
+        first, after = bisect_left(self._tokens, (low, low)), bisect_left(self._tokens, (high, high))
+        self._add(self._tokens[first][0], self._tokens[after - 1][1])
 
     def _visit_named(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         if node.name == "__repr__":
@@ -396,7 +400,7 @@ class Copy:
 
     def killer(self, mutant: Mutant, number: int, marks: str, files: list[str]) -> tuple[str, float]:
         """What kills the mutant, or nothing; and the seconds of CPU that the run took."""
-        limit = 60 + 20 * len(files)
+        limit = round(CPU_S * (2 + len(files)))
         while files:
             words = ("-m", f"{marks}not browser and not image", *self._left_out(), *files)
             with self.mutated(mutant, number):
@@ -410,7 +414,7 @@ class Copy:
                 limit = int(enough) + 1
             elif self._unmutated((run.failed,) if run.failed else ("--collect-only", *words)).passed:
                 return run.failed or "tests cannot be collected", run.cpu_s
-            elif run.failed:
+            elif "::" in run.failed:
                 self.broken.append(run.failed)
             else:
                 raise SystemExit(f"the tests of {self.at} cannot be collected: {' '.join(files)}")
@@ -516,13 +520,9 @@ def attempt_all(mutants: Sequence[Mutant], copies: Sequence[Copy], results: Resu
         queue: SimpleQueue[tuple[int, Mutant]] = SimpleQueue()
         for numbered in enumerate(mutants):
             queue.put(numbered)
-        workers = [
-            threading.Thread(target=_work, args=(queue, copy, results, stage), daemon=True) for copy in copies
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        with ThreadPoolExecutor(len(copies)) as pool:
+            for worker in [pool.submit(_work, queue, copy, results, stage) for copy in copies]:
+                worker.result()
 
 
 def _work(queue: SimpleQueue[tuple[int, Mutant]], copy: Copy, results: Results, last: int) -> None:
