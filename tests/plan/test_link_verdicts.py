@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from gpuplan.catalog import Catalog
@@ -41,6 +43,16 @@ def test_vmotion_wants_ten_gigabit_and_a_stun_within_the_limit(
     assert ("vmotion-link-slow" in {m.code for m in check_plan(slow)}) is (verdict == "bad")
     patient = make_plan(slow.scenario.with_value("availability.stun_limit_s", 200), plan.catalog)
     assert by_kind(patient, "vmotion")[0].verdict == ("bad" if link < 10 else "good")
+
+
+def test_a_stun_of_just_the_limit_is_within_it(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plans["enterprise"]
+    longest = max(group.stun_s for group in plan.groups if group.stun_s is not None)
+    for limit, verdict in ((longest, "good"), (math.nextafter(longest, 0), "over")):
+        monkeypatch.setattr("gpuplan.plan.link_verdicts.stun_limit_s", lambda *_, limit=limit: limit)
+        assert [each.verdict for each in by_kind(plan, "vmotion")] == [verdict]
 
 
 def test_where_nothing_is_moved_there_is_no_verdict_on_vmotion(

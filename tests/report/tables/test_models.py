@@ -5,10 +5,11 @@ from __future__ import annotations
 from assistants import assistant
 
 from gpuplan import Plan, make_plan
+from gpuplan.analysis.token_prices import token_prices
 from gpuplan.catalog import Catalog
 from gpuplan.report import plan_dict, plan_text
 from gpuplan.report.table import records
-from gpuplan.report.tables.models import serving
+from gpuplan.report.tables.models import serving, token_costs
 
 
 def test_a_row_for_each_group_with_a_model_and_none_without(catalog: Catalog, example: Plan) -> None:
@@ -29,3 +30,20 @@ def test_text_and_json_have_it(catalog: Catalog) -> None:
     assert found["replicas"] == plan.group("assistant").vms
     assert found["found"]["first_token_ms"]["low"] < found["found"]["first_token_ms"]["high"]
     assert plan_dict(plan)["scenario"]["groups"][0]["people"] == 400
+
+
+def test_only_prices_of_the_design_under_its_own_load_have_a_line(catalog: Catalog) -> None:
+    """At other loads, rented and per token the line would say another number."""
+    scenario = assistant(hours="09:00-18:00", off_hours_share=0.0001)
+    for way, price in (("in", 0.5), ("out", 2.0)):
+        scenario = scenario.with_value(f"prices.tokens-{way}", price)
+    plan = make_plan(scenario, catalog)
+    table = token_costs(plan)
+    own, *others = table.cells()
+    names = [column.key for column in table.columns]
+    lines = {name: cell.line for name, cell in zip(names, own, strict=True) if cell.line}
+    assert lines == {name: f"groups.assistant.{name}" for name in ("million_in", "million_out", "user_month")}
+    for name, line in lines.items():
+        assert plan.lines[line].value == own[names.index(name)].value
+    assert {price.way for price in token_prices(plan)} == {"design", "rent", "price"}
+    assert not any(cell.line for row in others for cell in row)
