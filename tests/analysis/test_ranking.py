@@ -72,6 +72,8 @@ def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
         assert why_not(option, found.winner, starter)[0] == f"no price of {option.unpriced[0]} is known"
     for option in found.ranked:
         said = why_not(option, found.winner, starter)
+        too_few = option.candidate.host_failures < starter.availability.host_failures
+        assert any(text.startswith("tolerates") for text in said) is too_few
         if option.candidate.host_failures == 0:
             assert "tolerates no host failures; 1 is required" in said
         elif option != found.winner:

@@ -147,5 +147,9 @@ def test_a_stated_total_follows_the_groups(catalog: Catalog) -> None:
         catalog,
         "h100-pcie-80gb",
     )
+    same = on_board(
+        Scenario().with_value("demand.stated_gpus", 28).with_value("hardware.gpu", V100), catalog, V100
+    )
+    assert same.demand.stated_gpus == 28
     ratio = work_of(catalog, group(), V100, "h100-pcie-80gb").ratio
     assert alone.demand.stated_gpus == math.ceil(28 / ratio)

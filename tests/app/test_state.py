@@ -527,6 +527,14 @@ def test_undo_does_not_show_the_customer_another_margin(sold: Workbook) -> None:
     assert sold.scenario.internal.margin is None
 
 
+def test_a_design_is_put_aside_again_unless_it_is_damaged(book: Workbook) -> None:
+    link = book.link
+    assert book.keep_again("First", link)
+    assert book.keep_again("First", link), "a name that is there already is no damage"
+    assert not book.keep_again("Second", link._replace(fragment="s=damaged"))
+    assert [kept.name for kept in book.aside] == ["First"]
+
+
 def test_designs_with_another_margin_are_not_compared_in_front_of_the_customer(sold: Workbook) -> None:
     sold.keep()
     sold.undo()

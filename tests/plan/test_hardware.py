@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.hardware import boards, fit_of, gpus_per_board, server_of
+from gpuplan.plan.hardware import boards, fit_of, gpus_per_board, has_nvswitch, server_of
 from gpuplan.scenario import from_dict
 
 
@@ -21,6 +21,22 @@ def test_boards_carry_all_gpus(
     assert boards(scenario, catalog) == needed
     assert boards(scenario, catalog, 2 * per_host) == 2 * needed
     assert boards(scenario, catalog, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("gpu", "per_host", "server", "joined"),
+    [
+        ("h100-sxm5-80gb", 8, "dell-xe9680", True),
+        ("h100-sxm5-80gb", 4, "dell-xe8640", False),
+        ("h100-pcie-80gb", 8, None, False),
+        ("v100-sxm2-32gb", 8, None, False),
+    ],
+)
+def test_nvswitch_joins_more_than_four_modules(
+    catalog: Catalog, gpu: str, per_host: int, server: str | None, joined: bool
+) -> None:
+    scenario = from_dict({"hardware": {"gpu": gpu, "gpus_per_host": per_host, "server": server}})
+    assert has_nvswitch(scenario, catalog) is joined
 
 
 def test_the_server_is_the_chosen_one(catalog: Catalog) -> None:

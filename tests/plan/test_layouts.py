@@ -48,6 +48,12 @@ def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:
         assert [level.gpus_left for level in pool.losses] == left
 
 
+def test_without_a_spare_host_one_loss_is_one_too_many(catalog: Catalog) -> None:
+    design = {"groups": [{"id": "a", "people": 8}], "hardware": {"gpus_per_host": 4}}
+    (pool,) = make_plan(from_dict({**design, "availability": {"host_failures": 0}}), catalog).pools
+    assert [level.fits for level in pool.losses][:2] == [True, False]
+
+
 def test_the_largest_hosts_already_there_may_be_those_that_are_lost(catalog: Catalog) -> None:
     """8 hosts of 2 GPUs and 2 of 8 are 32 + 4 spare; without both large ones 20 are left for 28, however they are listed."""
     found = []

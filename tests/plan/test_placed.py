@@ -9,7 +9,7 @@ import pytest
 from gpuplan import load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import fail_hosts
-from gpuplan.plan.placed import Placed
+from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -78,6 +78,13 @@ def test_several_clusters_lose_a_host_each(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 4, "access": "passthrough"}, {"id": "b", "people": 4, "access": "vgpu"}]
     found = placed(catalog, from_dict({"groups": groups}))
     assert (found.clusters, found.failures) == (2, "1 host failure per cluster")
+
+
+def test_clusters_survive_together_what_the_weakest_survives(catalog: Catalog) -> None:
+    one, three = (make_plan(changed(availability__host_failures=n), catalog) for n in (1, 3))
+    weakest = min(one.placed.survived, three.placed.survived)
+    assert weakest < max(one.placed.survived, three.placed.survived)
+    assert placed_of(one.groups, (*one.pools, *three.pools)).survived == weakest
 
 
 @pytest.mark.parametrize("failures", [3, 4])

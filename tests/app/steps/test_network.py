@@ -17,6 +17,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps import network as step
 from gpuplan.catalog import Catalog
+from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.scenario import FIELDS, from_dict
 
@@ -138,6 +139,8 @@ def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workb
     assert {row[3]["mark"]["text"] for row in data["tables"][0]["rows"]} == {"too slow"}
     helped = [line[0]["text"] for line in data["after"]]
     assert len(helped) == 3 and helped[-1].endswith(" more.")
+    ways = {each.use.changes for each in link_verdicts(enterprise.plan) if each.use}
+    assert helped[-1].split()[-2] == str(len(ways) - step.SHOWN_HELP)
     told = [line[1]["text"] for line in data["after"][:-1]]
     assert len(set(told)) == len(told), "what helps several is said once"
 
