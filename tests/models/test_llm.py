@@ -243,6 +243,39 @@ def _rest(case: dict) -> dict:
     return {name: case[name] for name in ("setup", "requests", "tokens_in", "tokens_out")}
 
 
+NO_TRAFFIC = Speeds(traffic=0, expert_traffic=0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "read"),
+    [(LLAMA_8B, 8.03 - 128256 * 4096 / 1e9), (replace(LLAMA_8B, tied_embeddings=True), 8.03)],
+)
+def test_a_step_reads_all_weights_but_the_table_of_tokens_in(shape: Shape, read: float) -> None:
+    """The table of tokens out is read, and a table that serves both ends is."""
+    boards = [Board(80, bandwidth, 1e12) for bandwidth in (3350, 1e15)]
+    finite, infinite = (
+        decode_step_ms(shape, board, setup=Setup(), requests=1, context_tokens=1e-6, speeds=NO_TRAFFIC)
+        for board in boards
+    )
+    seconds = read * 2 / 3350 / NO_TRAFFIC.bandwidth_share * NO_TRAFFIC.vllm
+    assert finite - infinite == pytest.approx(1e3 * seconds, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "products"),
+    [(LLAMA_8B, 2 * 32 * 2 * 128 * 32), (DEEPSEEK, 2 * 128 * (2 * 512 + 64) * 61)],
+)
+def test_attention_multiplies_each_token_of_the_context_twice(shape: Shape, products: float) -> None:
+    """With keys and with values; of a latent, whose keys have the position beside it."""
+    board = Board(80, 1e15, 1000)
+    near, far = (
+        decode_step_ms(shape, board, setup=Setup(), requests=4, context_tokens=tokens)
+        for tokens in (1000, 3000)
+    )
+    seconds = 4 * products * 2000 / 1e15 / Speeds().compute_share * Speeds().vllm
+    assert far - near == pytest.approx(1e3 * seconds, rel=1e-6)
+
+
 @given(case=CASES)
 @settings(deadline=None, max_examples=examples(60, few=20))
 def test_more_of_anything_goes_the_right_way(case: dict) -> None:

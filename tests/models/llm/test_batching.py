@@ -121,6 +121,9 @@ def test_a_single_request_by_hand() -> None:
     steps = (5.5 + 1.001) / 1000 + (5.5 + 1.002) / 1000
     assert one.done_s[0] - one.first_s[0] == pytest.approx(steps)
     assert one.busy_s == 0, "until the last request came"
+    both = play(linear(), np.array([0.0, 0.5]), tokens_in=np.full(2, 300.0), tokens_out=np.full(2, 400.0))
+    assert both.done_s[0] > 0.5
+    assert both.busy_s == pytest.approx(0.5), "the step that is under way counts up to then"
 
 
 def test_one_place_is_the_queue_of_the_textbooks() -> None:

@@ -53,6 +53,15 @@ def test_the_laws_are_those_of_serving() -> None:
         )
 
 
+@pytest.mark.parametrize("load", [0.3, 0.9])
+def test_with_one_place_as_many_requests_are_there_as_in_a_queue_of_one_server(load: float) -> None:
+    pace = replica(requests=1)
+    idle = answers(pace, CHAT, requests_per_second=1e-6, first_token_s=1)
+    found = answers(pace, CHAT, requests_per_second=load * 1e-6 / idle.load_share, first_token_s=1)
+    assert found.load_share == pytest.approx(load)
+    assert found.requests == pytest.approx(load / (1 - load))
+
+
 def test_lengths_have_their_mean_and_spread() -> None:
     found = lengths(2000, 0.8, shares=(np.arange(20_000) + 0.5) / 20_000)
     assert found.mean() == pytest.approx(2000, rel=0.01)
