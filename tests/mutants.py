@@ -24,12 +24,14 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import tokenize
 from bisect import bisect_left
 from collections import Counter
@@ -92,6 +94,9 @@ CPU_S = 20
 """Seconds of CPU that a test file may take before it is compared with a run without the mutant."""
 MULTIPLE = 5
 """A run that takes so many times the CPU time of the tests without the mutant does not end."""
+WAIT = 30
+"""A process that waits for ever ends after so many times its limit of CPU time, so that a busy machine does not reach it."""
+TICK_S = 0.2
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "build", "dist", "__pycache__", ".*_cache", ".hypothesis"
 )
@@ -429,7 +434,7 @@ class Copy:
         return self.without[words]
 
     def _run(self, words: tuple[str, ...], limit: int | str) -> Run:
-        """Run tests up to the first failure, with a limit of CPU time; ten times as long for a process that waits."""
+        """Run tests up to the first failure, with a limit of CPU time."""
         pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider")
         command = (
             "sh",
@@ -447,10 +452,7 @@ class Copy:
             process = subprocess.Popen(
                 command, cwd=self.at, env=environment, stdout=said, stderr=said, start_new_session=True
             )
-            waited = threading.Timer(10 * (limit if isinstance(limit, int) else 3600), _kill, [process.pid])
-            waited.start()
-            _, status, usage = os.wait4(process.pid, 0)
-            waited.cancel()
+            status, usage = _end_of(process.pid, WAIT * (limit if isinstance(limit, int) else 3600))
             process.returncode = os.waitstatus_to_exitcode(status)
             said.seek(0)
             failed = re.findall(
@@ -459,9 +461,15 @@ class Copy:
         return Run(process.returncode, usage.ru_utime + usage.ru_stime, failed[0] if failed else "")
 
 
-def _kill(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+def _end_of(process: int, seconds: float) -> tuple[int, resource.struct_rusage]:
+    """Status and use of a process at its end, with its group by force after so many seconds; a pause of this script does not count."""
+    for _ in range(round(seconds / TICK_S)):
+        ended, status, usage = os.wait4(process, os.WNOHANG)
+        if ended:
+            return status, usage
+        time.sleep(TICK_S)
+    os.killpg(process, signal.SIGKILL)
+    return os.wait4(process, 0)[1:]
 
 
 @dataclass
