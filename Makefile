@@ -74,8 +74,9 @@ format: $(VENV)/.dev ## format code and notebooks
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
-golden: $(VENV)/.dev ## accept the headline numbers of the examples as they are now
-	$(BIN)/python -m pytest tests/test_golden.py --update-golden
+golden: $(VENV)/.dev ## accept the texts and the headline numbers of the examples as they are now
+	$(BIN)/python -m pytest -m "not browser and not image" --numprocesses=2 --dist=worksteal --update-golden \
+	  tests/test_golden.py $$(grep -rlE --include='test_*.py' '^from approved import .*_approved' tests)
 
 pictures: $(VENV)/.dev ## take the pictures of the README again
 	$(BIN)/python -m pytest tests/app/test_tour_browser.py --update-pictures

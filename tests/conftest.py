@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from approved import ApprovedTexts
 from hypothesis import HealthCheck, settings
 from random_cases import NIGHTLY, examples, shuffled
 
@@ -24,9 +25,17 @@ EXAMPLES = ("starter", "enterprise", "current")
 
 
 def pytest_addoption(parser: Any) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json anew")
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="accept the texts and headline numbers of tests/golden as they are now",
+    )
     parser.addoption("--update-pictures", action="store_true", help="write notebooks/tour/*.png anew")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in random order")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ApprovedTexts(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
