@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -26,12 +27,12 @@ Texts = dict[str, list[Any]]
 HELP = "`make golden` accepts it (or `pytest FILE --update-golden`)."
 
 
-def is_approved(value: Any, *figures: str) -> bool:
+def is_approved(value: Any, *figures: object) -> bool:
     """Check that a text, or a list or dictionary of texts, is the approved one and has these figures in this order."""
     __tracebackhide__ = True
     test, text = current(), plain(value)
     if test.update:
-        test.given.append(text)
+        test.give(text)
     else:
         approved = test.next()
         if approved is None:
@@ -42,22 +43,27 @@ def is_approved(value: Any, *figures: str) -> bool:
     return True
 
 
-def has_approved(texts: str | Collection[str], *figures: str) -> bool:
-    """Check that a text contains the approved part, or that several include the approved one, and that it has these figures."""
+def has_approved(texts: str | Collection[str], *figures: object) -> bool:
+    """Check that a text, or one of several, contains the approved part, which has these figures in this order."""
     __tracebackhide__ = True
     test = current()
     if test.update:
         part = nearest(texts, test.next(), figures)
-        test.given.append(part)
+        test.give(part)
     else:
         part = test.next()
         if part is None:
             raise AssertionError(f"{test.unapproved()}\n{nearest(texts, None, figures)}")
-        if part not in texts:
+        if not contains(texts, part):
             likely = nearest(texts, part, figures)
             raise AssertionError(f"The approved text is missing here. {HELP}\n{change(part, likely)}")
     check_figures(part, figures)
     return True
+
+
+def contains(texts: str | Collection[str], part: str) -> bool:
+    """Whether the text, or one of the texts, has this part."""
+    return any(part in text for text in ([texts] if isinstance(texts, str) else texts))
 
 
 def plain(value: Any) -> Any:
@@ -65,7 +71,7 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=sorted))
 
 
-def check_figures(text: Any, figures: Sequence[str]) -> None:
+def check_figures(text: Any, figures: Sequence[object]) -> None:
     """Raise an error unless the text has all of the figures, in this order."""
     __tracebackhide__ = True
     if not has_figures(text, figures):
@@ -74,10 +80,10 @@ def check_figures(text: Any, figures: Sequence[str]) -> None:
         )
 
 
-def has_figures(text: Any, figures: Sequence[str]) -> bool:
+def has_figures(text: Any, figures: Sequence[object]) -> bool:
     """Whether each figure follows the one before, as a whole token: 8 is not in 28, nor in 8.5."""
     shown, place = lines(text), 0
-    for figure in figures:
+    for figure in map(str, figures):
         left = r"(?<!\w)(?<!\d[.,\u202f])" if re.match(r"\w", figure) else ""
         right = r"(?!\w)(?![.,\u202f]\d)" if re.search(r"\w$", figure) else ""
         match = re.compile(left + re.escape(figure) + right).search(shown, place)
@@ -108,7 +114,7 @@ def change(old: Any, new: Any) -> str:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Where the sentences and lines of a text begin and end."""
-    return [match.span() for match in re.finditer(r"\S(?:[^\n]*?[.!?;](?=\s)|[^\n]*)", text)]
+    return [match.span() for match in re.finditer(r"\S(?:[^\n]*?[.!?](?=\s)|[^\n]*)", text)]
 
 
 def parts(texts: str | Collection[str], length: int) -> Iterator[str]:
@@ -122,18 +128,22 @@ def parts(texts: str | Collection[str], length: int) -> Iterator[str]:
         yield texts[first[0] : last[1]]
 
 
-def nearest(texts: str | Collection[str], old: str | None, figures: Sequence[str]) -> str:
-    """The part with these figures that shares most words with the old one: that itself where it is unchanged."""
-    if old is not None and old in texts:
+def nearest(texts: str | Collection[str], old: str | None, figures: Sequence[object]) -> str:
+    """The shortest part with these figures that shares most words with the old one: that itself where it is unchanged."""
+    if old is not None and contains(texts, old) and has_figures(old, figures):
         return old
-    every = list(parts(texts, len(sentences(old or "")) or 1)) or [""]
     words = (old or "").split()
 
     def shared(part: str) -> tuple[int, float]:
         matcher = SequenceMatcher(None, words, part.split(), autojunk=False)
         return sum(block.size for block in matcher.get_matching_blocks()), matcher.ratio()
 
-    return max([part for part in every if has_figures(part, figures)] or every, key=shared)
+    every = sentences(texts) if isinstance(texts, str) else []
+    shortest = len(sentences(old or "")) or 1
+    for length in range(shortest, max(shortest, len(every)) + 1):
+        if having := [part for part in parts(texts, length) if has_figures(part, figures)]:
+            return max(having, key=shared)
+    return max(parts(texts, shortest), key=shared, default="")
 
 
 class RunningTest:
@@ -149,6 +159,13 @@ class RunningTest:
         """The approved text of the next call, none if it has none."""
         self.calls += 1
         return self.texts[self.calls - 1] if self.calls <= len(self.texts) else None
+
+    def give(self, text: Any) -> None:
+        """Take over the text of a call, unless it holds on this machine only."""
+        __tracebackhide__ = True
+        if gettempdir() in lines(text):
+            raise AssertionError(f"This text names a folder of this machine: leave it out.\n{lines(text)}")
+        self.given.append(text)
 
     def unapproved(self) -> str:
         """Why the call that was made last fails without an approved text."""
@@ -255,9 +272,15 @@ def changes(old: Texts, new: Texts) -> list[str]:
     for test in sorted(old.keys() | new.keys()):
         for before, after in zip_longest(old.get(test, ()), new.get(test, ())):
             if before != after:
-                line = change("" if before is None else before, "" if after is None else after)
-                tests.setdefault(line, []).append(test)
+                tests.setdefault(came_or_changed(before, after), []).append(test)
     return [f"{line}\n    {where(named)}" for line, named in tests.items()]
+
+
+def came_or_changed(old: Any, new: Any) -> str:
+    """A text that is new, gone or changed."""
+    if old is None:
+        return f"{{+{lines(new)}+}}"
+    return f"[-{lines(old)}-]" if new is None else change(old, new)
 
 
 def where(tests: Sequence[str]) -> str:

@@ -131,8 +131,16 @@ def test_a_part_of_a_text_is_approved_in_any_surroundings(project: Project) -> N
     ("texts", "old", "figures", "part"),
     [
         ("Racks: 2. It needs 8 hosts. Power: 8 kW.", "It takes 8 hosts.", (), "It needs 8 hosts."),
-        ("Racks: 2. It needs 8 hosts; more: 9.", "takes 8 hosts", (), "It needs 8 hosts;"),
+        ("Racks: 2. It needs 8 hosts; more: 9.", "takes 8 hosts", (), "It needs 8 hosts; more: 9."),
+        (
+            "It has 32 GPUs. It needs 8 hosts. Power: 8 kW.",
+            None,
+            ("32", "8"),
+            "It has 32 GPUs. It needs 8 hosts.",
+        ),
+        ("It has 32 GPUs.", "It takes 8 hosts.", ("8",), "It has 32 GPUs."),
         ("It takes 9 hosts.\nIt needs 8 hosts.", "It takes 8 hosts.", ("8",), "It needs 8 hosts."),
+        ("It takes 8 hosts. It has 32 GPUs.", "It takes 8 hosts.", ("32",), "It has 32 GPUs."),
         ("A host is lost. It takes 8.", "8", (), "8"),
         ("One. Two hosts. Three hosts. Four.", "Two host. Three hosts.", (), "Two hosts. Three hosts."),
         ("Racks: 2. Hosts: 8. Of 8 GPUs.", None, ("8",), "Hosts: 8."),
@@ -147,7 +155,9 @@ def test_the_part_most_like_the_approved_one_replaces_it(
 
 
 def test_an_update_prints_a_change_once_for_all_tests_that_have_it(project: Project) -> None:
-    source = "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n):\n    assert is_approved('{}')\n"
+    source = (
+        "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n):\n    assert is_approved('{}')\n"
+    )
     project.run(source.format("It takes hosts."), "--update-golden")
     result = project.run(source.format("It needs hosts."), "--update-golden")
     assert shown(result).count("It [-takes-] {+needs+} hosts.") == 1
@@ -190,6 +200,15 @@ def test_helpers_and_fixtures_are_calls_of_the_test_that_uses_them(project: Proj
     )
     project.run(source, "--update-golden").assert_outcomes(passed=2)
     assert project.approved() == {"test_a": ["of the fixture", "of the test"], "test_b": ["of the fixture"]}
+
+
+def test_a_folder_of_this_machine_is_not_approved(project: Project) -> None:
+    result = project.run(
+        "import tempfile\ndef test_a():\n    assert is_approved(f'kept in {tempfile.gettempdir()}/a')\n",
+        "--update-golden",
+    )
+    result.assert_outcomes(failed=1)
+    assert not project.texts.exists()
 
 
 def test_workers_of_xdist_hand_their_texts_over(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
