@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from random_cases import examples
@@ -340,7 +341,7 @@ def test_spares_storage_and_management_hosts_cost_what_they_say(
     assert running > 0
     assert costs.total == pytest.approx(base.total + more * (1 + 5 * 0.1) + running)  # with its support
     bought = scenario.with_value("network.compute_hosts", 6).with_value("cost.compute_hosts_bought", True)
-    assert "Compute host, client of the GPU cluster" not in costs_of(make_plan(bought, catalog)).outside
+    assert not any("Compute host" in text for text in costs_of(make_plan(bought, catalog)).outside)
     with_hosts = costs_of(make_plan(bought.with_value("prices.compute-host", 5_000), catalog))
     assert with_hosts.part("Workload domain").yearly[0] == 2.5 * 500 + 4 * 8_000 + 6 * 5_000
 
@@ -381,23 +382,20 @@ def test_support_after_a_perpetual_licence_without_a_price_is_named(
     )
     assert costs_of(make_plan(scenario, catalog)).excludes == (SWITCH_POWER,)
     longer = costs_of(make_plan(scenario.with_value("cost.years", 6), catalog))
-    assert set(longer.excludes) == {"NVIDIA AI Enterprise, support after year 5", SWITCH_POWER}
+    assert is_approved(set(longer.excludes), "5")
 
 
 def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
     there = costs_of(make_plan(enterprise.with_value("hardware.existing", "2 hosts"), catalog))
-    assert "Hardware support of existing hosts" in there.excludes
-    assert "Hardware support of existing hosts" not in costs_of(make_plan(enterprise, catalog)).excludes
+    assert has_approved(there.excludes)
+    assert costs_of(make_plan(enterprise, catalog)).excludes == (SWITCH_POWER,)
 
 
 def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enterprise: Scenario) -> None:
     plan = make_plan(enterprise.with_value("cost.rack_kw", 1), catalog)
     assert plan.power is not None and plan.power.racks == 0
     assert "Space" not in {p.name for p in costs_of(plan).parts}
-    assert set(costs_of(plan).excludes) == {
-        "Space: one host alone exceeds the rack limit",
-        SWITCH_POWER,
-    }
+    assert is_approved(set(costs_of(plan).excludes))
     assert costs_of(make_plan(enterprise, catalog)).excludes == (SWITCH_POWER,)
 
 
@@ -720,16 +718,13 @@ def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Cat
     assert more["Cooling"] == pytest.approx(0.54 * more["Power"])
     assert more["Space"] >= 0 and sum(more.values()) == pytest.approx(found.total - before.total)
     socket = scenario.with_value("cost.platform_licence", "socket")
-    assert "Licences for the management hosts" in costs_of(make_plan(socket, catalog)).excludes
+    assert has_approved(costs_of(make_plan(socket, catalog)).excludes)
     compute = (
         load_scenario("enterprise")
         .with_value("network.compute_hosts", 8)
         .with_value("cost.compute_hosts_bought", True)
     )
-    assert (
-        costs_of(make_plan(compute, catalog)).excludes[-1]
-        == "Licences, power, space and administration of compute hosts"
-    )
+    assert is_approved(costs_of(make_plan(compute, catalog)).excludes[-1])
 
 
 def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:

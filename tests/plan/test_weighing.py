@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from approved import has_approved
 from own_catalog import without_profiles
 
 from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
@@ -49,7 +50,7 @@ def test_four_whole_h100s(catalog: Catalog) -> None:
     plan = planned(catalog, "h100-pcie-80gb", FOUR)
     group = plan.group("g1")
     assert group.mode == "passthrough"
-    assert "about 383 s, over the limit of 100 s" in said(group)  # 1.67 s + 4 x 80 GB / 0.84 GB/s
+    assert has_approved(said(group), "383 s", "100 s")  # 1.67 s + 4 x 80 GB / 0.84 GB/s
     assert "licence" not in said(group)  # five years come with the board
     assert "stun-over-limit" not in {m.code for m in check_plan(plan)}
     assert plan.lines["groups.g1.stun_as_vgpu_s"].value == pytest.approx(382.6, abs=0.1)
@@ -77,7 +78,7 @@ def test_four_whole_l40s_and_their_licences(catalog: Catalog) -> None:
     plan = planned(catalog, "l40s-48gb", FOUR)
     group = plan.group("g1")
     assert group.mode == "passthrough"
-    assert "USD 450\u202f000 over 5 years for 20 GPUs" in said(group)
+    assert has_approved(said(group), "USD 450\u202f000", "5 years", "20 GPUs")
     by_vgpu = other_way(plan, "g1").group("g1")
     assert "USD 450\u202f000" in said(by_vgpu)
     assert {"licences-cost", "vmotion-over-limit"} == {reason.code for reason in by_vgpu.against}
@@ -91,7 +92,7 @@ def test_the_licences_of_a_reason_are_those_of_the_bill(catalog: Catalog, years:
         plan = planned(catalog, "l40s-48gb", {"people": 7}, cost=cost)
         assert plan.group("g1").mode == "vgpu"
         bill = money(software(plan), "USD")
-        assert f"costs {bill} over {counted(years, 'year')} for 12 GPUs" in said(plan.group("g1"))
+        assert has_approved(said(plan.group("g1")), bill, counted(years, "year"), "12 GPUs")
 
 
 def test_licences_beside_other_groups_and_their_growth(catalog: Catalog) -> None:
@@ -100,7 +101,7 @@ def test_licences_beside_other_groups_and_their_growth(catalog: Catalog) -> None
     plan = planned(catalog, "l40s-48gb", FOUR | {"growth": 0.3}, small, cost={"licence_discount": 0.2})
     more = abs(software(plan) - software(other_way(plan, "g1")))
     assert more and money(more, "USD") in said(plan.group("g1"))
-    assert "price is not known" not in said(plan.group("g1"))
+    assert "not known" not in said(plan.group("g1"))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_a_need_that_is_not_kept_is_said_and_not_claimed(catalog: Catalog) -> No
         assert plan.group("g1").mode == mode
         found = {m.code: m for m in check_plan(plan)}
         assert found["vmotion-need-not-kept"].level == "stop"
-        assert "smaller VMs, raise the limit" in found["vmotion-need-not-kept"].change
+        assert has_approved(found["vmotion-need-not-kept"].change)
         assert "stun-over-limit" not in found
         assert not {"vgpu-for-vmotion", "vgpu-keeps-vmotion"} & {r.code for r in plan.group("g1").reasons}
         assert "hut them down" not in said(plan.group("g1"))
@@ -153,10 +154,10 @@ def test_a_guaranteed_share_of_whole_gpus_says_nothing_of_taking_turns(catalog: 
         for gpus_each in (1, 4):
             asks = {"people": 2, "gpus_each": gpus_each, "isolation": True}
             group = planned(catalog, gpu, asks, version=version).group("g1")
-            assert "no other VM takes turns" in said(group)
+            assert has_approved(said(group))
             traits = {t.feature: t for t in group.traits}
             assert traits["Compute isolation"].verdict == "yes"
-            assert "on one GPU take turns" not in " ".join(t.text for t in group.traits)
+            assert "take turns" not in " ".join(t.text for t in group.traits)
 
 
 def test_whole_gpus_beside_groups_that_share_hosts(catalog: Catalog) -> None:
@@ -166,12 +167,10 @@ def test_whole_gpus_beside_groups_that_share_hosts(catalog: Catalog) -> None:
     assert [g.mode for g in shared.groups] == ["vgpu", "vgpu"]
     apart = make_plan(shared.scenario.with_value("groups.g1.access", "passthrough"), catalog)
     assert apart.totals.hosts > shared.totals.hosts
-    assert "vMotion is not kept" in said(shared.group("g1"))
+    assert has_approved(said(shared.group("g1")))
     bought = planned(catalog, "l40s-48gb", FOUR, small).group("g1")
     assert bought.mode == "passthrough"
-    assert "separate hosts and failover capacity: 7 hosts instead of 6 hosts. vGPUs would cost USD" in said(
-        bought
-    )
+    assert has_approved(said(bought), "7 hosts", "6 hosts")
 
 
 @pytest.mark.parametrize(("failures", "hosts"), [(1, 7), (2, 8), (3, 9)])
@@ -182,7 +181,7 @@ def test_the_hosts_of_all_failures_are_weighed(catalog: Catalog, failures: int, 
     plan = planned(catalog, "h100-sxm5-80gb", two, small, **stated)
     other = other_way(plan, "g1")
     assert (plan.group("g1").mode, plan.totals.hosts, other.totals.hosts) == ("vgpu", hosts, hosts + failures)
-    assert f"{hosts} hosts instead of {hosts + failures} hosts" in said(plan.group("g1"))
+    assert has_approved(said(plan.group("g1")), f"{hosts} hosts", f"{hosts + failures} hosts")
     assert money(paid(other) - paid(plan), "USD") in said(plan.group("g1"))
     assert money(paid(other) - paid(plan), "USD") in said(other.group("g1"))
 
@@ -248,7 +247,7 @@ def test_licences_that_another_access_would_not_save_are_not_said_to_cost_nothin
 ) -> None:
     whole, parts = {"people": 1, "gpus_each": 1, "access": "vgpu"}, {"people": 4, "gpus_each": "1/2"}
     group = planned(catalog, "l40s-48gb", whole, parts).group("g1")
-    assert "nothing beyond the licences of the other groups" in said(group) and "no GPUs" not in said(group)
+    assert has_approved(said(group)) and "no GPUs" not in said(group)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from approved import has_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
@@ -63,7 +64,7 @@ def test_remote_work_that_is_not_carried_names_what_would_help(catalog: Catalog)
         **BITFUSION,
     }
     one_image = messages(catalog, groups=one(use_case="inference"), **data)["network-slows-remote"]
-    assert "keeps 62 % of its native speed (" in one_image.text
+    assert has_approved(one_image.text, "62 %")
     assert one_image.path == "groups.a.workload"  # no link helps, so the work is looked at
     assert "larger batches" in one_image.change
     slow = messages(catalog, groups=one(use_case="ds-workstation"), network={"link_gbit_s": 1}, **BITFUSION)
@@ -93,7 +94,7 @@ def test_what_would_help_is_not_what_does_not(catalog: Catalog) -> None:
     data: dict[str, Any] = {"network": {"link_gbit_s": 10}, **BITFUSION}
     found = messages(catalog, groups=one(use_case="inference"), **data)["network-slows-remote"]
     assert "help: no " not in found.change
-    assert found.change.startswith("No faster link helps: ")
+    assert has_approved(found.change)
 
 
 def test_an_ethernet_mtu_costs_infiniband_nothing(catalog: Catalog) -> None:
@@ -125,7 +126,7 @@ def test_more_than_8_ports_are_asked_about(catalog: Catalog, other: float, ports
     found = messages(catalog, groups=one(), network={"link_gbit_s": 10, "other_gbit_s": other})
     assert ("many-ports" in found) is (ports > 8)
     if ports > 8:
-        assert f"would need {ports} network ports of 10 Gbit/s" in found["many-ports"].text
+        assert has_approved(found["many-ports"].text, ports, "10 Gbit/s")
         assert found["many-ports"].path == "network.link_gbit_s"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
@@ -81,42 +82,42 @@ def test_sizes_whose_places_on_a_gpu_are_listed_share_it(
 
 
 @pytest.mark.parametrize(
-    ("gpu", "share", "said"),
+    ("gpu", "share", "figures"),
     [
         (
             "h100-nvl-94gb",
             0.5,
-            "1/2 of a GPU is guaranteed, and H100L-3-47C has 3 of 7 compute slices (43 %).",
+            ("1/2", "H100L-3-47C", "3", "7", "43 %"),
         ),
         (
             "a100-pcie-80gb",
             "1/3",
-            "1/3 of a GPU is guaranteed, and A100D-2-20C has 2 of 7 compute slices (29 %).",
+            ("1/3", "A100D-2-20C", "2", "7", "29 %"),
         ),
         (
             "h100-nvl-94gb",
             0.2,
-            "1/5 of a GPU is guaranteed, and H100L-1-24C has 1 of 7 compute slices (14 %).",
+            ("1/5", "H100L-1-24C", "1", "7", "14 %"),
         ),
-        ("h100-nvl-94gb", 0.125, ""),  # 1 of 7
-        ("h100-nvl-94gb", 0.25, ""),  # 2 of 7
-        ("a30-24gb", 0.5, ""),  # 2 of 4
-        ("a30-24gb", 0.25, ""),
+        ("h100-nvl-94gb", 0.125, ()),  # 1 of 7
+        ("h100-nvl-94gb", 0.25, ()),  # 2 of 7
+        ("a30-24gb", 0.5, ()),  # 2 of 4
+        ("a30-24gb", 0.25, ()),
     ],
 )
 def test_a_guarantee_that_a_slice_does_not_keep_is_said(
-    catalog: Catalog, gpu: str, share: float | str, said: str
+    catalog: Catalog, gpu: str, share: float | str, figures: tuple[str, ...]
 ) -> None:
     """H100L-3-47C was given for a guaranteed half, in silence: 3 of 7 compute slices are 43 %."""
     data = {"hardware": {"gpu": gpu}, "platform": {"vsphere": "8.0u3"}}
     found = messages(catalog, groups=one(gpus_each=share, isolation=True, remote_allowed=False), **data)
-    assert ("guarantee-not-kept" in found) == bool(said)
-    if said:
-        assert found["guarantee-not-kept"].text == f"Team: {said}"
-        assert "whose fixed-share scheduler gives 1/" in found["guarantee-not-kept"].change
+    assert ("guarantee-not-kept" in found) == bool(figures)
+    if figures:
+        assert is_approved(found["guarantee-not-kept"].text, *figures)
+        assert has_approved(found["guarantee-not-kept"].change, "1/")
     data["platform"]["vgpu_sizes"] = "mixed"
     mixed = messages(catalog, groups=one(gpus_each=share, isolation=True, remote_allowed=False), **data)
-    assert not said or "whole GPU" in mixed["guarantee-not-kept"].change
+    assert not figures or "whole GPU" in mixed["guarantee-not-kept"].change
     without = messages(catalog, groups=one(gpus_each=share, access="mig", remote_allowed=False), **data)
     assert "guarantee-not-kept" not in without
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from approved import has_approved
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
@@ -56,7 +57,7 @@ def test_more_tokens_or_fewer_gpus_take_longer(catalog: Catalog) -> None:
     assert tuned(catalog, tuning_tokens=200)[1].hours.value == pytest.approx(2 * made.hours.value)
     wide = tuned(catalog, replica_gpus=8)[1]
     assert wide.gpus == 8 and wide.hours.value < made.hours.value
-    assert "on 8 GPUs a job takes" in why_job(made)
+    assert has_approved(why_job(made), "8 GPUs")
 
 
 def test_jobs_at_once_follow_from_jobs_a_day_and_their_hours(catalog: Catalog) -> None:
