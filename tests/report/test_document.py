@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from approved import is_approved
 from summaries import brief_document
 
 from gpuplan import Plan, load_scenario, make_plan
@@ -43,7 +44,7 @@ def test_what_it_is_of(example: Plan, document: Document) -> None:
     assert example.costs is not None
     assert document.day == example.costs.as_of == "2026-11-21"
     assert document.made_with.endswith(f"catalog {example.catalog.digest}")
-    assert document.about == "Low-level design \u00b7 version 0.1 \u00b7 Draft \u00b7 2026-11-21"
+    assert is_approved(document.about, "0.1", "2026-11-21")
 
 
 def test_the_same_plan_gives_the_same_document(
@@ -123,7 +124,7 @@ def test_ten_thousand_hosts_stay_a_document(catalog: Catalog) -> None:
     grids = [block for block in blocks(document) if isinstance(block, Grid)]
     assert max(len(grid.rows) for grid in grids) <= MOST_SOURCES
     clusters = counted = 0
-    for grid in (grid for grid in grids if grid.caption.endswith("hosts by their VMs")):
+    for grid in (grid for grid in grids if grid.caption.endswith("by their VMs")):
         assert len(grid.rows) <= MOST_HOSTS
         runs = re.findall(r"(\d+)(?: to (\d+))?", grid.caption.partition(":")[0])
         alike = sum(int(last or first) - int(first) + 1 for first, last in runs)
@@ -140,12 +141,12 @@ def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalo
         c.title for c in design_document(plans["enterprise"]).chapters
     ]
     last = document.chapters[-1]
-    assert last.title == "Internal: not for the customer"
+    assert is_approved(last.title)
     notes, margin = last.sections
     assert notes.blocks == (Paragraph("Ask Bob."), Paragraph("Not before Monday."))
     (grid,) = (block for block in margin.blocks if isinstance(block, Grid))
     assert grid.heads == ("All years", "We pay", "The customer pays", "We earn")
-    assert grid.rows[-1][0] == "All that is sold"
+    assert is_approved(grid.rows[-1][0])
     assert "Ask Bob" not in repr(document.chapters[:-1])
 
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import fields, replace
 
 import pytest
+from approved import has_approved, is_approved
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.candidates import Candidate, Space
@@ -89,7 +90,7 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
     listed = records(reasons_of(exploration_dict(found, scenario)))
     assert sum(row["designs"] for row in listed) == len(found.rejected)
     assert any(max(reasons, key=reasons.count) in row["reason"] for row in listed)
-    assert "Ruled out, and why" in text
+    assert has_approved(text)
     assert "None" not in text
 
 
@@ -97,7 +98,7 @@ def test_reasons_that_differ_by_a_share_alone_are_one(found: Exploration, scenar
     loser = found.ranked[-1]
     out = tuple(replace(loser, reasons=(f"A: of whose native speed {n} % is left",)) for n in (12, 34, 7.4))
     (row,) = records(reasons_of(exploration_dict(replace(found, rejected=out), scenario)))
-    assert row["reason"] == "A: of whose native speed \u2026 % is left"
+    assert is_approved(row["reason"])
     assert row["designs"] == 3
 
 
@@ -168,7 +169,7 @@ def test_nothing_that_wins_is_said(scenario: Scenario, catalog: Catalog) -> None
     assert found.winner is None
     text = exploration_text(found, mine)
     assert "Winner          none" in text
-    assert "Ruled out, and why" in text
+    assert has_approved(text)
     json.dumps(exploration_dict(found, mine), allow_nan=False)
 
 
@@ -176,12 +177,12 @@ def test_what_has_no_price_is_listed_apart(found: Exploration, scenario: Scenari
     unknown = replace(found.ranked[1], unpriced=("Board X",))
     mine = replace(found, ranked=found.ranked[:1], unpriced=(unknown,), asked=unknown)
     text = one_line(exploration_text(mine, scenario))
-    assert "Suitable, but without a price" in text
-    assert f"Current design {unknown.label}: {unknown.hosts} hosts, no price of Board X" in text
+    assert has_approved(text)
+    assert has_approved(text, unknown.label, f"{unknown.hosts} hosts")
     (row,) = [
         r for r in csv.DictReader(io.StringIO(exploration_csv(mine, scenario))) if r["status"] == "unpriced"
     ]
-    assert row["why_not"].startswith("no price of Board X is known")
+    assert has_approved(row["why_not"])
 
 
 def test_sensitivity_as_data_and_text(plans: dict[str, Plan]) -> None:
@@ -196,7 +197,7 @@ def test_sensitivity_as_data_and_text(plans: dict[str, Plan]) -> None:
     for bar in bars[:3]:
         for value in (bar.cost_low, bar.cost_high):
             assert value is None or money(value, "").strip() in text
-    assert "Where it is no longer 8 hosts" in text
+    assert has_approved(text, "8 hosts")
     assert "None" not in text
 
 
@@ -211,7 +212,7 @@ def test_an_end_that_cannot_be_planned_is_said_and_unchanged_cost_has_no_share(
     row = next(line for line in text.splitlines() if line.startswith("PUE  "))
     assert "%" not in row
     assert " - " in row
-    assert "PUE: The high end fails." in text
+    assert has_approved(text)
     limit = next(line for line in text.splitlines() if line.startswith("Active"))
     assert limit.split() == ["Active", "50", "%", "25", "%", "7", "-", "-"]
 

