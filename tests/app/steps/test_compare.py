@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 pytest.importorskip("traitlets")
 
@@ -47,8 +48,8 @@ def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
     try_out(book, "N+2")
     assert [each.name for each in book.kept] == [NAME]
     assert book.scenario == before.with_value("availability.host_failures", 2)
-    assert said(book)["Hosts"] == "This design takes 9 hosts, one more."
-    assert PAGE.message(book).sentence.startswith("This design has a net present cost of USD ")
+    assert is_approved(said(book)["Hosts"], "9 hosts")
+    assert has_approved(PAGE.message(book).sentence)
     assert PAGE.message(book).about == f"Compared with {NAME}."
     book.undo()
     assert book.scenario == before
@@ -63,8 +64,8 @@ def test_each_difference_is_a_sentence_and_marked_in_the_tables(book: Workbook) 
     book.edit("groups.data-scientists.people", "80")
     book.edit("cost.licence_discount", "10 %")
     hosts = book.plan.totals.hosts
-    assert said(book)["Hosts"].startswith(f"This design takes {hosts} hosts, ")
-    assert "Inputs that differ: Licence discount, Data scientists: Users." in designs_data(book)["same"]
+    assert has_approved(said(book)["Hosts"], f"{hosts} hosts")
+    assert has_approved(designs_data(book)["same"])
     shown, changed = rows(book, results_data), rows(book, inputs_data)
     heads = results_data(book)["tables"][0]["heads"]
     assert [head["text"] for head in heads] == ["", NAME, "This design"]
@@ -84,7 +85,7 @@ def test_an_item_of_the_catalog_is_called_by_its_name(book: Workbook) -> None:
     assert shown["GPU model"][2]["text"] == book.catalog.gpus["a100-pcie-80gb"].name
     assert shown["HPC users: Network workload"][2]["text"] == "ResNet-50 inference, batch 1"
     assert shown["HPC users: Workload"][2]["text"] != "dev-test"
-    assert designs_data(book)["notes"][0].startswith("1 GPU counts as 1 GPU")
+    assert has_approved(designs_data(book)["notes"][0], "1 GPU", "1 GPU")
 
 
 def test_designs_are_kept_under_names_of_their_own_up_to_a_limit(book: Workbook) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 from explored_screen import acts, done, ranking
 
 pytest.importorskip("altair")
@@ -87,7 +88,7 @@ def test_the_winner_is_marked_and_every_other_says_why_it_loses(
     for label, row in shown.items():
         assert (row[9]["text"] != "\u2013") == (label != winner)
     said = " ".join(step.explore_data(book)["text"])
-    assert f"{winner} wins with a net present cost of USD" in said
+    assert has_approved(said, winner)
     assert f"{len(found['rejected'])} are ruled out" in said
 
 
@@ -115,7 +116,7 @@ def test_a_changed_demand_makes_it_old(book: Workbook) -> None:
     book.edit("groups.data-scientists.people", "80")
     data = step.explore_data(book)
     assert data["old"]
-    assert data["text"][0].startswith("An input has changed since")
+    assert has_approved(data["text"][0])
     book.edit("name", "Another name")
     book.undo()
     book.undo()
@@ -141,7 +142,7 @@ def test_designs_without_a_price_name_what_has_none(catalog: Catalog, found: dic
 def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
     said = ("costs 2 % more", f"{WINNER_LEAVES_OUT} (a; b)", "leaves out c")
     shown = step._why_not({"why_not": said}, wins=False)
-    assert shown["text"] == f"costs 2 % more; {WINNER_LEAVES_OUT}; leaves out c"
+    assert is_approved(shown["text"], "2 %", WINNER_LEAVES_OUT)
     assert shown["title"] == "; ".join(said)
 
 

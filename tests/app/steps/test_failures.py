@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -52,24 +53,21 @@ def test_runs() -> None:
 
 def test_nothing_has_failed(book: Workbook) -> None:
     data = verdict_of(book)
-    assert (data["tone"], data["lead"], data["rows"]) == ("good", "Any one host can fail.", [])
-    assert "Fewer than 7 hosts cannot hold these VMs." in data["text"]
+    assert (data["tone"], data["rows"]) == ("good", [])
+    assert is_approved(data["lead"])
+    assert has_approved(data["text"], "7 hosts")
 
 
 def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     put_down(book, failed=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 failed:"
-    assert data["text"] == "every VM is placed. 1 VM restarts; no other VM moves."
-    assert [head["text"] for head in data["heads"]] == [
-        "Group",
-        "Keeps running",
-        "Restarts",
-        "Moved to make room",
-        "Not placed",
-    ]
+    assert is_approved(data["text"], "1 VM")
+    assert is_approved(
+        [head["text"] for head in data["heads"]], "Group", "Keeps running", "Restarts", "Not placed"
+    )
     assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
-    assert data["rest"] == "All other VMs keep running."
+    assert is_approved(data["rest"])
     assert data["rows"][0][2]["title"]
 
 
@@ -77,7 +75,7 @@ def test_clients_of_bitfusion_do_not_restart(book: Workbook) -> None:
     """On host 6 are 2 HPC users and 16 developers, whose VMs run elsewhere."""
     put_down(book, failed=(6,))
     said = verdict_of(book)["text"]
-    assert said == "every VM is placed. 18 clients of Bitfusion get GPUs of another host; no other VM moves."
+    assert is_approved(said, "18 clients")
 
 
 def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -> None:
@@ -85,11 +83,11 @@ def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -
     book.edit("demand.rule", "stated")
     assert book.plan.totals.unplaced_vms == 22
     whole = verdict_of(book)
-    assert whole["tone"] == "warn" and "22 of 57 planned VMs have no GPU" in whole["text"]
+    assert whole["tone"] == "warn" and has_approved(whole["text"], "22", "57")
     put_down(book, failed=(3,))
     data = verdict_of(book)
     assert data["tone"] == "warn"
-    assert data["text"].startswith("the VMs on these hosts are placed; 22 planned VMs have no GPU")
+    assert has_approved(data["text"], "22")
     assert "all VMs" not in data["text"]
 
 
@@ -97,7 +95,7 @@ def test_one_failure_too_many_names_who_is_not_placed(book: Workbook) -> None:
     put_down(book, failed=(1, 2))
     data = verdict_of(book)
     assert data["tone"] == "bad"
-    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts.")
+    assert has_approved(data["text"], "1 VM", "1 VM")
     missing = data["rows"][0][-1]
     assert (missing["text"], missing["tone"]) == ("1", "bad")
     assert missing["note"] in ("VM 1", "VM 2")
@@ -107,17 +105,14 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     put_down(book, maintenance=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 in maintenance:"
-    assert data["text"] == "every VM is placed. 1 VM leaves the host in maintenance; no other VM moves."
+    assert is_approved(data["text"], "1 VM")
     assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
     moved = data["rows"][0][2]
     stun = book.plan.group("researchers").stun_s
     assert stun is not None
     assert stun > stun_limit_s(book.scenario, book.catalog) == 100
-    assert (moved["text"], moved["note"], moved["note_tone"]) == (
-        "1",
-        f"stun {stun:.0f} s, over the limit of 100 s",
-        "bad",
-    )
+    assert (moved["text"], moved["note_tone"]) == ("1", "bad")
+    assert is_approved(moved["note"], f"{stun:.0f} s", "100 s")
     book.edit("availability.stun_limit_s", "300")
     moved = verdict_of(book)["rows"][0][2]
     assert (moved["note"], moved["note_tone"]) == (f"stun {stun:.0f} s, limit 300 s", "")
@@ -126,8 +121,9 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
 def test_bitfusion_is_moved_as_its_text_says(book: Workbook) -> None:
     put_down(book, maintenance=(4,))  # Bitfusion's clients
     (row,) = verdict_of(book)["rows"]
-    assert (row[2]["note"], row[2]["note_tone"]) == ("test whether it can move live", "warn")
-    assert row[2]["title"].startswith("No source says whether a client VM can be moved")
+    assert row[2]["note_tone"] == "warn"
+    assert is_approved(row[2]["note"])
+    assert has_approved(row[2]["title"])
 
 
 def crowded(catalog: Catalog, access: str) -> Workbook:
@@ -145,17 +141,15 @@ def test_who_makes_room_is_shut_down_or_moved(catalog: Catalog, access: str) -> 
     (pool,) = book.plan.pools
     book.toggle_host(pool.id, 3)
     data = verdict_of(book)
-    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts; 2 VMs must move to make room. ")
+    assert has_approved(data["text"], "1 VM", "1 VM", "2 VMs")
     moved = [row[3] for row in data["rows"]]
     assert sum(int(cell["text"]) for cell in moved) == 2
     for cell in moved:
         assert bool(cell.get("note")) == (cell["text"] != "0")
     notes = {cell["note"] for cell in moved if cell["text"] != "0"}
     if access == "passthrough":
-        assert notes == {"shut down and restarted elsewhere"}
-        assert any(
-            "it is shut down to evacuate its host for maintenance" in c.get("title", "") for c in moved
-        )
+        assert is_approved(notes)
+        assert has_approved([cell.get("title", "") for cell in moved])
     else:
         assert all(note.startswith("stun ") for note in notes)
 
@@ -167,13 +161,14 @@ def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
     assert group.traits
     put_down(book, maintenance=(1,))
     moved = verdict_of(book)["rows"][0][2]
-    assert (moved["note"], moved["title"]) == ("shut down and restarted elsewhere", "")
+    assert moved["title"] == ""
+    assert is_approved(moved["note"])
 
 
 def test_maintenance_and_failure_together(book: Workbook) -> None:
     put_down(book, failed=(6, 7), maintenance=(1,))
     data = verdict_of(book)
-    assert data["lead"] == "Host 1 in maintenance, hosts 6, 7 failed:"
+    assert is_approved(data["lead"], "1", "6", "7")
     assert data["tone"] == "bad"
     for row in data["rows"]:
         assert all(int(cell["text"]) >= 0 for cell in row[1:])
@@ -182,14 +177,15 @@ def test_maintenance_and_failure_together(book: Workbook) -> None:
 def test_no_spare_host_is_said(catalog: Catalog) -> None:
     lonely = from_dict({"groups": [{"id": "a", "people": 8}], "availability": {"host_failures": 0}})
     data = verdict_of(Workbook(catalog, lonely))
-    assert (data["tone"], data["lead"]) == ("warn", "There is no failover capacity.")
-    assert "leaves 4 VMs without a GPU" in data["text"]
+    assert data["tone"] == "warn"
+    assert is_approved(data["lead"])
+    assert has_approved(data["text"], "4 VMs")
 
 
 def test_losses_with_their_trail(book: Workbook) -> None:
     assert capacity_drawn(book) == capacity_rows(book.plan) != []
     data = failures_data(book)
-    assert data["hint"] == "any one host may fail"
+    assert is_approved(data["hint"])
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     levels, singles, pairs = data["tables"]
     assert rows_of(levels) == [["0", "32", "yes", "yes"], ["1", "28", "yes", "yes"], ["2", "24", "no", "no"]]
@@ -198,7 +194,7 @@ def test_losses_with_their_trail(book: Workbook) -> None:
     assert sum(bool(cell["key"]) for row in singles["rows"] for cell in row) == len(singles["rows"])
     assert len(pairs["rows"]) == 8
     assert rows_of(pairs)[0][3] == str(book.worst("vgpu", 2)[0].unplaced)
-    assert pairs["more"] == "No other pair is worse."
+    assert is_approved(pairs["more"])
 
 
 def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> None:
@@ -207,7 +203,7 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     left = tuple(loss._replace(unplaced=2) for loss in pool.failures)
     book.plan = book.plan.but(pools=(replace(pool, losses=unknown, failures=left),))
     data = failures_data(book)
-    assert data["hint"] == "not known whether every host failure is covered"
+    assert is_approved(data["hint"])
     cells = [row[2] for row in data["tables"][0]["rows"]]
     assert [(cell["text"], cell["tone"]) for cell in cells] == [
         ("yes", ""),
@@ -215,11 +211,9 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
         ("not known", ""),
     ]
     said = verdict_of(book)
-    assert (said["tone"], said["lead"]) == (
-        "warn",
-        "It is not known whether the design survives every host failure.",
-    )
-    assert "For 2 VMs, a placement after the worst host failure" in said["text"]
+    assert said["tone"] == "warn"
+    assert is_approved(said["lead"])
+    assert has_approved(said["text"], "2 VMs")
     rows = capacity_rows(book.plan)
     assert [row["state"] for row in rows] == ["all VMs fit", "not known", "not known"]
     drawn = capacity_chart(rows, LIGHT)

