@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from approved import is_approved
 from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_scenario, make_plan
@@ -66,7 +67,7 @@ def test_what_goes_wrong_is_said_in_words() -> None:
     runner.start(SIMULATE, b"groups: 7")
     wait(runner, lambda: runner.state != "running")
     assert runner.state == "failed"
-    assert runner.error == "groups: 7 is not valid: a list of groups"
+    assert is_approved(runner.error, "7")
 
 
 def test_cancelling_ends_the_process_and_keeps_what_was_found() -> None:

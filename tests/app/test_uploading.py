@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from approved import has_approved, is_approved
 
 from gpuplan.app.uploading import SCRATCH, BrandFile, Template, Upload
 from gpuplan.report.brand import load_brand
@@ -62,26 +63,26 @@ def test_a_template_arrives_in_pieces_and_is_used(template: Template, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "figures"),
     [
-        ("a.pdf", b"%PDF-1.7", "a.pdf was not accepted: template is no DOCX file"),
+        ("a.pdf", b"%PDF-1.7", ("a.pdf", "DOCX")),
         (
             "deck.pptx",
             PPTX,
-            "deck.pptx was not accepted: template is no DOCX file: it is a file of another kind",
+            ("deck.pptx", "DOCX"),
         ),
-        ("cut.docx", DOCX[:-30], "cut.docx was not accepted: template is no DOCX file"),
-        ("macro.docm", office("wordprocessingml.document", **{"vbaProject.bin": b"x"}), "macros"),
-        ("none.docx", b"", "none.docx is empty"),
+        ("cut.docx", DOCX[:-30], ("cut.docx", "DOCX")),
+        ("macro.docm", office("wordprocessingml.document", **{"vbaProject.bin": b"x"}), ("macro.docm",)),
+        ("none.docx", b"", ("none.docx",)),
     ],
 )
 def test_a_file_that_is_no_template_is_refused_and_the_one_before_stays(
-    template: Template, name: str, content: bytes, words: str
+    template: Template, name: str, content: bytes, figures: tuple[str, ...]
 ) -> None:
     send(template, "in use.docx", DOCX)
     kept = template.kept.read_bytes()
     send(template, name, content)
-    assert words in template.error
+    assert has_approved(template.error, *figures)
     assert (template.used, template.kept.read_bytes()) == ("in use.docx", kept)
     assert [path.name for path in template.kept.parent.iterdir()] == ["in use.docx"]
     send(template, "better.docx", DOCX)
@@ -90,7 +91,7 @@ def test_a_file_that_is_no_template_is_refused_and_the_one_before_stays(
 
 def test_a_template_that_is_too_large_is_refused_at_its_first_piece(template: Template) -> None:
     template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 0, b"x")
-    assert "30,000,001 bytes; the limit is 30,000,000" in template.error
+    assert has_approved(template.error, "30,000,001 bytes", "30,000,000")
     assert template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 1, b"x") is False
     assert template.used == ""
 
@@ -129,7 +130,7 @@ def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -
     assert (template.error, template.used.isprintable(), bool(template.used)) == ("", True, True)
     assert len(template.used) <= 200
     send(template, name, b"no template")
-    assert "was not accepted: template is no DOCX file" in template.error
+    assert has_approved(template.error)
     assert template.error.isprintable() and len(template.error) < 300
     assert [path.name for path in template.kept.parent.iterdir()] == ["in use.docx"]
     assert [path.parent for path in tmp_path.iterdir()] == [tmp_path]
@@ -140,16 +141,16 @@ def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -
 @pytest.mark.parametrize("size", [-1, True, False, 1.5, float("nan"), float("inf"), "9", None, [1]])
 def test_a_size_that_is_none_is_refused(template: Template, size: Any) -> None:
     assert template.receive("a.docx", size, 0, b"x") is False
-    assert template.error.startswith("a.docx was not accepted: the browser did not report its size")
+    assert has_approved(template.error, "a.docx")
     assert send(template, "a.docx", DOCX)[-1] and template.error == ""
 
 
 def test_more_than_was_declared_is_not_stored(template: Template) -> None:
     assert template.receive("a.docx", 10, 0, b"x" * 11) is False
-    assert "more of it arrived than its 10 bytes" in template.error
+    assert has_approved(template.error, "10 bytes")
     template.receive("a.docx", 10, 0, b"x" * 6)
     template.receive("a.docx", 10, 6, b"x" * 1_000_000)
-    assert "more of it arrived" in template.error
+    assert has_approved(template.error)
     assert list(template.folder.iterdir()) == []
     assert send(template, "a.docx", DOCX)[-1] and template.error == ""
 
@@ -174,18 +175,14 @@ def test_a_full_disk_is_said(template: Template, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Template, "path", Path("/dev/full"))
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     assert template.receive("a.docx", 10, 0, b"x" * 10) is False
-    assert (
-        "a.docx was not accepted: this machine cannot store it (No space left on device)." in template.error
-    )
+    assert has_approved(template.error, "a.docx")
 
 
 def test_what_was_left_out_is_said(template: Template) -> None:
     away = f"<Relationships><Relationship Id='x' Type='{RELATIONS}/image' Target='http://a.test/x' TargetMode='External'/></Relationships>"
     send(template, "a.docx", office("wordprocessingml.document", **{"_rels/main.xml.rels": away.encode()}))
     assert template.used == "a.docx"
-    assert template.note == (
-        "Left out of it, because it would load from elsewhere or run: _rels/main.xml.rels (linked picture)."
-    )
+    assert is_approved(template.note, "_rels/main.xml.rels")
     template.remove()
     assert template.note == ""
 
@@ -219,26 +216,26 @@ def test_a_brand_is_a_file_or_comes_with_its_logo(brand: BrandFile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "figures"),
     [
-        (b"colour: blue", 'brand: "colour" is not valid: a known field; did you mean colours?'),
-        (b"colours: {accent: '#FFFF00'}", 'brand.colours.accent: "#FFFF00" is not valid: a darker colour'),
-        (b"logo: logo.png", "a picture in the folder of the brand file"),
-        (b"name: [", "YAML"),
-        (b"\xff\xfe\x00", "YAML"),
-        (b"PK nothing", "it is no ZIP file that can be read"),
-        (packed(logo_png=PNG), "a ZIP file holds one YAML file beside the logo; this one has 0"),
-        (packed(a_yaml=b"", b_yml=b""), "this one has 2"),
-        (packed(a_yaml=b"logo: l.png", l_png=b"GIF89a"), "a PNG or JPEG picture"),
-        (b"a: 1\nb: 2\nc: 3\nd: 4", '"c"'),
+        (b"colour: blue", ('"colour"', "colours")),
+        (b"colours: {accent: '#FFFF00'}", ("brand.colours.accent", '"#FFFF00"')),
+        (b"logo: logo.png", ()),
+        (b"name: [", ("YAML",)),
+        (b"\xff\xfe\x00", ("YAML",)),
+        (b"PK nothing", ("ZIP",)),
+        (packed(logo_png=PNG), ("ZIP", "0")),
+        (packed(a_yaml=b"", b_yml=b""), ("2",)),
+        (packed(a_yaml=b"logo: l.png", l_png=b"GIF89a"), ("PNG", "JPEG")),
+        (b"a: 1\nb: 2\nc: 3\nd: 4", ('"c"',)),
     ],
 )
 def test_a_brand_that_is_wrong_names_the_field_and_the_one_before_stays(
-    brand: BrandFile, content: bytes, words: str
+    brand: BrandFile, content: bytes, figures: tuple[str, ...]
 ) -> None:
     send(brand, "acme.yaml", b"name: ACME")
     send(brand, "other.file", content)
-    assert brand.error.startswith("other.file was not accepted: ")
-    assert words in brand.error
+    assert has_approved(brand.error, "other.file")
+    assert has_approved(brand.error, *figures)
     assert '"d"' not in brand.error, "a few mistakes are enough to read"
     assert (brand.used, load_brand(brand.kept).name, brand.turn) == ("acme.yaml", "ACME", 1)
