@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from approved import has_approved, is_approved
 from explored import reasons
 from own_catalog import with_value
 
@@ -32,23 +33,21 @@ def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catal
     assert (option.peak_w, option.racks) == (plan.power.peak_w, plan.power.racks)
     assert option.excludes == plan.costs.excludes
     assert option.old_prices == sum(price.old for price in plan.costs.prices)
-    assert option.label == "4 x A100 PCIe 80GB in PowerEdge R750xa, all vGPU, 100 Gbit/s, N+2"
+    assert is_approved(option.label, "4", "A100 PCIe 80GB", "PowerEdge R750xa", "100 Gbit/s", "N+2")
 
 
 def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     assert reasons(starter, catalog) == ""
-    assert "no place for 16 VMs: Passthrough cannot serve this group" in reasons(
-        starter, catalog, sharing="passthrough"
-    )
+    assert has_approved(reasons(starter, catalog, sharing="passthrough"), "16 VMs")
     decided = starter.with_value("groups.developers.access", "passthrough")
-    assert "The mode that the customer has chosen cannot" in reasons(decided, catalog)
-    assert "1 Gbit/s is too slow for the workload" in reasons(starter, catalog, link_gbit_s=1)
-    assert "the rack limit is 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
+    assert has_approved(reasons(decided, catalog))
+    assert has_approved(reasons(starter, catalog, link_gbit_s=1), "1 Gbit/s")
+    assert has_approved(reasons(starter.with_value("cost.rack_kw", 1), catalog), "1 kW")
     crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
     several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
     assert not several.reasons and (several.hosts or 0) > 500  # several clusters, each with its spare host
     mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
-    assert reasons(mixed, catalog).startswith("vGPU sizes mixed sizes")
+    assert has_approved(reasons(mixed, catalog))
     assert reasons(Scenario(), catalog) == "No workloads yet."
 
 
@@ -58,7 +57,7 @@ def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: C
     catalog = with_value(catalog, "gpus", "l40s-48gb", "vgpu_compute", "unknown")
     shared = make_plan(scenario, catalog)
     said = list(module._reasons(shared))
-    assert shared.groups[0].mode == "vgpu" and any("No source says whether" in text for text in said)
+    assert shared.groups[0].mode == "vgpu" and has_approved(said)
     alone = make_plan(scenario.with_value("groups.a.access", "passthrough"), catalog)
     assert not any("vGPU on vSphere" in text for text in module._reasons(alone))
 
@@ -66,7 +65,7 @@ def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: C
 def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, catalog: Catalog) -> None:
     plan = make_plan(starter, catalog)
     worse = plan.but(totals=replace(plan.totals, unplaced_vms_after_failure=3))
-    assert list(module._reasons(worse)) == ["After the loss of a host 3 VMs have no GPU"]
+    assert is_approved(list(module._reasons(worse)), "3 VMs")
     bare = make_plan(starter.with_value("availability.host_failures", 0), catalog)
     assert bare.totals.unplaced_vms_after_failure > 0
     assert list(module._reasons(bare)) == []
@@ -75,19 +74,17 @@ def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, cata
 def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:
     scenario = load_scenario("current")
     slow = reasons(scenario, catalog, link_gbit_s=10)
-    assert slow.startswith("Distributed training: 10 Gbit/s is too slow for training across 6 hosts")
+    assert has_approved(slow, "10 Gbit/s", "6 hosts")
     assert reasons(scenario, catalog, link_gbit_s=100) == ""
 
 
 def test_what_is_to_be_confirmed_is_said(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
     a40 = next(o for o in found.ranked if o.candidate.gpu == "a40-48gb")
-    assert a40.confirm == ("that PowerEdge R750xa is sold with A40", "that A40, launched 2020, is still sold")
+    assert is_approved(a40.confirm, "PowerEdge R750xa", "A40", "A40", "2020")
     few = Candidate("h100-nvl-94gb", "dell-r7715", 2, "vgpu", 10, 0)
-    assert assess(starter, catalog, few).confirm == ("that one processor of 32 cores is enough for 2 GPUs",)
+    assert is_approved(assess(starter, catalog, few).confirm, "32 cores", "2 GPUs")
     least = Candidate("h100-nvl-94gb", "lenovo-sr675-v3", 8, "vgpu", 10, 1)
-    assert assess(starter, catalog, least).confirm == (
-        "that a cluster may have 2 hosts, where it usually starts with 3",
-    )
+    assert is_approved(assess(starter, catalog, least).confirm, "2 hosts", "3")
     assert not any("R750xa" in text for option in found.ranked for text in option.confirm if "A100" in text)
 
 

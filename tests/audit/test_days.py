@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from approved import has_approved, is_approved
 from traces import HOUR, MONDAY, allocation, jobs_of, make, poisson, samples, samples_of
 
 from gpuplan.audit import TraceError, audit, cut_days
@@ -26,9 +27,7 @@ def test_of_jobs_that_cross_an_edge_the_part_inside_counts() -> None:
     assert cut.duration_s.tolist() == [2 * HOUR, 2 * HOUR, HOUR]
     assert cut.period_s == (begin, begin + DAY)
     assert cut.users == 2
-    assert cut.reading.notes[-1] == (
-        "Only from 2024-05-07 to 2024-05-07: 1 of 4 jobs are left out; of 2 that cross an edge the part inside counts"
-    )
+    assert is_approved(cut.reading.notes[-1], "2024-05-07", "2024-05-07", "1", "4 jobs", "2")
     found = allocation(cut)
     assert (found.days, found.gpu_h) == (1, pytest.approx(2 * 2 + 2 + 4))
     assert found.held is not None
@@ -45,7 +44,7 @@ def test_one_edge_leaves_the_other_open() -> None:
     early = cut_days(jobs_of(EDGES), last_day="2024-05-06")
     assert early.duration_s.tolist() == [2 * HOUR]
     assert early.start_s.tolist() == [MONDAY + 22 * HOUR]
-    assert early.reading.notes[-1].startswith("Only to 2024-05-06: 3 of 4 jobs are left out; of 1 ")
+    assert has_approved(early.reading.notes[-1], "2024-05-06", "3", "4 jobs", "1")
     whole = jobs_of(EDGES)
     assert cut_days(whole) is whole
 
@@ -59,7 +58,7 @@ def test_days_by_number_and_by_the_clock_of_a_place() -> None:
     unknown = jobs_of("submit,duration,gpus\n0,60,1\n90000,60,1\n180000,60,1\n")
     cut = cut_days(unknown, first_day="2", last_day="3")
     assert cut.submit_s.tolist() == cut.start_s.tolist() == [90000, 180000]
-    assert cut.reading.notes[-1].startswith("Only from day 2 to day 3: 1 of 3 jobs are left out; of 0 ")
+    assert has_approved(cut.reading.notes[-1], "2", "3", "1", "3 jobs", "0")
 
 
 def test_the_days_of_a_trace_hold_its_gpu_hours_together() -> None:
@@ -86,7 +85,7 @@ def test_samples_count_by_their_time() -> None:
     rows = "".join(f"2024-05-0{day} 12:00:00,0,{10 * day}\n" for day in range(1, 6))
     cut = cut_days(samples_of("time,gpu,percent\n" + rows), first_day="2024-05-02", last_day="2024-05-03")
     assert cut.percent.tolist() == [20, 30]
-    assert cut.reading.notes[-1] == "Only from 2024-05-02 to 2024-05-03: 3 of 5 samples are left out"
+    assert is_approved(cut.reading.notes[-1], "2024-05-02", "2024-05-03", "3", "5 samples")
     activity = audit(cut).activity
     assert activity is not None
     assert activity.mean_activity_pct == 25

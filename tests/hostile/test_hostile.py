@@ -57,7 +57,7 @@ def wrong(case: Case, found: dict[str, Any]) -> list[str]:
         faults.append("the file is not named")
     if found.get("kept") is not None and found["kept"] != (case.outcome == REFUSED):
         faults.append("the design on the screen is another")
-    if "next" in found and "next was not accepted" not in found["next"] and found["next"] != "next is empty.":
+    if "next" in found and "not accepted" not in found["next"] and found["next"] != "next is empty.":
         faults.append(f"after it: {found['next']}")
     if found["mb"] > MOST_MB:
         faults.append(f"{found['mb']:.0f} MB")

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from approved import has_approved
 from hypothesis import given
 from hypothesis import strategies as st
 from mistakes import problem, problems
@@ -46,7 +47,7 @@ def test_what_is_named_instead_is_taken(catalog: Catalog, path: str, given: obje
     scenario = parse_scenario(FULL)
     with pytest.raises(ScenarioError) as caught:
         make_plan(scenario.with_value(path, given), catalog)
-    assert f"in Python it is {json.dumps(taken)}" in str(caught.value)
+    assert has_approved(str(caught.value), json.dumps(taken))
     assert make_plan(scenario.with_value(path, taken), catalog).scenario.get(path) == taken
 
 
@@ -191,6 +192,6 @@ def test_origins_are_counted_without_defaults() -> None:
 
 def test_a_file_of_very_many_fields_is_said_once() -> None:
     found = problem(json.dumps({f"k{n}": 1 for n in range(6_000)}))
-    assert found.message.startswith("the file holds 6,000 fields")
+    assert has_approved(found.message, "6,000")
     many = {"groups": [{"id": "a", **{f"k{n}": 1 for n in range(6_000)}}]}
     assert problem(json.dumps(many)).path == "groups.a"
