@@ -31,14 +31,13 @@ def is_approved(value: Any, *figures: object) -> bool:
     """Check that a text, or a list or dictionary of texts, is the approved one and has these figures in this order."""
     __tracebackhide__ = True
     test, text = current(), plain(value)
+    approved = test.next()
     if test.update:
         test.give(text)
-    else:
-        approved = test.next()
-        if approved is None:
-            raise AssertionError(f"{test.unapproved()}\n{lines(text)}")
-        if approved != text:
-            raise AssertionError(f"This text is not the approved one. {HELP}\n{change(approved, text)}")
+    elif approved is None:
+        raise AssertionError(f"{test.unapproved()}\n{lines(text)}")
+    elif approved != text:
+        raise AssertionError(f"This text is not the approved one. {HELP}\n{change(approved, text)}")
     check_figures(text, figures)
     return True
 
@@ -47,16 +46,15 @@ def has_approved(texts: str | Collection[str], *figures: object) -> bool:
     """Check that a text, or one of several, contains the approved part, which has these figures in this order."""
     __tracebackhide__ = True
     test = current()
+    part = test.next()
     if test.update:
-        part = nearest(texts, test.next(), figures)
+        part = nearest(texts, part, figures)
         test.give(part)
-    else:
-        part = test.next()
-        if part is None:
-            raise AssertionError(f"{test.unapproved()}\n{nearest(texts, None, figures)}")
-        if not contains(texts, part):
-            likely = nearest(texts, part, figures)
-            raise AssertionError(f"The approved text is missing here. {HELP}\n{change(part, likely)}")
+    elif part is None:
+        raise AssertionError(f"{test.unapproved()}\n{nearest(texts, None, figures)}")
+    elif not contains(texts, part):
+        likely = nearest(texts, part, figures)
+        raise AssertionError(f"The approved text is missing here. {HELP}\n{change(part, likely)}")
     check_figures(part, figures)
     return True
 

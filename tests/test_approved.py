@@ -154,6 +154,13 @@ def test_the_part_most_like_the_approved_one_replaces_it(
     assert nearest(texts, old, figures) == part
 
 
+def test_an_update_changes_no_part_that_is_still_there(project: Project) -> None:
+    source = "def test_a():\n    assert is_approved('{} hosts.')\n    assert has_approved('It has 32 GPUs.', '32')\n"
+    project.approve(test_a=["8 hosts.", "32 GPUs"])
+    project.run(source.format("9"), "--update-golden").assert_outcomes(passed=1)
+    assert project.approved() == {"test_a": ["9 hosts.", "32 GPUs"]}
+
+
 def test_an_update_prints_a_change_once_for_all_tests_that_have_it(project: Project) -> None:
     source = (
         "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n):\n    assert is_approved('{}')\n"
