@@ -202,7 +202,7 @@ class _Writer:
             self._own_styles()
             self._numbered_headings()
         self._added_styles()
-        self.known = {style.name for style in word.styles if style.type == WD_STYLE_TYPE.PARAGRAPH}
+        self.known = {s.name: s.style_id for s in word.styles if s.type == WD_STYLE_TYPE.PARAGRAPH}
         page, margin = word.sections[-1], Mm(24)
         across = (page.left_margin or margin) + (page.right_margin or margin)
         along = (page.top_margin or margin) + (page.bottom_margin or margin)
@@ -530,7 +530,10 @@ class _Writer:
 
     def _paragraph(self, text: str, style: str = "") -> Any:
         """A paragraph in a style, or in the usual one if the template lacks it."""
-        return self.word.add_paragraph(text, style if style in self.known else None)
+        paragraph = self.word.add_paragraph(text)
+        if style in self.known:
+            paragraph._p.style = self.known[style]
+        return paragraph
 
     def _gap(self, points: float = 0) -> None:
         """Room after a table."""
