@@ -6,6 +6,7 @@ A drawing is 640 units wide; with 13 units its text is 9 points high where the d
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -81,6 +82,7 @@ def pen_on(colour: str) -> str:
     return WHITE if colour == OKABE_ITO[0] else "#10151d"
 
 
+@lru_cache(maxsize=32)  # a picture takes 0.1 s, and document and deck have the same ones
 def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
     """A figure as a PNG picture, for files that cannot hold drawings."""
     import vl_convert

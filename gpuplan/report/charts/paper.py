@@ -11,6 +11,7 @@ import json
 import math
 import operator
 from collections.abc import Sequence
+from functools import lru_cache
 from xml.etree import ElementTree
 
 from gpuplan.analysis.demand import chance_curve, methods, week_demand
@@ -153,11 +154,15 @@ def _between(line: Sequence[tuple[float, float]], at: float) -> float:
 
 def _svg(chart: Spec | None) -> str | None:
     """The drawing with its title, and without what only a web page with a style sheet and a script needs."""
+    return None if chart is None else _cleaned(json.dumps(chart))
+
+
+@lru_cache(maxsize=16)  # drawing takes 0.2 s, and each file of a design has the same charts
+def _cleaned(written: str) -> str:
+    """Draw a chart that is given as JSON."""
     import vl_convert
 
-    if chart is None:
-        return None
-
+    chart = json.loads(written)
     root = ElementTree.fromstring(str(vl_convert.vegalite_to_svg(chart, allowed_base_urls=[])))
     dropped = ("class", "role", "pointer-events")
     for node in root.iter():
