@@ -226,20 +226,18 @@ def poppler(name: str = "pdftotext") -> str:
     return needed(name, f"Poppler ({name})")
 
 
-def converted(
-    folder: Path, files: Mapping[str, bytes], kind: str, *, ending: str = "xlsx"
-) -> dict[str, Path]:
-    """Files that LibreOffice has opened, calculated and written as another kind of file, all in one run."""
+def converted(folder: Path, files: Mapping[str, bytes], kind: str) -> dict[str, Path]:
+    """Files, by names that differ in more than their endings, as LibreOffice writes them as another kind of file, all in one run."""
     program = libreoffice()
     out = folder / kind
     sources = []
     for name, held in files.items():
-        sources.append(folder / f"{name}.{ending}")
+        sources.append(folder / name)
         sources[-1].write_bytes(held)
     command = [program, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"]
     command += ["--convert-to", kind, "--outdir", str(out), *map(str, sources)]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
-    return {name: out / f"{name}.{kind}" for name in files}
+    subprocess.run(command, check=True, capture_output=True, timeout=1800)
+    return {name: out / Path(name).with_suffix(f".{kind}") for name in files}
 
 
 def merged_away(sheet: Any) -> set[str]:

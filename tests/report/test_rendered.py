@@ -1,7 +1,7 @@
 """Document, slides and workbook as LibreOffice prints them: no empty page, nothing outside of it or over something else, no small text,
 no sentence again and again, and the figures of the plan.
 
-All files of one kind are opened in one run of LibreOffice, and only once, however many processes run the tests.
+LibreOffice opens all files in one run, and only once, however many processes run the tests: those of one design by day, of all at night.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 
 import pytest
 from programs import missing
+from random_cases import of_the_day
 from workbooks import converted, libreoffice, poppler
 
 from gpuplan import Plan, load_scenario, make_plan
@@ -37,7 +38,7 @@ from gpuplan.wording import headline_money, number
 pytestmark = pytest.mark.slow
 
 EXAMPLES = ("starter", "enterprise", "current", "assistant")
-DESIGNS = (*EXAMPLES, "large", "hostile")
+DESIGNS = of_the_day((*EXAMPLES, "large", "hostile"), few=1)
 ENDINGS = ("docx", "pptx", "xlsx")
 NASTY = "=HYPERLINK(1) <script> & " + "Verylongname" * 2
 RTL = "מרכז נתונים للذكاء الاصطناعي"
@@ -184,20 +185,18 @@ def made(printed: object, tmp_path_factory: pytest.TempPathFactory, worker_id: s
 
 
 def _printed(design: Callable[[str], Plan], folder: Path) -> dict[tuple[str, str], Printed]:
-    held: dict[str, dict[str, bytes]] = {ending: {} for ending in ENDINGS}
-    for name in DESIGNS:
-        for ending, file in files(name, design(name)).items():
-            held[ending][name] = file
-    found = {}
-    for ending in ENDINGS:
-        (folder / ending).mkdir()
-        for name, path in converted(folder / ending, held[ending], "pdf", ending=ending).items():
-            found[ending, name] = Printed(tuple(_pages(path, DOTS[ending])), _fonts(path))
-    return found
+    held = {(ending, name): file for name in DESIGNS for ending, file in files(name, design(name)).items()}
+    paths = converted(
+        folder, {f"{name}-{ending}.{ending}": file for (ending, name), file in held.items()}, "pdf"
+    )
+    return {
+        (ending, name): Printed(tuple(_pages(path, DOTS[ending])), _fonts(path))
+        for (ending, name), path in zip(held, paths.values(), strict=True)
+    }
 
 
 def _said(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, timeout=120).stdout.decode()
+    return subprocess.run(command, check=True, capture_output=True, timeout=600).stdout.decode()
 
 
 def _pages(path: Path, dots: int) -> Iterator[Sheet]:
@@ -318,7 +317,7 @@ def test_no_text_is_smaller_than_8_points(file: tuple[str, str, Printed]) -> Non
 @pytest.mark.parametrize("name", DESIGNS)
 def test_no_text_in_a_drawing_is_smaller_than_8_points(made: Path, name: str) -> None:
     """Drawings of the document are printed as pictures, so their text is looked up in them."""
-    with zipfile.ZipFile(made / "docx" / f"{name}.docx") as packed:
+    with zipfile.ZipFile(made / f"{name}-docx.docx") as packed:
         document = packed.read("word/document.xml").decode()
         pictures = re.findall(r"<wp:inline.*?</wp:inline>", document, re.DOTALL)
         drawn = [text for text in pictures if "svgBlip" in text]
