@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from approved import ApprovedTexts
 from hypothesis import HealthCheck, settings
+from made_once import MadeOnce
 from random_cases import NIGHTLY, examples, shuffled
 
 from gpuplan import Plan, load_catalog, load_scenario, make_plan
@@ -64,11 +66,26 @@ def plans(catalog: Catalog) -> dict[str, Plan]:
 
 
 @pytest.fixture(scope="session")
-def calibration(catalog: Catalog) -> dict[str, Any]:
+def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> MadeOnce:
+    """What the processes of a run make once for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    return MadeOnce(base if worker_id == "master" else base.parent)
+
+
+@pytest.fixture(scope="session")
+def calibration(catalog: Catalog, made_once: MadeOnce) -> dict[str, Any]:
     """The models of network and training against published measurements: half a minute of fits, read-only."""
     from gpuplan.report import calibration_dict
 
-    return calibration_dict(catalog)
+    return made_once("calibration", lambda: calibration_dict(catalog))
+
+
+@pytest.fixture(scope="session")
+def example_files(plans: dict[str, Plan], made_once: MadeOnce) -> Callable[[str], dict[str, bytes]]:
+    """The files of an example by its name, as `design_files` makes them."""
+    from gpuplan.report import design_files
+
+    return lambda name: made_once(f"files-{name}", lambda: design_files(plans[name]))
 
 
 @pytest.fixture(params=EXAMPLES)

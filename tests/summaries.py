@@ -6,7 +6,7 @@ import pytest
 
 from gpuplan.plan import Plan
 from gpuplan.report import executive as module
-from gpuplan.report.document import Document, design_document
+from gpuplan.report.document import Document, cost, design_document
 from gpuplan.report.executive import Executive, executive
 
 
@@ -21,3 +21,10 @@ def summary_of(plan: Plan) -> Executive:
 def brief_document(plan: Plan) -> Document:
     """The document of a plan, whose first page has no alternatives and nothing that moves the cost."""
     return design_document(plan, summary=summary_of(plan))
+
+
+def document_of_one_design(plan: Plan) -> Document:
+    """The same without the alternatives in the chapter about cost, each of which is a plan of the same size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cost, "_alternatives", lambda plan: [])
+        return brief_document(plan)

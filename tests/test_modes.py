@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from random_cases import examples
 from strategies import CATALOG, scenario_data
 from summaries import brief_document
 
@@ -178,7 +179,7 @@ def test_texts_agree_with_the_modes_of_the_plan(name: str) -> None:
     check_texts(plan, pages_of(plan))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25, few=8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenario_data())
 def test_texts_agree_with_the_modes_of_any_plan(data: dict[str, object]) -> None:
     try:

@@ -9,6 +9,7 @@ from io import BytesIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from random_cases import examples, of_the_day
 from strategies import scenario_data
 from summaries import brief_document, summary_of
 
@@ -170,7 +171,7 @@ def test_a_contradiction_is_found() -> None:
     assert contradictions(fine, fine.placed.sentence) == []
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100, few=25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenario_data())
 def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> None:
     catalog = load_catalog()
@@ -193,23 +194,29 @@ MANY_AS_ONE = re.compile(
 )
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("spare", [0, 1])
-def test_verbs_agree_with_their_counts(count: int, spare: int) -> None:
-    """ "1 VM have no GPU", "Distributed training get whole GPUs"."""
-    team = {"id": "a", "name": "Team", "people": count, "remote_allowed": False}
-    for asked in (
+FEW = [
+    {**demand, "availability": {"host_failures": spare}}
+    for count in (1, 2)
+    for team in [{"id": "a", "name": "Team", "people": count, "remote_allowed": False}]
+    for spare in (0, 1)
+    for demand in (
         {"demand": {"stated_gpus": count}},
         {"groups": [team]},
         {"groups": [team | {"people": count + 1}], "demand": {"stated_gpus": 1, "rule": "stated"}},
         {"groups": [team | {"access": "passthrough", "gpus_each": 4}]},
-    ):
-        given = from_dict({**asked, "availability": {"host_failures": spare}})
-        plan = make_plan(given, load_catalog())
-        told = (plan_text(plan), demand_text(plan), cost_text(plan), document(plan), *slides(plan))
-        for sentence in sentences(*told):
-            assert not ONE_AS_MANY.search(sentence), sentence
-            assert not MANY_AS_ONE.search(sentence), sentence
+    )
+]
+"""Designs with one or two of everything."""
+
+
+@pytest.mark.parametrize("data", of_the_day(FEW, few=6))
+def test_verbs_agree_with_their_counts(data: dict[str, object]) -> None:
+    """ "1 VM have no GPU", "Distributed training get whole GPUs"."""
+    plan = make_plan(from_dict(data), load_catalog())
+    told = (plan_text(plan), demand_text(plan), cost_text(plan), document(plan), *slides(plan))
+    for sentence in sentences(*told):
+        assert not ONE_AS_MANY.search(sentence), sentence
+        assert not MANY_AS_ONE.search(sentence), sentence
 
 
 def test_a_stated_total_alone_speaks_of_nothing_else() -> None:

@@ -180,5 +180,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         tempfile.tempdir = name
         for each in corpus():
-            if each.door == sys.argv[1]:
+            if each.door == sys.argv[1] and each.name in sys.argv[2:]:
                 sys.stdout.write(json.dumps({"name": each.name, **in_a_process(each, Path(name))}) + "\n")

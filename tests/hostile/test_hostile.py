@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hostile.corpus import CLEANED, REFUSED, TAKEN, Case, corpus
+from random_cases import of_the_day
 
 HERE = Path(__file__).parent
 ALL = corpus()
@@ -18,11 +20,17 @@ MOST_MB = 100
 MOST_CHARACTERS = 1_500
 
 
+def tried(door: str) -> Sequence[Case]:
+    """The files that come in by a door: some by day, all at night."""
+    return of_the_day([case for case in ALL if case.door == door], few=20)
+
+
 @pytest.fixture(scope="module", params=["docx", "pptx", "scenario", "trace"])
 def door(request: pytest.FixtureRequest) -> tuple[str, dict[str, dict[str, Any]]]:
     """A door, and what became of the files that came in by it."""
+    names = [case.name for case in tried(request.param)]
     done = subprocess.run(
-        [sys.executable, str(HERE / "doors.py"), request.param], capture_output=True, text=True, timeout=600
+        [sys.executable, str(HERE / "doors.py"), request.param, *names], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -66,8 +74,7 @@ def wrong(case: Case, found: dict[str, Any]) -> list[str]:
 
 def test_every_file_is_refused_or_harmless(door: tuple[str, dict[str, dict[str, Any]]]) -> None:
     name, found = door
-    cases = [case for case in ALL if case.door == name]
-    faults = {case.name: faults for case in cases if (faults := wrong(case, found[case.name]))}
+    faults = {case.name: faults for case in tried(name) if (faults := wrong(case, found[case.name]))}
     assert not faults, "\n".join(f"{name}: {fault[:600]}" for name, each in faults.items() for fault in each)
 
 

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -164,7 +165,10 @@ def raw(content: bytes) -> str:
 
 @pytest.mark.parametrize("name", of_the_day(["starter", "enterprise", "current"], few=1))
 def test_quotations_and_private_projects_are_described_not_cited(
-    plans: dict[str, Plan], catalog: Catalog, name: str
+    plans: dict[str, Plan],
+    catalog: Catalog,
+    example_files: Callable[[str], dict[str, bytes]],
+    name: str,
 ) -> None:
     """What was read where nobody else may look is told by what it is, in every file; ``data/kept`` knows the address."""
     with (data_root() / "kept" / "addresses.csv").open(encoding="utf-8") as lines:
@@ -176,7 +180,7 @@ def test_quotations_and_private_projects_are_described_not_cited(
     people = {"/".join(word.split("/")[:4]) + "/" for word in hosted}
     assert "3000136107978" in words and "https://github.com/phetsims/" in people
     plan = plans[name]
-    found = {file: raw(content) for file, content in design_files(plan).items()}
+    found = {file: raw(content) for file, content in example_files(name).items()}
     found |= {"plan.json": json.dumps(plan_dict(plan)), "cost.txt": cost_text(plan)}
     assert any("https://" in text for text in found.values())
     for file, text in found.items():

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from approved import is_approved
-from summaries import brief_document
+from summaries import brief_document, document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -120,7 +120,7 @@ def test_ten_thousand_hosts_stay_a_document(catalog: Catalog) -> None:
     ]
     plan = make_plan(from_dict({"groups": groups, "hardware": {"gpus_per_host": 4}}), catalog)
     assert plan.totals.hosts > 10_000
-    document = brief_document(plan)
+    document = document_of_one_design(plan)
     grids = [block for block in blocks(document) if isinstance(block, Grid)]
     assert max(len(grid.rows) for grid in grids) <= MOST_SOURCES
     clusters = counted = 0

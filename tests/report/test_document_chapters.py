@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from approved import has_approved
+from summaries import document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -295,9 +296,7 @@ def test_prices_in_another_currency_have_whole_ranges(
     assert shown["Typical power"].endswith(" kW")
 
 
-def test_a_large_design_has_no_raw_names_and_does_not_promise_too_much(
-    catalog: Catalog, summaries: dict[str, Executive]
-) -> None:
+def test_a_large_design_has_no_raw_names_and_does_not_promise_too_much(catalog: Catalog) -> None:
     group = {
         "id": "a",
         "name": "A",
@@ -307,7 +306,7 @@ def test_a_large_design_has_no_raw_names_and_does_not_promise_too_much(
         "use_case": "inference",
     }
     plan = make_plan(from_dict({"groups": [group]}), catalog)
-    chapters = made(plan, summaries).chapters
+    chapters = document_of_one_design(plan).chapters
     lead = of(chapters, "availability").blocks[0]
     assert isinstance(lead, Paragraph)
     chosen = next(p for p in plan.postures if p.chosen)
