@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from approved import has_approved, is_approved
 
 pytest.importorskip("voila")
 
@@ -235,7 +234,7 @@ def test_frames_of_all_kinds_harm_nobody(team: Any, watched: list[bool]) -> None
     assert grown < 50
     assert all(watched)
     assert len(team.text) < 20_000, "one line, and a count"
-    assert has_approved(team.text)
+    assert "was closed" in team.text
 
 
 @pytest.mark.browser
@@ -262,7 +261,8 @@ def test_a_reason_is_given_and_the_session_goes_on(team: Any) -> None:
         again.close()
         return line.close_code, line.close_reason
 
-    assert is_approved(visit(main()), "1007")
+    code, reason = visit(main())
+    assert code == 1007 and "type" in reason
 
 
 @pytest.mark.browser
@@ -280,7 +280,8 @@ def test_a_number_is_given_once(team: Any) -> None:
             pass
         return line.close_code, line.close_reason
 
-    assert is_approved(visit(main()), "1007")
+    code, reason = visit(main())
+    assert code == 1007 and "number" in reason
 
 
 def test_a_page_that_takes_nothing_is_stuck(monkeypatch) -> None:

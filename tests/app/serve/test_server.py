@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from approved import has_approved, is_approved
 from browsing import until
 from waiting import FOR_EVER_S, LIMIT_S, soon
 
@@ -196,7 +195,7 @@ def test_headers(shared: Any, tab: Callable[..., Any]) -> None:
     policy = headers["content-security-policy"]
     assert answer.status == 200
     assert "unsafe-eval" not in policy
-    assert has_approved(policy, "'self'")
+    assert "script-src 'self' blob:;" in policy
     assert "frame-ancestors 'self'" in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
@@ -391,7 +390,8 @@ def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any]
     assert running.stop(signal.SIGINT) == 0
     assert [pid for pid in kernels if Path(f"/proc/{pid}").exists()] == []
     assert not home.exists(), "the temporary folder goes, too"
-    assert is_approved(running.text.splitlines(), running.url)
+    (line,) = running.text.splitlines()
+    assert running.url in line and "Ctrl+C" in line
     visit.page.locator("#gpuplan-away").wait_for()
 
 
@@ -476,7 +476,7 @@ def test_signing_in_keeps_the_design(guarded: Any, page: Callable[..., Any]) -> 
 
 def test_without_a_token_only_this_machines_names_are_served(shared: Any, tab: Callable[..., Any]) -> None:
     assert shared.ask(Host="evil.example:80")[0] == 403
-    assert has_approved(shared.text, "evil.example:80")
+    assert "evil.example:80" in shared.text
     tab().open(shared.url.replace("localhost", "127.0.0.1"), "clicked 0")
 
 
