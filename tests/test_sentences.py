@@ -16,15 +16,13 @@ SENTENCE = 4
 CODE = "code"
 MARKUP = "markup and fonts"
 OWN = "text that the test put in"
-BROWSER = "label by which a part of the page is found"
+TOOLS = "what the tools of these tests print"
 OTHERS = "text of another program or publisher"
 EXEMPT = {
     "app/serve/test_connections.py::test_without_descriptors_it_backs_off": OTHERS,
     "app/serve/test_hub.py::hub": OTHERS,
     "app/serve/test_server.py::test_headers": CODE,
     "app/test_browser.py::test_why_explains_a_figure_down_to_its_inputs": OTHERS,
-    "app/test_deliver_browser.py::test_the_first_pages_are_shown_when_asked_for_and_said_to_be_old": BROWSER,
-    "app/test_what_if_browser.py::test_two_sheets_of_paper_hold_it": BROWSER,
     "report/charts/test_paper.py::test_plain_shapes_and_text_of_nine_points": MARKUP,
     "report/infrastructure/test_kubernetes.py::test_classes_are_those_of_the_table": CODE,
     "report/test_docx_file.py": OWN,
@@ -35,7 +33,10 @@ EXEMPT = {
     "scenario/test_hosts_and_vms.py": "the text is the format that is parsed",
     "test_approved.py": OWN,
     "test_golden.py": "keys and values",
+    "test_mutants.py": TOOLS,
+    "test_near.py": TOOLS,
     "test_notebooks.py": CODE,
+    "test_parts.py": TOOLS,
     "test_voice.py": "the project's own prose",
     "widgets/test_pictures.py": MARKUP,
 }

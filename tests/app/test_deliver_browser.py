@@ -64,10 +64,7 @@ def test_the_first_pages_are_shown_when_asked_for_and_said_to_be_old(visit: Any)
     inside = page.frame_locator("iframe.gp-preview")
     inside.locator(".lead", has_text=f"{figures(page)['totals.hosts']} hosts").wait_for(timeout=1000 * LONG_S)
     assert inside.locator(".chapter, a, script").count() == 0
-    assert (frame.get_attribute("sandbox"), frame.get_attribute("title")) == (
-        "",
-        "First pages of the document",
-    )
+    assert frame.get_attribute("sandbox") == "" and frame.get_attribute("title")
     assert [
         each.url for each in requests if each.frame != page.main_frame and not each.url.startswith("data:")
     ] == []

@@ -12,7 +12,7 @@ from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.report.what_if import WhatIf, what_if, what_if_page
-from gpuplan.wording import money, number
+from gpuplan.wording import money, number, said
 
 pytestmark = pytest.mark.browser
 
@@ -87,5 +87,5 @@ def test_two_sheets_of_paper_hold_it(opened: Any) -> None:
     pages = PdfReader(BytesIO(opened.pdf(prefer_css_page_size=True))).pages
     texts = [" ".join(page.extract_text().split()) for page in pages]
     assert len(pages) == 2 and "2 / 2" in texts[1]
-    assert "4 users" in texts[0] and "What stays as designed" in texts[1]
-    assert "Back to the design" not in " ".join(texts)
+    assert "4 users" in texts[0] and said("whatif.fixed") in texts[1]
+    assert said("whatif.back") not in " ".join(texts)
