@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import textwrap
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "gpuplan"
@@ -39,7 +40,8 @@ def room_of(path: Path) -> str:
     return "" if name == "__init__" else name
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Full names of the modules that a file imports, wherever in the file."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -49,7 +51,7 @@ def imports(path: Path) -> set[str]:
             assert node.level == 0, f"{path}: a relative import"
             found.add(node.module or "")
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def rooms_below(room: str) -> list[str]:

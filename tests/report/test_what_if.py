@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from approved import has_approved, is_approved
 from branding import ACME
+from random_cases import of_the_day
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -122,14 +123,8 @@ def assert_says(told: Mapping[str, str], plan: Plan) -> None:
         assert headline_money(costs.net_present, costs.currency, (low, high)) in told["headline"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "starter",
-        "enterprise",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("current", "assistant")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", of_the_day(["starter", "current", "enterprise", "assistant"], few=2))
 def test_every_position_says_what_its_plan_says(name: str, catalog: Catalog) -> None:
     told: list[tuple[int, int]] = []
     scenario = load_scenario(name)
