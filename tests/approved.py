@@ -210,12 +210,13 @@ class ApprovedTexts:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Find the entries whose test is no longer in its file, where the whole file is collected."""
+        """Find the entries whose test is no longer in its file, where the whole file is collected; parameters go by the day."""
         if config.getoption("lf", False) or any("::" in argument for argument in config.args):
             return
-        tests = {item.nodeid for item in items}
+        tests = {without_parameters(item.nodeid) for item in items}
         files = {file_of(test) for test in tests}
-        self.gone = {test for test in self.texts if file_of(test) in files and test not in tests}
+        old = (test for test in self.texts if file_of(test) in files)
+        self.gone = {test for test in old if without_parameters(test) not in tests}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -246,6 +247,11 @@ class ApprovedTexts:
 def file_of(test: str) -> str:
     """The file of a test, from its id."""
     return test.partition("::")[0]
+
+
+def without_parameters(test: str) -> str:
+    """The id of a test without its parameters."""
+    return test.partition("[")[0]
 
 
 def read(path: Path) -> Texts:
