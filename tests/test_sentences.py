@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,25 +90,24 @@ def sides(node: ast.AST) -> Sequence[ast.expr]:
     return ()
 
 
-FOUND = {
-    path.relative_to(TESTS).as_posix(): compared_sentences(path.read_text(encoding="utf-8"))
-    for path in sorted(TESTS.rglob("*.py"))
-}
+@cache
+def compared() -> dict[str, str]:
+    """Each sentence that a test compares -> the key of ``EXEMPT`` that would let it: its file, or the test in it."""
+    found = {}
+    for path in sorted(TESTS.rglob("*.py")):
+        file = path.relative_to(TESTS).as_posix()
+        for test, line, text in compared_sentences(path.read_text(encoding="utf-8")):
+            found[f"{file}:{line}: {text}"] = file if file in EXEMPT else f"{file}::{test}"
+    return found
 
 
-@pytest.mark.parametrize("file", [file for file, found in FOUND.items() if found])
-def test_sentences_are_approved_texts(file: str) -> None:
-    left = [
-        f"{file}:{line}: {text}"
-        for test, line, text in FOUND[file]
-        if file not in EXEMPT and f"{file}::{test}" not in EXEMPT
-    ]
+def test_sentences_are_approved_texts() -> None:
+    left = [place for place, key in compared().items() if key not in EXEMPT]
     assert not left, "\n".join(["use is_approved or has_approved (tests/approved.py):", *left])
 
 
 def test_every_exemption_is_needed() -> None:
-    needed = {key for file, found in FOUND.items() for test, *_ in found for key in (file, f"{file}::{test}")}
-    assert set(EXEMPT) <= needed
+    assert set(EXEMPT) <= set(compared().values())
 
 
 @pytest.mark.parametrize(
