@@ -21,10 +21,13 @@ SPACE = Space(
 
 
 def one_way(scenario: Scenario, catalog: Catalog) -> Space:
-    """The boards and servers of the usual space, joined and spared as the scenario asks."""
+    """The boards and servers of the usual space, shared, joined and spared as the scenario asks."""
     own = asked(scenario)
     return replace(
-        default_space(scenario, catalog), links=(own.link_gbit_s,), host_failures=(own.host_failures,)
+        default_space(scenario, catalog),
+        sharing=("as asked",),
+        links=(own.link_gbit_s,),
+        host_failures=(own.host_failures,),
     )
 
 

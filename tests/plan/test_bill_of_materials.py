@@ -216,7 +216,7 @@ def check_bill(plan: Plan) -> None:
     assert found["management-hosts"].status == ("bought" if given.management_hosts else "there")
 
 
-@settings(max_examples=examples(30, few=8))
+@settings(max_examples=examples(30, few=5))
 @given(scenario_data())
 def test_the_bill_of_any_scenario(data: dict[str, Any]) -> None:
     try:

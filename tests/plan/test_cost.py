@@ -565,7 +565,7 @@ def check_costs(plan: Plan) -> None:
         assert plan.lines[f"groups.{group.id}.cost"].value == group.total
 
 
-@settings(max_examples=examples(60, few=15), phases=[p for p in Phase if p is not Phase.explain])
+@settings(max_examples=examples(60, few=8), phases=[p for p in Phase if p is not Phase.explain])
 @given(scenario_data())
 def test_the_breakdowns_of_any_scenario_sum_to_its_totals(data: dict[str, Any]) -> None:
     try:
@@ -602,7 +602,7 @@ DEARER = {
 """Inputs that only add, each with the most that it may be, or what to add."""
 
 
-@settings(max_examples=examples(25, few=8))
+@settings(max_examples=examples(25, few=5))
 @given(scenario_data(), st.sampled_from(sorted(DEARER)))
 def test_more_of_an_input_never_costs_less(data: dict[str, Any], path: str) -> None:
     scenario = from_dict(data)
@@ -626,7 +626,7 @@ def test_more_of_an_input_never_costs_less(data: dict[str, Any], path: str) -> N
     assert costs_of(dearer).net_present >= costs_of(plan).net_present * (1 - 1e-12) - 1e-6
 
 
-@settings(max_examples=examples(25, few=8))
+@settings(max_examples=examples(25, few=5))
 @given(scenario_data(), st.data())
 def test_a_higher_price_never_costs_less_and_a_discount_never_more(
     data: dict[str, Any], picks: st.DataObject

@@ -466,7 +466,7 @@ def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, A
     assert own == plan.lines["demand.groups_gpus"].value
 
 
-@settings(max_examples=examples(40, few=10))
+@settings(max_examples=examples(40, few=6))
 @given(scenario_data(), st.integers(0, 3))
 def test_other_failures_to_tolerate_are_planned_as_if_from_the_start(
     data: dict[str, Any], failures: int
@@ -500,7 +500,7 @@ def test_the_examples_are_consistent(example: Plan) -> None:
     check_messages(example)
 
 
-@settings(max_examples=examples(40, few=10))
+@settings(max_examples=examples(40, few=6))
 @given(scenario_data())
 def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
     data.pop("demand", None)

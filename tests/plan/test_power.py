@@ -209,7 +209,7 @@ def check_power(plan: Plan) -> None:
     assert paid == pytest.approx(power.energy_kwh * price.value)
 
 
-@settings(max_examples=examples(40, few=10))
+@settings(max_examples=examples(40, few=5))
 @given(scenario_data())
 def test_the_power_of_any_scenario(data: dict[str, Any]) -> None:
     try:

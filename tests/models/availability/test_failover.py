@@ -188,7 +188,7 @@ def test_where_restarting_does_not_do_others_move() -> None:
 
 def test_all_failures_against_placing_everything_again_by_brute_force() -> None:
     partly = 0
-    for rng in cases(5, 250, few=50):
+    for rng in cases(5, 250, few=40):
         gpus = rng.randint(1, 4)
         requests = random_requests(rng, gpus, most=6, shares=rng.choice([1, 1, 2]), kinds="wwee")
         thrown = scattered(rng, requests, fewest_hosts(requests, gpus) + rng.randint(0, 1), gpus)
@@ -385,7 +385,7 @@ def test_cpu_and_memory_are_respected_in_a_restart() -> None:
 
 def test_the_survey_says_what_each_failure_does() -> None:
     moved = unplaced = 0
-    for rng in cases(41, 400, few=60):
+    for rng in cases(41, 400, few=40):
         gpus = rng.randint(1, 5)
         requests = random_requests(rng, gpus, most=9, shares=rng.choice([1, 1, 3]), kinds="wweesm")
         if rng.random() < 0.5:
@@ -442,7 +442,9 @@ def test_the_mix_of_which_28_gpus_do_not_survive_a_failure() -> None:
     assert all(loss.unplaced for loss in survey)
 
 
-@pytest.mark.parametrize(("scale", "hosts"), [(1.1, 9000), (0.0069, 50)])
+@pytest.mark.parametrize(
+    ("scale", "hosts"), [pytest.param(1.1, 9000, marks=pytest.mark.nightly), (0.0069, 50)]
+)
 def test_large_surveys_look_at_every_host(scale: float, hosts: int) -> None:
     requests = large_mix(scale)
     layout, rooms = placed_with(requests, 8, 1)

@@ -105,7 +105,15 @@ def test_closed_groups_person_by_person() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "p"), [(1, 0.3), (40, 0.05), (40, 0.9), (500, 0.5), (100_000, 0.3), (100_000, 1e-5)]
+    ("n", "p"),
+    [
+        (1, 0.3),
+        (40, 0.05),
+        (40, 0.9),
+        (500, 0.5),
+        (100_000, 1e-5),
+        pytest.param(100_000, 0.3, marks=pytest.mark.nightly),
+    ],
 )
 def test_one_class_is_binomial(n: int, p: float) -> None:
     short = wanted_more(n, [n], [p], [1])
@@ -266,7 +274,16 @@ def test_closed_chances_are_chances_in_order(group: list[tuple[int, float, int]]
     assert (blocked <= waits + 1e-9).all()
 
 
-@pytest.mark.parametrize("times", [0.0001, 0.5, 0.99, 1, 1.5])
+@pytest.mark.parametrize(
+    "times",
+    [
+        0.0001,
+        0.5,
+        pytest.param(0.99, marks=pytest.mark.nightly),
+        pytest.param(1, marks=pytest.mark.nightly),
+        1.5,
+    ],
+)
 def test_closed_groups_of_a_hundred_thousand(times: float) -> None:
     group = {"people": [100_000, 20_000], "shares": [0.3, 0.9], "sizes": [1, 8]}
     mean = 174_000

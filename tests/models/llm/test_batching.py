@@ -7,6 +7,7 @@ from collections import deque
 
 import numpy as np
 import pytest
+from random_cases import examples
 
 from gpuplan.models.llm.batching import arrivals, play, simulate
 from gpuplan.models.llm.traffic import Floats, Pace, Traffic, pace_of
@@ -209,11 +210,11 @@ def test_the_same_seed_gives_the_same_and_another_one_another() -> None:
 def test_intervals_hold_what_a_long_run_finds() -> None:
     traffic = Traffic(300, 40, 1, 1)
     long = simulate(linear(), traffic, rates_per_second=[5], count=200_000, seed=99).mean_s.value
-    held = 0
-    for seed in range(20):
+    held, seeds = 0, examples(20, few=8)
+    for seed in range(seeds):
         found = simulate(linear(), traffic, rates_per_second=[5], count=8_000, seed=seed).mean_s
         held += abs(found.value - long) <= (found.half_width or 0)
-    assert held >= 16
+    assert held >= 0.8 * seeds
 
 
 def test_bad_input_is_refused_by_its_name() -> None:
