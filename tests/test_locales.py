@@ -8,7 +8,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from summaries import brief_document
+from summaries import brief_document, document_of_one_design
 from workbooks import content
 
 from gpuplan.app.typed import as_typed
@@ -143,7 +143,7 @@ def test_money_has_its_currency_where_the_locale_has_it(locale: str | None, whol
 
 def test_the_paper_is_that_of_the_locale_unless_it_is_chosen(catalog: Catalog) -> None:
     def paper(**chosen: str) -> str:
-        return brief_document(
+        return document_of_one_design(
             make_plan(replace(load_scenario("starter"), format=Format(**chosen)), catalog)
         ).paper
 

@@ -168,7 +168,9 @@ def test_each_daily_part_has_a_budget_and_make_runs_it() -> None:
 def test_tests_in_the_browser_are_where_their_part_looks() -> None:
     folder = parts.PARTS["browser"].arguments[-1]
     mark = "mark." + "browser"
-    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if mark in path.read_text(encoding="utf-8")]
+    marked = [
+        path for path in (ROOT / "tests").rglob("test_*.py") if mark in path.read_text(encoding="utf-8")
+    ]
     assert marked and all(path.is_relative_to(ROOT / folder) for path in marked)
 
 

@@ -246,7 +246,7 @@ def test_a_damaged_design_costs_that_design_only(catalog: Catalog) -> None:
     before = load_scenario("starter").name
     memory, designs = through_the_browser(book)
     for of in (memory["design"], memory["past"][1], memory["future"][0], memory["kept"][0][1]):
-        for fragment in damaged(designs[of]):
+        for fragment in of_the_day(list(damaged(designs[of])), few=4):
             again = resumed(catalog, memory, designs | {of: fragment}, book.fragment())
             assert again.scenario == book.scenario
             assert again.notice in (("", ""), DAMAGED)

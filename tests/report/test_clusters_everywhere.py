@@ -8,7 +8,7 @@ import zipfile
 
 import openpyxl
 import pytest
-from summaries import brief_document, summary_of
+from summaries import document_of_one_design, summary_of
 from workbooks import content
 
 from gpuplan import Plan, make_plan
@@ -73,7 +73,7 @@ def test_every_text_has_the_same_hosts(large: Plan) -> None:
     }
     assert large.costs is not None
     allowed = known | others | {*large.costs.hosts}
-    document = brief_document(large)
+    document = document_of_one_design(large)
     for text in (
         plan_text(large),
         cost_text(large),

@@ -12,6 +12,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from random_cases import of_the_day
 from summaries import brief_document, summary_of
 from workbooks import content
 
@@ -56,7 +57,8 @@ def packed(content: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["groups", "postures", "prices", "materials", "cost_by_group", "cost_by_year"]
+    "name",
+    of_the_day(["groups", "postures", "prices", "materials", "cost_by_group", "cost_by_year"], few=3),
 )
 def test_a_column_more_is_found_everywhere(
     name: str, plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
