@@ -106,8 +106,9 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self.add_class("gp-app")
         if not whole:
             self.add_class("gp-one-step")
-        self._acting = self._due = False
-        """Whether an event is carried out, after which all of it is drawn at once; and whether there is something to draw."""
+        self._receiving = self._acting = self._due = False
+        """Whether an event was received, after which the page is told; is carried out, after which all of it is drawn at once; and
+        whether there is something to draw."""
         workbook.observe(self._changed, ["revision", "step", "drawer"])
         self._draw()
 
@@ -137,7 +138,8 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._due = True
         if not self._acting:
             self._draw()
-            self._tell({"type": "shown"} | self._state())
+            if not self._receiving:
+                self._tell({"type": "shown"} | self._state())
 
     def _draw(self) -> None:
         """Send what changed, in the locale of the design."""
@@ -198,8 +200,10 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         number = content.get("number")
         if number in (None, self._taken + 1):
             self._taken = number or self._taken
+            self._receiving = True
             with speaking(locale_of(self.workbook.seen)):
                 guarded(self.workbook, log.exception, self._act, (kind, content))
+            self._receiving = False
         if number is None:
             self._tell({"type": "shown"} | self._state())
         else:
