@@ -106,11 +106,13 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self.add_class("gp-app")
         if not whole:
             self.add_class("gp-one-step")
-        self._receiving = self._acting = self._due = False
-        """Whether an event was received, after which the page is told; is carried out, after which all of it is drawn at once; and
-        whether there is something to draw."""
+        self._acting = self._due = False
+        """Whether an event is carried out, after which all of it is drawn at once; and whether there is something to draw."""
+        self._confirms = True
+        """Whether the page is told of a change by the word that its event was taken."""
         workbook.observe(self._changed, ["revision", "step", "drawer"])
         self._draw()
+        self._confirms = False
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """With the answer as a card for pages that no widget lives on."""
@@ -138,14 +140,14 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._due = True
         if not self._acting:
             self._draw()
-            if not self._receiving:
-                self._tell({"type": "shown"} | self._state())
 
     def _draw(self) -> None:
         """Send what changed, in the locale of the design."""
         self._due = False
         with speaking(locale_of(self.workbook.seen)):
             self._send_changes()
+        if not self._confirms:
+            self._tell({"type": "shown"} | self._state())
 
     def _send_changes(self) -> None:
         """Send what changed: the frame, and the cards of the tab on the screen."""
@@ -200,13 +202,11 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         number = content.get("number")
         if number in (None, self._taken + 1):
             self._taken = number or self._taken
-            self._receiving = True
+            self._confirms = number is not None
             with speaking(locale_of(self.workbook.seen)):
                 guarded(self.workbook, log.exception, self._act, (kind, content))
-            self._receiving = False
-        if number is None:
-            self._tell({"type": "shown"} | self._state())
-        else:
+            self._confirms = False
+        if number is not None:
             self._confirm()
         collect_later()
 
