@@ -153,8 +153,9 @@ def test_a_page_that_vanishes_frees_its_session_and_a_silent_one_keeps_it(server
         while b"here" not in await said(line):
             pass
         line.protocol.stream.close()  # no farewell
-        running.wait_gone(lambda: gone.ask(f"gpuplan/session/{gone.kernel}")[0] == 404)
+        running.wait_gone(lambda: len(running.kernels()) == 2)
         assert len(running.wait_kernels(2)) == 2
+        assert gone.ask(f"gpuplan/session/{gone.kernel}")[0] == 404
         assert json.loads(asleep.ask(f"gpuplan/session/{asleep.kernel}")[1])["alive"] is True
 
     visit(main())
