@@ -48,6 +48,8 @@ class Part:
     name: str
     arguments: tuple[str, ...]
     most_workers: int = 2
+    waits: bool = False
+    """Whether its tests wait for other programs, so that one more worker than processors has something to do."""
     in_chromium: bool = False
     shuffled: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +65,7 @@ PARTS = {
     part.name: part
     for part in (
         Part("unit", UNIT, most_workers=8),
-        Part("browser", ("-m", "browser", "--dist=worksteal", "tests/app"), in_chromium=True),
+        Part("browser", ("-m", "browser", "--dist=worksteal", "tests/app"), waits=True, in_chromium=True),
         Part("chapters", (*NOTEBOOKS, "notebooks"), shuffled=False),
         Part("cases", UNIT, most_workers=8, environment={"GPUPLAN_NIGHTLY": "1"}),
         Part("quick", ("-m", "not slow", "--dist=worksteal", *QUICK)),
@@ -145,7 +147,7 @@ def run(part: Part, folder: Path, shuffle: int | None = None, more_workers: int 
     report = folder / f"{part.name}.xml"
     command = [
         *(sys.executable, "-m", "pytest", *part.arguments),
-        f"--numprocesses={min(cores(), part.most_workers) + more_workers}",
+        f"--numprocesses={min(cores(), part.most_workers) + part.waits + more_workers}",
         *(f"--basetemp={folder / part.name}", f"--junitxml={report}", "--override-ini=junit_family=xunit1"),
         *([f"--shuffle={shuffle}"] if shuffle is not None and part.shuffled else []),
     ]

@@ -58,9 +58,19 @@ def to_win(page: Any) -> Any:
     return page.locator("[data-at^='look-other,']")
 
 
-def test_exploring_marks_the_winner_and_its_design_can_be_used(compare: Callable[[str], Any]) -> None:
+def test_exploring_marks_the_winner_says_what_another_takes_and_its_design_can_be_used(
+    compare: Callable[[str], Any],
+) -> None:
     page = compare("current")
     winner = explored(page)
+    page.locator(".gp-chart svg text", has_text="recommended").first.wait_for()
+    page.locator("tr.gp-row-now").locator(to_win(page)).click()
+    focused(page, "look-other")
+    have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()
+    at(page, "explore-frontier").click()
+    rows(page, "explore-frontier").filter(has=page.locator(".gp-tag.gp-good")).wait_for()
+    at(page, "explore-rejected").click()
+    rows(page, "explore-rejected").first.wait_for()
     name = winner.locator("td").first.evaluate("(cell) => cell.firstChild.textContent").strip()
     have(page, ".gp-card", "explore-go").locator(
         ".gp-said", has_text=re.compile(r"USD\s.*\d")
@@ -71,25 +81,12 @@ def test_exploring_marks_the_winner_and_its_design_can_be_used(compare: Callable
     assert re.search(r"\d", second.locator(".gp-why-not").inner_text()), "how much more it costs"
     winner.locator("[data-at^=use-option]").press("Enter")
     page.locator(".gp-notice.gp-note", has_text=name).wait_for()
-    page.locator("tr.gp-row-now", has=page.locator(".gp-tag.gp-good")).wait_for()
+    page.locator("tr.gp-row-now", has=page.locator(".gp-tag.gp-good")).first.wait_for()
     focused(page, "explore-go")
     wait_other(page, COST, before)
     at(page, "undo").click()
-    page.locator("tr.gp-row-now", has_not=page.locator(".gp-tag.gp-good")).wait_for()
+    page.locator("tr.gp-row-now", has_not=page.locator(".gp-tag.gp-good")).first.wait_for()
     assert figure(page, COST).locator("b").inner_text() == before
-
-
-def test_what_would_make_another_design_win_and_the_frontier(compare: Callable[[str], Any]) -> None:
-    page = compare("current")
-    explored(page)
-    page.locator(".gp-chart svg text", has_text="recommended").first.wait_for()
-    page.locator("tr.gp-row-now").locator(to_win(page)).click()
-    focused(page, "look-other")
-    have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()
-    at(page, "explore-frontier").click()
-    rows(page, "explore-frontier").filter(has=page.locator(".gp-tag.gp-good")).wait_for()
-    at(page, "explore-rejected").click()
-    rows(page, "explore-rejected").first.wait_for()
 
 
 def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str], Any]) -> None:
@@ -162,7 +159,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:
     opened = audited(theme, width)
-    page = opened.step("current", "compare")
+    page = opened.step("starter", "compare")
     faults = []
     page.locator("[data-at^=try-]").first.wait_for()
     faults += opened.faults()

@@ -32,7 +32,7 @@ def enter(page: Any, step: str, tab: str) -> None:
     caught_up(page)
 
 
-@pytest.mark.parametrize("example", of_the_day(EXAMPLES, 2))
+@pytest.mark.parametrize("example", of_the_day(EXAMPLES, 1))
 def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_two(
     visit: Any, example: str
 ) -> None:

@@ -31,6 +31,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from browsing import enter, take, wait_figure
 from programs import needed
+from random_cases import examples
 from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
@@ -45,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ONE, TWO = "/services/gpuplan-1/", "/services/gpuplan-2/"
 FILES_MORE = 8
 """Files that a server may have open afterwards that it had not before."""
-SESSIONS = 24
+SESSIONS = examples(24, few=8)
 """Sessions that are opened and closed one after the other, half of them at each server: if each left a file open, it would show."""
 
 CONFIG = """
