@@ -59,7 +59,7 @@ def test_nothing_scrolls_sideways_and_every_figure_is_drawn(opened: Any) -> None
     assert opened.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
 
 
-@pytest.mark.parametrize(("paper", "width_mm"), [("A4", 210), ("Letter", 215.9)])
+@pytest.mark.parametrize(("paper", "width_mm"), of_the_day([("A4", 210), ("Letter", 215.9)], 1))
 def test_paper_holds_every_table_and_figure(opened: Any, paper: str, width_mm: float) -> None:
     from pypdf import PdfReader
 

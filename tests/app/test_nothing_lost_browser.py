@@ -33,6 +33,21 @@ NAME = "document.querySelector('.gp-name')?.value"
 QUIET = "document.querySelector('.gp-notice').hidden"
 
 
+GARBAGE = (
+    "",
+    "7",
+    "null",
+    "{",
+    '"x"',
+    "[[]]",
+    "[null]",
+    '{"past":7,"design":[]}',
+    '[{"type":"set"}]',
+    "\u0000",
+)
+"""What a tab may find in its storage."""
+
+
 def value(path: str) -> str:
     """JavaScript: what the field on the screen shows."""
     return f"document.querySelector('[data-at=\"{path}\"]')?.value"
@@ -382,18 +397,7 @@ def test_a_memory_that_is_damaged_says_at_most_a_sentence(app: Any, page: Callab
     visit = page()
     shown = opened(visit, app.url)
     next_address(shown, "")  # what is damaged is taken from there
-    for garbage in (
-        "",
-        "7",
-        "null",
-        "{",
-        '"x"',
-        "[[]]",
-        "[null]",
-        '{"past":7,"design":[]}',
-        '[{"type":"set"}]',
-        "\u0000",
-    ):
+    for garbage in of_the_day(GARBAGE, 4):
         open_workload(shown, "data-scientists")
         is_value(shown, PEOPLE, "32")
         shown.evaluate(
