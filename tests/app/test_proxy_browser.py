@@ -31,16 +31,16 @@ PREFIX = "/gpuplan/"
 NGINX = """
 daemon off;
 master_process off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
+pid "{folder}/nginx.pid";
+error_log "{folder}/error.log";
 events {{ worker_connections 512; }}
 http {{
   access_log off;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
+  client_body_temp_path "{folder}/body";
+  proxy_temp_path "{folder}/proxy";
+  fastcgi_temp_path "{folder}/fastcgi";
+  uwsgi_temp_path "{folder}/uwsgi";
+  scgi_temp_path "{folder}/scgi";
   map $http_upgrade $connection_upgrade {{ default upgrade; "" close; }}
   server {{
     listen 127.0.0.1:{port};
@@ -78,6 +78,7 @@ def site(server: Callable[..., Any], nginx: str, tmp_path_factory: pytest.TempPa
         return process.poll() is not None
 
     soon(answers, "nginx did not start")
+    assert process.poll() is None, log.read_text()
     yield dataclasses.replace(running, url=f"http://127.0.0.1:{port}{PREFIX}")
     process.terminate()
     process.wait(LIMIT_S)
