@@ -35,7 +35,7 @@ def until(page: Any, expression: str, wanted: Any = True, limit_s: float = LIMIT
     end = time.monotonic() + limit_s
     while (now := says(page, expression)) != wanted:
         assert time.monotonic() < end, f"{expression} gives {now}, not {wanted}"
-        page.wait_for_timeout(20)
+        page.wait_for_timeout(50)
 
 
 def caught_up(page: Any) -> None:
