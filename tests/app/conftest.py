@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browsing import go, take, violations
+from processes import children_of, command_of, descendants
 from programs import chromium, missing, needed
 from waiting import LIMIT_S, soon
 
@@ -147,17 +148,6 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stay)
 
 
-def children_of(parent: int) -> list[int]:
-    """Process ids of the children of a process that run (Linux)."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, whose = status.read_text().rpartition(")")[2].split()[:2]
-            if int(whose) == parent and state != "Z":
-                found.append(int(status.parent.name))
-    return found
-
-
 SERVERS: list[Server] = []
 """The servers that run."""
 VISITS: list[Visit] = []
@@ -251,11 +241,7 @@ class Server:
 
     def nurseries(self) -> list[int]:
         """Process ids of what forks its kernels (Linux)."""
-        return [
-            pid
-            for pid in children_of(self.process.pid)
-            if b"gpuplan.app.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
+        return [pid for pid in children_of(self.process.pid) if "gpuplan.app.forking" in command_of(pid)]
 
     def kernels(self) -> list[int]:
         """Process ids of its kernels (Linux), forked or not."""
@@ -270,6 +256,23 @@ class Server:
             time.sleep(0.1)
             seen.append(sorted(self.kernels()))
         return self.kernels()
+
+    @contextlib.contextmanager
+    def halted(self, command: str) -> Iterator[None]:
+        """Inside the block the command of gpuplan that a session runs in the background goes no further: it does not end by itself."""
+
+        def at_work() -> int | None:
+            wanted = ["-m", "gpuplan.cli", command]
+            return next(
+                (pid for pid in descendants(self.process.pid) if command_of(pid)[1:4] == wanted), None
+            )
+
+        pid = soon(at_work, f"no {command} is at work", pause_s=0)
+        assert pid
+        os.kill(pid, signal.SIGSTOP)
+        yield
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Stop it; its exit code."""

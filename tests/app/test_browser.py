@@ -807,7 +807,7 @@ def read(audit: Any, rows: int) -> None:
     said.first.wait_for(timeout=1000 * LONG_S)
 
 
-def test_the_page_goes_on_while_hosts_are_simulated(visit: Any) -> None:
+def test_the_page_goes_on_while_hosts_are_simulated(app: Any, visit: Any) -> None:
     page = visit.step("starter", "demand")
     open_tab(page, "simulate")
     simulated = simulation(page)
@@ -819,7 +819,8 @@ def test_the_page_goes_on_while_hosts_are_simulated(visit: Any) -> None:
     simulated.locator(".gp-old").wait_for()  # it was another design
     at(page, "run-when").select_option("week")
     at(page, "simulate-go").click()
-    focused(page, "simulate-stop")
+    with app.halted("demand"):
+        focused(page, "simulate-stop")
     at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
     focused(page, "simulate-go")
     assert simulated.locator(".gp-old").count() == 0
@@ -829,13 +830,14 @@ def test_the_page_goes_on_while_hosts_are_simulated(visit: Any) -> None:
     assert simulated.locator("tr", has_text="Data scientists").count() == 1
 
 
-def test_a_simulation_can_be_stopped(visit: Any) -> None:
+def test_a_simulation_can_be_stopped(app: Any, visit: Any) -> None:
     page = visit.step("enterprise", "demand")
     open_tab(page, "simulate")
     at(page, "simulate-go").click()
-    simulation(page).get_by_role("progressbar").wait_for()
-    at(page, "simulate-stop").click()
-    at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
+    with app.halted("demand"):
+        simulation(page).get_by_role("progressbar").wait_for()
+        at(page, "simulate-stop").click()
+        at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
     assert simulation(page).get_by_role("progressbar").count() == 0
 
 

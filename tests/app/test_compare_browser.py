@@ -89,18 +89,19 @@ def test_exploring_marks_the_winner_says_what_another_takes_and_its_design_can_b
     assert figure(page, COST).locator("b").inner_text() == before
 
 
-def test_exploring_is_stopped_and_leaves_the_design_alone(compare: Callable[[str], Any]) -> None:
+def test_exploring_is_stopped_and_leaves_the_design_alone(app: Any, compare: Callable[[str], Any]) -> None:
     page = compare("starter")
     before = figure(page, COST).inner_text()
     open_tab(page, "explore")
     at(page, "explore-go").click()
-    page.get_by_role("progressbar").wait_for()
-    open_tab(page, "designs")
-    at(page, "keep").click()  # the page goes on meanwhile
-    page.locator("[data-at^=forget-kept]").wait_for()
-    open_tab(page, "explore")
-    at(page, "explore-stop").click()
-    at(page, "explore-go").wait_for()
+    with app.halted("explore"):
+        page.get_by_role("progressbar").wait_for()
+        open_tab(page, "designs")
+        at(page, "keep").click()  # the page goes on meanwhile
+        page.locator("[data-at^=forget-kept]").wait_for()
+        open_tab(page, "explore")
+        at(page, "explore-stop").click()
+        at(page, "explore-go").wait_for()
     caught_up(page)
     assert page.get_by_role("progressbar").count() == 0
     assert page.locator(".gp-tag.gp-good").count() == 0

@@ -30,6 +30,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from browsing import enter, take, wait_figure
+from processes import command_of, descendants, variables_of
 from programs import needed
 from random_cases import examples
 from waiting import LIMIT_S, soon
@@ -73,34 +74,6 @@ c.JupyterHub.spawner_class = "simple"
 c.SimpleLocalProcessSpawner.home_dir_template = temporary + "/{username}"
 c.Spawner.environment = {"TMPDIR": temporary, "JUPYTERHUB_ACTIVITY_INTERVAL": "1"}
 """
-
-
-def descendants(parent: int) -> list[int]:
-    """Processes that a process has started, and those that these have, and so on, without those that have ended."""
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, whose = status.read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                parents[int(status.parent.name)] = int(whose)
-    found = [parent]
-    for each in found:
-        found += [pid for pid, whose in parents.items() if whose == each]
-    return found[1:]
-
-
-def command_of(pid: int) -> list[str]:
-    """Command of a process; empty if it has ended."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    return []
-
-
-def variables_of(pid: int) -> list[str]:
-    """Variables that a process was started with; empty if it has ended."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
-    return []
 
 
 @dataclass
