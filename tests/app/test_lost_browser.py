@@ -22,6 +22,7 @@ from gpuplan.app.state import Workbook
 
 pytestmark = pytest.mark.browser
 
+GIVEN_UP = "widget model not found"
 PRICE = "prices.vcf-core-year"
 
 
@@ -229,6 +230,30 @@ def test_kernel_and_server_can_die_and_the_design_is_there_again(
     go(shown, "usecases")
     assert reveal(shown, "groups.data-scientists.people").input_value() == "64"
     assert reveal(shown, "demand.stated_gpus").input_value() == ""
+
+
+SLOW = """if (!sessionStorage.getItem("loads")) {
+  const after = window.setTimeout;
+  window.setTimeout = (act, ms, ...rest) => after(act, ms === 100 ? 10000 : ms, ...rest);
+}
+sessionStorage.setItem("loads", `${Number(sessionStorage.getItem("loads")) + 1}`);"""
+"""The first time that a tab loads a page it is so busy that ipywidgets, which looks for a widget each 100 ms, looks once in 2 s."""
+
+
+def test_a_page_that_was_too_busy_to_find_its_widgets_is_loaded_again(
+    app: Any, page: Callable[..., Any]
+) -> None:
+    visit = page()
+    visit.context.add_init_script(SLOW)
+    visit.start(app.url)
+    assert [line for line in visit.console if GIVEN_UP in line], (
+        "ipywidgets has changed: is loadAgain still needed?"
+    )
+    assert visit.page.evaluate("sessionStorage.getItem('loads')") == "2"
+    take(visit.page, "enterprise")
+    wait_figure(visit.page, "totals.hosts", "8")
+    assert visit.page.evaluate("history.state.gpuplanLoads") == 1
+    assert visit.errors == []
 
 
 def test_the_network_can_go_and_come_back(

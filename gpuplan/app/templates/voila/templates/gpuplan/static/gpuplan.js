@@ -62,11 +62,28 @@
     if (!loading) return;
     const cells = document.getElementById("rendered_cells");
     const ready = () => cells.querySelector(".jupyter-widgets, .jp-RenderedText, .jp-RenderedHTMLCommon, .jp-RenderedMarkdown");
-    const done = () => { observer.disconnect(); clearTimeout(timer); loading.remove(); };
-    const observer = new MutationObserver(() => { if (ready()) done(); });
+    const done = () => { clearTimeout(timer); loading.remove(); };
+    const look = () => {
+      if (ready()) done();
+      const tried = cells.querySelector(".jupyter-widgets") && !cells.textContent.includes("Loading widget...");
+      if (!tried) return;
+      observer.disconnect();
+      loadAgain(cells.textContent);
+    };
+    const observer = new MutationObserver(look);
     const timer = setTimeout(done, 30000);
     observer.observe(cells, { childList: true, subtree: true });
-    if (ready()) done();
+    look();
+  }
+
+  // ipywidgets waits two seconds for a widget and then gives it up without another look, although it may have come in the last tenth
+  // of a second, or while the browser was busy. Such a page stays empty, so it is loaded again: what was done is kept, see below.
+  const GIVEN_UP = "Error displaying widget: model not found", LOADS = 5;
+  function loadAgain(text) {
+    const loads = history.state?.gpuplanLoads ?? 1, given = text.includes(GIVEN_UP);
+    if (given ? loads >= LOADS : loads === 1) return;
+    history.replaceState({ ...history.state, gpuplanLoads: given ? loads + 1 : 1 }, "");
+    if (given) location.reload();
   }
   window.display_cells = window.voila_finish = () => {
     if (window.themeLoaded) reveal();
