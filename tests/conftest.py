@@ -23,6 +23,8 @@ settings.register_profile(
 )
 settings.load_profile("gpuplan")
 
+pytest_plugins = ["live_app"]
+
 EXAMPLES = ("starter", "enterprise", "current")
 
 

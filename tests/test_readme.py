@@ -26,7 +26,7 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         *("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md"),
-        *("tests/VALIDATION.md", "gpuplan/app/README.md"),
+        *("tests/VALIDATION.md", "gpuplan/app/README.md", "gpuplan/serve/README.md"),
     )
 }
 

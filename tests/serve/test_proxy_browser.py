@@ -20,8 +20,8 @@ from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
 
-from gpuplan.app.serve import server as serving
 from gpuplan.app.state import STEPS
+from gpuplan.serve import server as serving
 
 pytestmark = pytest.mark.browser
 
@@ -182,7 +182,7 @@ def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
 
 ROUTES = """
 import json
-from gpuplan.app.serve import server
+from gpuplan.serve import server
 
 def listen(made):
     groups = [rule.target.rules for rule in made.app.default_router.rules if hasattr(rule.target, "rules")]
@@ -224,7 +224,7 @@ def refuse_strangers(site: Any, kernel: str) -> None:
         text=True,
         check=True,
         timeout=2 * LIMIT_S,
-        env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[3])},
+        env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[2])},
     ).stdout
     for pattern in json.loads(printed):
         assert any(re.fullmatch(pattern, PREFIX + path) for path in answers), f"nobody asks {pattern}"

@@ -21,9 +21,9 @@ from jupyterhub.singleuser.extension import (
 from tornado.httpclient import AsyncHTTPClient
 from tornado.log import app_log
 
-from gpuplan.app.serve.logs import LOG
-from gpuplan.app.serve.pages import Answering
-from gpuplan.app.serve.sessions import Kernels, now
+from gpuplan.serve.logs import LOG
+from gpuplan.serve.pages import Answering
+from gpuplan.serve.sessions import Kernels, now
 
 SIGN_IN = "sign-in"
 ACTIVITY_S = 300

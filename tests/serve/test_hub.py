@@ -36,13 +36,13 @@ from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
 
-from gpuplan.app.forking import SECRETS
-from gpuplan.app.serve import HEALTH
-from gpuplan.app.serve.channels import PROTOCOL
+from gpuplan.serve.channels import PROTOCOL
+from gpuplan.serve.forking import SECRETS
+from gpuplan.serve.server import HEALTH
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 ONE, TWO = "/services/gpuplan-1/", "/services/gpuplan-2/"
 FILES_MORE = 8
 """Files that a server may have open afterwards that it had not before."""
@@ -121,7 +121,7 @@ class Hub:
 
     def forked(self, pid: int) -> list[int]:
         """Processes of a service: what forks, and the sessions, warm ones among them, each with its process for long work."""
-        return [each for each in descendants(pid) if "gpuplan.app.forking" in command_of(each)]
+        return [each for each in descendants(pid) if "gpuplan.serve.forking" in command_of(each)]
 
 
 @pytest.fixture(scope="module")

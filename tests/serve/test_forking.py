@@ -21,8 +21,8 @@ from jupyter_client import BlockingKernelClient, KernelManager
 from jupyter_client.connect import write_connection_file
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from gpuplan.app import forking
-from gpuplan.app.forking import MOST_DATA, ForkedKernel, Kernel, Nursery
+from gpuplan.serve import forking
+from gpuplan.serve.forking import MOST_DATA, ForkedKernel, Kernel, Nursery
 
 pytestmark = pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
 
@@ -193,7 +193,7 @@ def test_no_session_outlives_a_server_that_is_killed(
     code = (
         "import os, pathlib, sys, time\n"
         "from jupyter_client.connect import write_connection_file\n"
-        "from gpuplan.app.forking import Nursery\n"
+        "from gpuplan.serve.forking import Nursery\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         "path, _ = write_connection_file(str(folder / 'k.json'))\n"
         "nursery = Nursery(folder)\n"
@@ -239,7 +239,7 @@ def test_without_forks_there_is_none_and_an_ordinary_kernel_starts(
 def test_nothing_is_forked_beside_a_thread() -> None:
     code = (
         "import threading, time, socket\n"
-        "from gpuplan.app import forking\n"
+        "from gpuplan.serve import forking\n"
         "forking._preload = lambda: threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
         "ours, theirs = socket.socketpair()\n"
         "forking.main(theirs, 0)"
@@ -261,7 +261,7 @@ def test_a_session_that_writes_its_file_again_does_not_disturb_its_start(tmp_pat
 
 def test_what_builds_parsers_for_seconds_is_not_loaded() -> None:
     """Half of the time of a start; in a process of its own, as pytest's plugins load it here."""
-    code = "import sys, gpuplan.app.serve; sys.exit('lark' in sys.modules)"
+    code = "import sys, gpuplan.serve.server; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -21,9 +21,9 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from traitlets import Float, Int, Unicode
 
-from gpuplan.app.forking import SECRETS, Nursery
-from gpuplan.app.serve.logs import LOG
 from gpuplan.app.uploading import SCRATCH
+from gpuplan.serve.forking import SECRETS, Nursery
+from gpuplan.serve.logs import LOG
 
 SESSION_BYTES = 100_000_000
 """Memory that a session is counted with: twice what one takes that has seen every step, for what runs beside it."""

@@ -9,7 +9,7 @@ import sys
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gpuplan.app.serve import metrics
+from gpuplan.serve import metrics
 
 
 def found(*figures: tuple[str, str, float]) -> dict[tuple[str, str], float]:

@@ -15,7 +15,7 @@ from waiting import soon
 
 pytest.importorskip("voila")
 
-from gpuplan.app.serve import identity
+from gpuplan.serve import identity
 
 TOKEN = "token-of-the-team"
 

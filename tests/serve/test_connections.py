@@ -20,7 +20,7 @@ from tornado.ioloop import IOLoop
 from visiting import run
 from waiting import LIMIT_S
 
-from gpuplan.app.serve import connections
+from gpuplan.serve import connections
 
 
 class Slow(tornado.web.RequestHandler):

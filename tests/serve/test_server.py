@@ -22,11 +22,11 @@ from waiting import FOR_EVER_S, LIMIT_S, soon
 pytest.importorskip("voila")
 
 
-from gpuplan.app.serve import channels, sessions
-from gpuplan.app.serve import server as serving
-from gpuplan.app.serve.channels import PROTOCOL
-from gpuplan.app.serve.home import TEMPLATES
-from gpuplan.app.serve.options import Options
+from gpuplan.serve import channels, sessions
+from gpuplan.serve import server as serving
+from gpuplan.serve.channels import PROTOCOL
+from gpuplan.serve.home import TEMPLATES
+from gpuplan.serve.options import Options
 
 pytestmark = pytest.mark.browser
 
@@ -550,10 +550,10 @@ def test_kernel_gets_its_folder_interpreter_and_paths(
 def refusal(**arguments: Any) -> tuple[int, str, str]:
     """Exit code and output of a server that does not start."""
     code = (
-        "import sys\nfrom pathlib import PosixPath, WindowsPath\nfrom gpuplan.app.serve import serve\n"
+        "import sys\nfrom pathlib import PosixPath, WindowsPath\nfrom gpuplan.serve.server import serve\n"
         f"sys.exit(serve(**{arguments!r}))"
     )
-    root = str(Path(serving.__file__).parents[3])
+    root = str(Path(serving.__file__).parents[2])
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("voila")
 
-from gpuplan.app.serve.options import Options, Refused, find_notebook, is_loopback, listening, settled, url_of
+from gpuplan.serve.options import Options, Refused, find_notebook, is_loopback, listening, settled, url_of
 
 
 def test_loopback_names() -> None:

@@ -16,10 +16,10 @@ from tornado.iostream import StreamClosedError
 from voila.handler import BaseVoilaHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 
-from gpuplan.app.serve.identity import without_token
-from gpuplan.app.serve.logs import LOG, References
-from gpuplan.app.serve.metrics import metrics_text, open_files, private_bytes, refused
-from gpuplan.app.serve.sessions import Full, Kernels, Session, free_bytes
+from gpuplan.serve.identity import without_token
+from gpuplan.serve.logs import LOG, References
+from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
+from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
 
 AGAIN_S = 10
 """Time after which a page that found no room tries again."""

@@ -25,7 +25,7 @@ from tornado.httpclient import HTTPClientError
 from visiting import PROTOCOL, Visitor, message, run, said, visit
 from waiting import LIMIT_S
 
-from gpuplan.app.serve import channels
+from gpuplan.serve import channels
 
 TOKEN = "token-of-the-team"
 

@@ -47,15 +47,15 @@ from voila.static_file_handler import AllowListFileHandler, TemplateStaticFileHa
 from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
-from gpuplan.app.forking import FORKING, Kernel, Nursery
-from gpuplan.app.serve.channels import MOST_MESSAGE, PING_MS, ChannelsHandler
-from gpuplan.app.serve.connections import HttpServer, raise_file_limit
-from gpuplan.app.serve.home import TEMPLATES, environment, made_home, set_environment
-from gpuplan.app.serve.identity import TokenIdentity
-from gpuplan.app.serve.logs import LOG, LineHandler, log_output, start_log
-from gpuplan.app.serve.metrics import refused
-from gpuplan.app.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
-from gpuplan.app.serve.pages import (
+from gpuplan.serve.channels import MOST_MESSAGE, PING_MS, ChannelsHandler
+from gpuplan.serve.connections import HttpServer, raise_file_limit
+from gpuplan.serve.forking import FORKING, Kernel, Nursery
+from gpuplan.serve.home import TEMPLATES, environment, made_home, set_environment
+from gpuplan.serve.identity import TokenIdentity
+from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
+from gpuplan.serve.metrics import refused
+from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
+from gpuplan.serve.pages import (
     Answering,
     MetricsHandler,
     ModelHandler,
@@ -65,7 +65,7 @@ from gpuplan.app.serve.pages import (
     answering,
     log_request,
 )
-from gpuplan.app.serve.sessions import Kernels, NativeKernelSpecs, room
+from gpuplan.serve.sessions import Kernels, NativeKernelSpecs, room
 
 HEALTH = "voila/templates/gpuplan/static/health.txt"
 """Path of the health check, below the base URL: needs no token and takes no kernel."""
@@ -95,7 +95,7 @@ LONGEST_HOME = 38
 """A longer folder leaves no room for the names of the sockets in it: a system may take 103 bytes, of which they need 65."""
 
 STARTED = "The workbook could not be opened. Reload the page; if it happens again, tell your administrator."
-HERE_PACKAGE = "gpuplan.app.serve"
+HERE_PACKAGE = "gpuplan.serve"
 SWEEP_MS = 5_000
 """Time between two looks for sessions whose pages are gone. [ms]"""
 MOST_CONNECTIONS = 1_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpuplan.app.serve.options import HERE, Options
+from gpuplan.serve.options import HERE, Options
 
 TEMPLATES = HERE / "templates"
 """Goes to ``JUPYTER_PATH``: Voila finds ``voila/templates/gpuplan`` in it, in a wheel and in a checkout."""

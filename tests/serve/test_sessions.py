@@ -12,8 +12,8 @@ pytest.importorskip("voila")
 
 from visiting import run
 
-from gpuplan.app.serve import sessions
-from gpuplan.app.serve.sessions import Full, Kernels, Session
+from gpuplan.serve import sessions
+from gpuplan.serve.sessions import Full, Kernels, Session
 
 
 class Time:

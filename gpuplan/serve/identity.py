@@ -14,10 +14,10 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado.httputil import url_concat
 from voila.voila_identity_provider import VoilaLoginHandler
 
-from gpuplan.app.serve.connections import network_of
-from gpuplan.app.serve.logs import LOG
-from gpuplan.app.serve.metrics import refused
-from gpuplan.app.serve.sessions import now
+from gpuplan.serve.connections import network_of
+from gpuplan.serve.logs import LOG
+from gpuplan.serve.metrics import refused
+from gpuplan.serve.sessions import now
 
 SIGNED_IN_DAYS = 7
 """How long a browser stays signed in."""

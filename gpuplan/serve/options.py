@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import tornado.netutil
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
 

@@ -17,10 +17,10 @@ import tornado.web
 import tornado.websocket
 from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 
-from gpuplan.app.serve.logs import LOG, log_text
-from gpuplan.app.serve.metrics import CHANGES, refused
-from gpuplan.app.serve.pages import OwnSession
-from gpuplan.app.serve.sessions import Session, now
+from gpuplan.serve.logs import LOG, log_text
+from gpuplan.serve.metrics import CHANGES, refused
+from gpuplan.serve.pages import OwnSession
+from gpuplan.serve.sessions import Session, now
 
 PROTOCOL = "v1.kernel.websocket.jupyter.org"
 PING_MS = 30_000

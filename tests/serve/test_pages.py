@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from visiting import Visitor, message, said, visit
 from waiting import FOR_EVER_S
 
-from gpuplan.app.serve import pages, sessions
+from gpuplan.serve import pages, sessions
 
 TOKEN = "token-of-the-team"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}

@@ -19,7 +19,7 @@ import tornado.iostream
 from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, RequestStartLine, ResponseStartLine
 from tornado.ioloop import IOLoop
 
-from gpuplan.app.serve.logs import LOG
+from gpuplan.serve.logs import LOG
 
 WAIT_S = 20.0
 """How long a request may take to arrive, and how long a connection may wait for the next one."""

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("voila")
 
-from gpuplan.app.serve.home import environment, made_home, set_environment
-from gpuplan.app.serve.options import Options
+from gpuplan.serve.home import environment, made_home, set_environment
+from gpuplan.serve.options import Options
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no folder that is in use is removed there")

@@ -25,12 +25,8 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-# jsonschema, which Jupyter loads, builds a parser for addresses in any alphabet: half of the time that the server and the
-# process here took to start, and nothing in them has such an address. What is None here counts as not installed.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-from jupyter_client.provisioning.local_provisioner import LocalProvisioner  # noqa: E402
-from jupyter_server.services.kernels.kernelmanager import ServerKernelManager  # noqa: E402
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
 FORKING = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """Whether sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""

@@ -11,7 +11,7 @@ import sys
 import pytest
 from approved import has_approved
 
-from gpuplan.app.serve import logs
+from gpuplan.serve import logs
 
 
 class Clock:
