@@ -20,7 +20,6 @@ OWN = "text that the test put in"
 TOOLS = "what the tools of these tests print"
 OTHERS = "text of another program or publisher"
 EXEMPT = {
-    "serve/test_connections.py::test_without_descriptors_it_backs_off": OTHERS,
     "serve/test_hub.py::hub": OTHERS,
     "serve/test_server.py::test_headers": CODE,
     "app/test_browser.py::test_why_explains_a_figure_down_to_its_inputs": OTHERS,

@@ -88,8 +88,6 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     left = False
     refused = False
     session: Session | None = None
-    written = -1
-    """What the page had taken when it was last asked whether it is there."""
 
     async def pre_get(self) -> None:
         """Let in who the session belongs to, and speaks its language; wait for the session.
@@ -209,8 +207,6 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         line = self.ws_connection
         if line is None or line.client_terminated:
             super().send_ping()
-        elif self._is_stuck(line.stream):
-            self._give_up()
         elif 1000 * (now() - self.last_pong) > 3 * PING_MS:
             if self.session is not None:
                 self.session.silent = True
@@ -218,11 +214,6 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         else:
             self.ping(b"")
             self.last_ping = now()
-
-    def _is_stuck(self, stream: Any) -> bool:
-        """Whether the page has taken nothing since it was last asked, though something is there for it."""
-        before, self.written = self.written, stream._total_write_done_index
-        return bool(stream.writing()) and before == self.written
 
     def _give_up(self) -> None:
         """End the connection of a page that reads nothing."""

@@ -22,9 +22,9 @@ CHANGES = Histogram(
 )
 
 
-def refused(what: str, count: int = 1) -> None:
+def refused(what: str) -> None:
     """Count what was refused."""
-    REFUSED.labels(what).inc(count)
+    REFUSED.labels(what).inc()
 
 
 def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:

@@ -53,7 +53,6 @@ from gpuplan.serve.forking import FORKING, Kernel, Nursery
 from gpuplan.serve.home import TEMPLATES, environment, made_home, set_environment
 from gpuplan.serve.identity import TokenIdentity
 from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
-from gpuplan.serve.metrics import refused
 from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
 from gpuplan.serve.pages import (
     Answering,
@@ -174,7 +173,7 @@ class Server(Voila):  # type: ignore[misc]
         server = HttpServer(self.app, proxies=self.options.proxies, most_connections=self.most_connections)
         self.app.settings["gpuplan_http"] = server
         server.add_sockets(self.sockets)
-        self._sweeper = tornado.ioloop.PeriodicCallback(lambda: self._look_around(server), SWEEP_MS)
+        self._sweeper = tornado.ioloop.PeriodicCallback(self._look_around, SWEEP_MS)
         self._sweeper.start()
         print(self.said, flush=True)
         if self.options.open_browser:
@@ -190,11 +189,9 @@ class Server(Voila):  # type: ignore[misc]
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    async def _look_around(self, server: HttpServer) -> None:
+    async def _look_around(self) -> None:
         """End sessions whose pages are gone, and write what was only counted."""
         self.lines.write_counts()
-        server.cut_stuck()
-        refused("connection", server.take_refused())
         try:
             await self.kernel_manager.sweep()
         except Exception:

@@ -284,16 +284,6 @@ def test_a_number_is_given_once(team: Any) -> None:
     assert code == 1007 and "number" in reason
 
 
-def test_a_page_that_takes_nothing_is_stuck(monkeypatch) -> None:
-    page, stream = unopened(), SimpleNamespace(_total_write_done_index=0, writing=lambda: True)
-    assert not page._is_stuck(stream)
-    stream._total_write_done_index = 5
-    assert not page._is_stuck(stream), "it takes a little"
-    assert page._is_stuck(stream)
-    stream.writing = lambda: False
-    assert not page._is_stuck(stream), "there is nothing for it"
-
-
 @pytest.mark.browser
 def test_a_message_too_large_ends_its_connection(team: Any) -> None:
     who = Visitor(team, TOKEN)

@@ -1,10 +1,9 @@
-"""Connections: those that wait for a request have limits, the oldest goes first, and nobody at work is cut."""
+"""Connections: their number, the time for a request, and what is believed of where it comes from."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -16,22 +15,20 @@ pytest.importorskip("voila")
 
 import tornado.netutil
 import tornado.web
-from tornado.ioloop import IOLoop
 from visiting import run
 from waiting import LIMIT_S
 
-from gpuplan.serve import connections
+from gpuplan.serve import connections, metrics
 
 
 class Slow(tornado.web.RequestHandler):
     """Answers when it is told to, and says where a request came from."""
 
     go: asyncio.Event
-    length = 0
 
     async def get(self) -> None:
         await self.go.wait()
-        self.finish("x" * self.length + f"{self.request.remote_ip} {self.request.protocol}")
+        self.finish(f"{self.request.remote_ip} {self.request.protocol}")
 
     post = get
 
@@ -78,7 +75,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     @contextlib.asynccontextmanager
     async def made(host: str = "127.0.0.1", **given: Any) -> AsyncIterator[tuple[Any, int]]:
-        Slow.go, Slow.length = asyncio.Event(), 0
+        Slow.go = asyncio.Event()
         server = connections.HttpServer(tornado.web.Application([("/", Slow)]), **given)
         sockets = tornado.netutil.bind_sockets(0, host)
         server.add_sockets(sockets)
@@ -107,78 +104,20 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_the_oldest_that_waits_gives_way_and_one_at_work_does_not(serving, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 4)
+def test_one_too_many_is_refused_and_counted(serving) -> None:
+    counted = metrics.REFUSED.labels("connection")._value
+    before = counted.get()
 
-    async def test(server: Any, port: int) -> None:
-        at_work = Client(port).send(REQUEST)
-        await until(lambda: server.connections == 1 and not server.waiting)
-        half_open = [Client(port).send("GET /") for _ in range(3)]
-        await until(lambda: server.connections == 4)
-        new = [Client(port) for _ in range(2)]
-        assert [await each.answer() for each in half_open[:2]] == ["", ""], "the oldest two"
-        assert await half_open[2].is_open()
-        assert [await each.is_open() for each in new] == [True, True]
-        assert server.connections == 4
-        Slow.go.set()
-        assert "200 OK" in await at_work.answer()
-        assert server.take_refused() == 2
-        assert server.take_refused() == 0
-
-    serving(test)
-
-
-def test_one_that_has_asked_before_goes_after_those_that_never_did(serving, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 2)
-
-    async def test(server: Any, port: int) -> None:
-        Slow.go.set()
-        kept = Client(port).send(REQUEST)
-        assert "200 OK" in await kept.answer()
-        await until(lambda: len(server.waiting) == 1)
-        for _ in range(5):
-            Client(port)
-        await until(lambda: server.take_refused() >= 0 and server.connections == 2)
-        assert "200 OK" in await kept.send(REQUEST).answer()
-
-    serving(test)
-
-
-def test_a_request_gives_way_until_all_of_it_is_there(serving, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 2)
-    begun = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx"
-
-    async def test(server: Any, port: int) -> None:
-        bodies = [Client(port).send(begun) for _ in range(2)]
-        await until(lambda: server.connections == 2)
-        Slow.go.set()
-        assert "200 OK" in await Client(port).send(REQUEST).answer()
-        assert await bodies[0].answer() == ""
-
-    serving(test)
-
-
-def test_one_that_takes_no_answer_is_closed(serving, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "WAIT_S", 0.0)
-
-    async def test(server: Any, port: int) -> None:
-        Slow.go.set()
-        Slow.length = 5_000_000
-        silent = Client(port).send(REQUEST)
-        await until(lambda: any(each.stream.writing() for each in server._open.values()))
-        await until(lambda: server.cut_stuck() or server.connections == 0)
-        silent.end.close()
-
-    serving(test)
-
-
-def test_where_all_are_at_work_a_new_one_is_refused(serving) -> None:
     async def test(server: Any, port: int) -> None:
         at_work = [Client(port).send(REQUEST) for _ in range(3)]
-        await until(lambda: server.connections == 3 and not server.waiting)
+        await until(lambda: server.connections == 3)
         assert await Client(port).answer() == ""
+        assert counted.get() == before + 1
         Slow.go.set()
         assert all(["200 OK" in await each.answer() for each in at_work])
+        at_work[0].end.close()
+        await until(lambda: server.connections == 2)
+        assert "200 OK" in await Client(port).send(REQUEST).answer(), "there is room again"
 
     serving(test, most_connections=3)
 
@@ -189,8 +128,7 @@ def test_a_request_that_does_not_arrive_is_given_up(serving, monkeypatch) -> Non
     async def test(server: Any, port: int) -> None:
         slow = [Client(port), Client(port).send("GET / HTTP/1.1\r\nHost: ")]
         assert [await each.answer() for each in slow] == ["", ""]
-        await until(lambda: server.connections == 0 and not server.waiting)
-        assert not server._count
+        await until(lambda: server.connections == 0)
 
     serving(test)
 
@@ -222,47 +160,6 @@ def test_where_a_request_comes_from_is_believed_of_a_known_proxy_only(serving) -
     except OSError:
         return  # a machine without IPv6
     serving(with_six, host="::1", proxies=["::1"])
-
-
-class _Full:
-    """A socket to listen on while no descriptor is left; then it works again."""
-
-    def __init__(self) -> None:
-        self.left = 3
-
-    def fileno(self) -> int:
-        return 0
-
-    def accept(self) -> Any:
-        self.left -= 1
-        raise OSError(errno.EMFILE, "Too many open files")
-
-
-def test_without_descriptors_it_backs_off(monkeypatch, caplog) -> None:
-    added, removed, later = [], [], []
-    loop = type(
-        "Loop",
-        (),
-        {
-            "READ": IOLoop.READ,
-            "add_handler": staticmethod(lambda each, *_: added.append(each)),
-            "remove_handler": staticmethod(removed.append),
-            "call_later": staticmethod(lambda seconds, act: later.append((seconds, act))),
-        },
-    )
-    monkeypatch.setattr(
-        connections, "IOLoop", type("I", (), {"current": staticmethod(lambda: loop), "READ": 1})
-    )
-    server, full = connections.HttpServer(tornado.web.Application()), _Full()
-    server.add_sockets([full])
-    server._accept(full, 1)
-    assert full.left == 2, "it does not try again at once"
-    assert removed == [full]
-    ((seconds, again),) = later
-    assert seconds == connections.BACK_OFF_S
-    again()
-    assert added == [full, full]
-    assert "Too many open files" in caplog.text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")

@@ -24,7 +24,7 @@ def test_what_is_counted_is_told() -> None:
     before = found()
     assert ("gpuplan_refused_total", "token") in before, "a rate needs a beginning"
     metrics.refused("frame")
-    metrics.refused("connection", 3)
+    metrics.refused("connection")
     for seconds in (0.02, 0.2):
         metrics.CHANGES.observe(seconds)
     assert found(("sessions", "Sessions that pages have", 4))["gpuplan_sessions", ""] == 4
@@ -32,7 +32,7 @@ def test_what_is_counted_is_told() -> None:
     assert after["gpuplan_sessions", ""] == 5
     more = {key: after[key] - value for key, value in before.items()}
     assert more["gpuplan_refused_total", "frame"] == 1
-    assert more["gpuplan_refused_total", "connection"] == 3
+    assert more["gpuplan_refused_total", "connection"] == 1
     assert more["gpuplan_refused_total", "token"] == 0
     assert more["gpuplan_change_seconds_count", ""] == 2
     assert more["gpuplan_change_seconds_bucket", "0.1"] == 1
