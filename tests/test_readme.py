@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from branding import ACME, LOGO
+from validation.calibration import TRAINING
 
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
-from gpuplan.analysis.calibration import TRAINING
 from gpuplan.cli import main
 from gpuplan.report.brand import brand_of
 
@@ -135,6 +135,7 @@ WITH_FILE = (
     "demand",
     "network",
     "cost",
+    "calibrate",
     "traffic",
     "power-on",
     "explore",

@@ -61,10 +61,7 @@ COMMANDS = {
         "write the customer's files: design document, deck, workbook, scenario, infrastructure as code",
     ),
     "audit": ("auditing", "print how GPUs are used today, from a file of jobs, samples or requests"),
-    "calibrate": (
-        "tables",
-        "refit the network models to published measurements and print their errors",
-    ),
+    "calibrate": ("tables", "compare your runs of language models with the prediction, and refit to them"),
     "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
     "schema": ("tables", "print the JSON Schema of a scenario file"),
     "words": ("language", "print the texts of the customer's files as CSV, to be translated"),
@@ -75,7 +72,7 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show or a fit has moved, 130 after Ctrl-C."""
+    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show, 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
             stream.reconfigure(errors="replace")

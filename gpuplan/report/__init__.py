@@ -2,7 +2,6 @@
 
 from gpuplan.report.audit_report import audit_dict, audit_text
 from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
-from gpuplan.report.calibration_report import calibration_dict, calibration_text
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text

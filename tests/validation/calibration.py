@@ -1,6 +1,6 @@
 """Network models against published measurements: predictions, errors, and the fit of their free parameters.
 
-The parameters stand in ``data/assumptions.csv`` with basis ``fitted``; ``gpuplan calibrate`` fits them again on the rows of
+The parameters stand in ``data/assumptions.csv`` with basis ``fitted``; ``make refit`` fits them again on the rows of
 ``data/training_times.csv`` and ``data/remote_times.csv`` whose ``use`` is ``fit``. Each series of measurements weighs the
 same, and weak priors from measurements of links keep a parameter where the rows say nothing about it. Rows that are ``held``
 back test the models; the ranges of a plan come from them and from sources that were predicted from the others.

@@ -1,6 +1,6 @@
 """Training of language models against published steps: predictions, errors of what was left out, and the fit of the parameters.
 
-The parameters are the item ``llm-training`` of ``data/assumptions.csv``; ``gpuplan calibrate`` fits them again on the rows of
+The parameters are the item ``llm-training`` of ``data/assumptions.csv``; ``make refit`` fits them again on the rows of
 ``data/llm_training.csv`` whose ``use`` is ``fit``, near priors that say what would be taken without these rows.
 """
 
@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.analysis.calibration import TAIL, Errors, Point, errors
 from gpuplan.catalog import Catalog, Row
 from gpuplan.models.llm.training_run import (
     FITTED_NAMES,
@@ -24,6 +23,7 @@ from gpuplan.models.llm.training_run import (
 from gpuplan.models.llm.tuning import adapter_parameters, tuning_memory
 from gpuplan.plan.gpu_speed import nvlink_gb_s
 from gpuplan.plan.llm_training import ITEM, fitted_values, matmul_tflops
+from validation.calibration import TAIL, Errors, Point, errors
 
 STEPS, TUNING, MEMORY = "LLM training step", "LLM tuning step", "LLM tuning memory"
 

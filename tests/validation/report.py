@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.calibration import (
+from gpuplan.catalog import Catalog
+from gpuplan.locales import written
+from gpuplan.models.availability import stun_time_s, worst_stun_time_s
+from gpuplan.plan.llm_training import ITEM
+from gpuplan.plan.scaling import WIDTH
+from gpuplan.plan.weighing import stun_item
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import text
+from gpuplan.report.text import chapter, heading, wrapped
+from validation import tables
+from validation.calibration import (
     ITEMS,
     MEASURED,
     SERVERS,
@@ -21,7 +31,8 @@ from gpuplan.analysis.calibration import (
     points,
     unseen,
 )
-from gpuplan.analysis.llm_training_calibration import (
+from validation.llm_memory_runs import Kept
+from validation.llm_training_calibration import (
     NAMES,
     STEPS,
     fit_of,
@@ -31,17 +42,7 @@ from gpuplan.analysis.llm_training_calibration import (
     mean_speed_width,
     training_points,
 )
-from gpuplan.catalog import Catalog
-from gpuplan.locales import written
-from gpuplan.models.availability import stun_time_s, worst_stun_time_s
-from gpuplan.plan.llm_training import ITEM
-from gpuplan.plan.scaling import WIDTH
-from gpuplan.plan.weighing import stun_item
-from gpuplan.report.plan_data import plain
-from gpuplan.report.table import text
-from gpuplan.report.tables import calibration as tables
-from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN
-from gpuplan.report.text import chapter, heading, wrapped
+from validation.tables import STUN, TARGETS, WORST_STUN
 
 WORST_ROWS = 12
 """Rows with the largest errors that are listed."""
@@ -243,9 +244,6 @@ def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([text(tables.predictions(rows)), *said])
 
 
-def predicted_text(found: Mapping[str, Any], area: str) -> str:
-    """Every published row of an area beside its prediction; ``held`` marks those held back, ``shown`` those only shown, with the reason."""
-    kept = [r for r in found["rows"] if r["area"] == area]
-    if not kept:
-        raise ValueError(f"area is {area!r}; it must be one of {', '.join(TARGETS)}")
-    return _rows_text(kept)
+def memory_text(memory: Sequence[Kept]) -> str:
+    """Errors of what is worked out of an engine's memory."""
+    return chapter(tables.memory(memory)).rstrip("\n") + "\n"

@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 from approved import has_approved
 
-from gpuplan.analysis.calibration import COLD, COLLECTIVE, ITEMS, SERVERS, TRAINING
-from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Catalog
-from gpuplan.report import calibration_text
-from gpuplan.report.calibration_report import (
-    predicted_text,
+from validation.calibration import COLD, COLLECTIVE, ITEMS, SERVERS, TRAINING
+from validation.llm_training_calibration import MEMORY, STEPS, TUNING
+from validation.report import (
+    calibration_text,
     ranges_text,
     same_to_three_digits,
     worst_text,
 )
-from gpuplan.report.table import text as shown_text
-from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN, error_words, errors, warm_work
+from validation.tables import STUN, TARGETS, error_words
 
 
 @pytest.fixture(scope="module")
@@ -140,36 +138,3 @@ def test_the_worst_rows_come_first_and_say_if_nothing_was_fitted_on_them(found: 
     only = [r for r in found["rows"] if not r["fitted"] and not r["held"]]
     notes = {r["note"] for r in only if r["id"] in worst_text(found)}
     assert all(note in one_line(worst_text(found)) for note in notes)
-
-
-@pytest.mark.parametrize("area", TARGETS)
-def test_every_row_of_an_area_is_listed(found: dict[str, Any], area: str) -> None:
-    text = predicted_text(found, area)
-    rows = [r for r in found["rows"] if r["area"] == area]
-    lines = text.splitlines()[1 : 1 + len(rows)]
-    assert [line.split()[0] for line in lines] == [r["id"] for r in rows]
-    assert [line.endswith(" held") for line in lines] == [r["held"] for r in rows]
-    assert sum(line.endswith(" shown") for line in lines) == sum(
-        not r["fitted"] and not r["held"] for r in rows
-    )
-    assert area in shown_text(errors(found))
-
-
-def test_an_area_that_is_not_there(found: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="area is 'hot'; it must be one of training step, parameter server"):
-        predicted_text(found, "hot")
-
-
-def test_warm_work(catalog: Catalog) -> None:
-    warm = [row for row in catalog.rows("remote_times") if row["phase"] != "cold inference"]
-    text = shown_text(warm_work(warm))
-    assert len(text.splitlines()) == 1 + sum(
-        row["phase"] != "cold inference" for row in catalog.rows("remote_times")
-    )
-    bitfusion = [line for line in text.splitlines() if line.startswith("bitfusion")]
-    assert [kept for line in bitfusion for kept in ("97 %", "98 %", "62 %") if kept in line] == [
-        "97 %",
-        "98 %",
-        "62 %",
-    ]
-    assert WORST_STUN not in text

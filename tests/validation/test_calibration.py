@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuplan.analysis.calibration import (
+from gpuplan.catalog import Catalog
+from gpuplan.models.network import collectives, links, parameter_servers, remoting, training
+from validation.calibration import (
     COLD,
     COLLECTIVE,
     FREE,
@@ -32,8 +34,6 @@ from gpuplan.analysis.calibration import (
     range_shares,
     unseen,
 )
-from gpuplan.catalog import Catalog
-from gpuplan.models.network import collectives, links, parameter_servers, remoting, training
 
 MEASURED = {
     "hvd16-inceptionv3-16-ps": 1345.8 / 16 / 134.4,

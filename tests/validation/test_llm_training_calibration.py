@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from gpuplan.analysis.calibration import Point, errors
-from gpuplan.analysis.llm_training_calibration import (
+from gpuplan.catalog import Catalog
+from gpuplan.models.llm.training import model_flops_share
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, Fitted, step_times
+from gpuplan.plan.llm_training import ITEM, MEASURED, fitted_values
+from validation.calibration import Point, errors
+from validation.llm_training_calibration import (
     GROUPS,
     MEMORY,
     NAMES,
@@ -25,10 +29,6 @@ from gpuplan.analysis.llm_training_calibration import (
     training_points,
     unseen_steps,
 )
-from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import model_flops_share
-from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, Fitted, step_times
-from gpuplan.plan.llm_training import ITEM, MEASURED, fitted_values
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import fmean, median
 from typing import Any
 
-from gpuplan.analysis.calibration import COLD, COLLECTIVE, SERVERS, TRAINING
-from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
-from gpuplan.catalog import Row
 from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import said
+from gpuplan.wording import points
+from validation.calibration import COLD, COLLECTIVE, SERVERS, TRAINING
+from validation.llm_memory_runs import Kept
+from validation.llm_training_calibration import MEMORY, STEPS, TUNING
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"
 TARGETS: dict[str, tuple[float | None, float]] = {
@@ -59,14 +60,14 @@ def parameters(found: Mapping[str, Any]) -> Table:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
     return listed(
         "parameters",
-        said("table.parameters"),
+        "Fitted parameters",
         (
-            Column("item", said("table.parameters.item")),
-            Column("parameter", said("table.parameters.parameter")),
-            Column("value", said("table.parameters.value"), "number", words=_digits()),
-            Column("refitted", said("table.parameters.refitted"), "number", words=_digits(".3g")),
-            Column("low", said("table.parameters.low"), "number", words=_digits()),
-            Column("high", said("table.parameters.high"), "number", words=_digits()),
+            Column("item", "Item"),
+            Column("parameter", "Parameter"),
+            Column("value", "Catalog", "number", words=_digits()),
+            Column("refitted", "Refitted", "number", words=_digits(".3g")),
+            Column("low", "Low", "number", words=_digits()),
+            Column("high", "High", "number", words=_digits()),
             Column("moved", "", words=lambda moved: "moved" * moved),
         ),
         found["parameters"],
@@ -77,24 +78,24 @@ def targets(found: Mapping[str, Any]) -> Table:
     """What the models are held to on the rows they were fitted on, and what is reached."""
     return listed(
         "targets",
-        said("table.targets"),
+        "Targets",
         (
-            Column("area", said("table.targets.area")),
-            Column("rows", said("table.targets.rows"), "number"),
+            Column("area", "Area"),
+            Column("rows", "Rows", "number"),
             Column(
                 "mean_at_most",
-                said("table.targets.mean_at_most"),
+                "Mean at most",
                 "number",
                 of=partial(_error, "mean_at_most"),
             ),
-            Column("mean", said("table.targets.mean"), "number", of=partial(_error, "mean")),
+            Column("mean", "Mean", "number", of=partial(_error, "mean")),
             Column(
                 "worst_at_most",
-                said("table.targets.worst_at_most"),
+                "Worst at most",
                 "number",
                 of=partial(_error, "worst_at_most"),
             ),
-            Column("worst", said("table.targets.worst"), "number", of=partial(_error, "worst")),
+            Column("worst", "Worst", "number", of=partial(_error, "worst")),
             Column("met", "", words=lambda met: "met" if met else "NOT MET"),
         ),
         found["targets"],
@@ -105,15 +106,15 @@ def errors(found: Mapping[str, Any]) -> Table:
     """Errors of each series, fitted on all series and on the others alone."""
     return listed(
         "errors",
-        said("table.errors"),
+        "Errors",
         (
-            Column("area", said("table.errors.area")),
-            Column("series", said("table.errors.series"), of=lambda e: e["series"] or "all"),
+            Column("area", "Area"),
+            Column("series", "Series", of=lambda e: e["series"] or "all"),
             Column("how", ""),
-            Column("rows", said("table.errors.rows"), "number"),
-            Column("mean", said("table.errors.mean"), "number", of=partial(_error, "mean")),
-            Column("worst", said("table.errors.worst"), "number", of=partial(_error, "worst")),
-            Column("bias", said("table.errors.bias"), "number", of=partial(_error, "bias", sign=True)),
+            Column("rows", "Rows", "number"),
+            Column("mean", "Mean", "number", of=partial(_error, "mean")),
+            Column("worst", "Worst", "number", of=partial(_error, "worst")),
+            Column("bias", "Bias", "number", of=partial(_error, "bias", sign=True)),
         ),
         [
             {"how": how, **each}
@@ -129,18 +130,12 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Measurements beside predictions; ``held`` marks those held back, ``shown`` those only shown."""
     return listed(
         "predictions",
-        said("table.predictions"),
+        "Measured and predicted",
         (
-            Column("id", said("table.predictions.id")),
-            Column(
-                "measured", said("table.predictions.measured"), "number", of=partial(_measured, "measured")
-            ),
-            Column(
-                "predicted", said("table.predictions.predicted"), "number", of=partial(_measured, "predicted")
-            ),
-            Column(
-                "error", said("table.predictions.error"), "number", of=partial(_error, "error", sign=True)
-            ),
+            Column("id", "Row"),
+            Column("measured", "Measured", "number", of=partial(_measured, "measured")),
+            Column("predicted", "Predicted", "number", of=partial(_measured, "predicted")),
+            Column("error", "Error", "number", of=partial(_error, "error", sign=True)),
             Column("use", "", of=lambda row: "" if row["fitted"] else "held" if row["held"] else "shown"),
         ),
         rows,
@@ -151,37 +146,29 @@ def _measured(name: str, row: Mapping[str, Any]) -> Cell:
     return Cell(row[name], words=_digits(".4g", UNITS.get(row["area"], " s"))(row[name]))
 
 
-def warm_work(rows: Sequence[Row]) -> Table:
-    """Published times of warm work: native, over the network, the share kept, and what was added."""
-    ms = _digits(".4g", " ms", 1000)
+MEMORY_FIGURES = {
+    "weights": "Weights",
+    "cache": "Room for the cache",
+    "tokens": "Tokens in the cache",
+    "fits": "Whether it fits (wrong)",
+}
+
+
+def memory(found: Sequence[Kept]) -> Table:
+    """Errors of each figure of memory that engines printed."""
+    off = {name: [abs(f.error) for f in found if f.quantity == name] for name in MEMORY_FIGURES}
     return listed(
-        "warm_work",
-        said("table.warm_work"),
+        "llm-memory",
+        "Memory",
         (
-            Column("series", said("table.warm_work.series")),
-            Column("work", said("table.warm_work.work"), of=lambda row: f"{row['workload']}, {row['phase']}"),
-            Column("batch", said("table.warm_work.batch"), "number"),
-            Column("link_gbit_s", said("table.warm_work.link_gbit_s"), "number", words=_digits()),
-            Column("native_s", said("table.warm_work.native_s"), "number", "s", words=ms),
-            Column("remote_s", said("table.warm_work.remote_s"), "number", "s", words=ms),
-            Column(
-                "kept",
-                said("table.warm_work.kept"),
-                "share",
-                of=lambda row: row["native_s"] / row["remote_s"],
-            ),
-            Column(
-                "added_s",
-                said("table.warm_work.added_s"),
-                "number",
-                "s",
-                of=_added,
-                words=_digits(".3g", " ms", 1000),
-            ),
+            Column("name", "Figure", of=lambda name: MEMORY_FIGURES[name]),
+            Column("figures", "Figures", "number", of=lambda name: len(off[name])),
+            Column("median", "Median", "number", of=lambda name: median(off[name]), words=_per_cent),
+            Column("mean", "Mean", "number", of=lambda name: fmean(off[name]), words=_per_cent),
         ),
-        [row.cells for row in rows],
+        [name for name in MEMORY_FIGURES if off[name]],
     )
 
 
-def _added(row: Mapping[str, Any]) -> float:
-    return float(row["remote_s"] - row["native_s"])
+def _per_cent(value: float) -> str:
+    return points(100 * value)

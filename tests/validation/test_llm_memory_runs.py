@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean, median
 
-from gpuplan.analysis.llm_memory_runs import Kept, kept
 from gpuplan.catalog import Catalog
+from validation.llm_memory_runs import Kept, kept
 
 
 def test_memory_is_within_the_bars(catalog: Catalog) -> None:
