@@ -470,3 +470,9 @@ def tab(household: Callable[[bool], Any]) -> Iterator[Callable[..., Visit]]:
 def children() -> Callable[[int], list[int]]:
     """Gives the children of a process."""
     return children_of
+
+
+@pytest.fixture
+def plain_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No event loop in this thread, as in a plain script; the browser of other tests leaves one here that stands still."""
+    monkeypatch.setattr("gpuplan.app.quiet.running_loop", lambda: None)

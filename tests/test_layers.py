@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from house import FLOORS, PAGE, imports, name_of, page, room_of
+from house import FLOORS, PAGE, imports, name_of, page, room_of, room_of_name
 
 import gpuplan
 
@@ -36,7 +36,7 @@ def test_imports_go_one_way(path: Path) -> None:
     for module in imports(path):
         whole, _, rest = module.partition(".")
         if whole == "gpuplan":
-            into = rest.split(".")[0] if rest.split(".")[0] in FLOOR_OF else ""
+            into = room_of_name(rest) if room_of_name(rest) in FLOOR_OF else ""
             below = (
                 FLOOR_OF[into] < FLOOR_OF[room] or into == room or not room
             )  # its own file names all, and loads none

@@ -34,12 +34,6 @@ def audited(app: Any, tab: Callable[..., Visit]) -> Callable[[str, int], Visit]:
 
 
 @pytest.fixture
-def plain_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No event loop in this thread, as in a plain script; the browser of other tests leaves one here that stands still."""
-    monkeypatch.setattr("gpuplan.app.quiet.running_loop", lambda: None)
-
-
-@pytest.fixture
 def book(catalog: Catalog) -> Workbook:
     """The enterprise example, opened."""
     from gpuplan.app.state import Workbook

@@ -10,14 +10,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
 from gpuplan.locales import written
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Table, one_place, text
-from gpuplan.report.tables import audit as tables
-from gpuplan.report.tables.traffic import seconds
+from gpuplan.report.tables.traffic import few_digits, seconds
 from gpuplan.report.text import chapter, heading, wrapped
 from gpuplan.wording import (
     DAY_NAMES,
@@ -209,8 +208,8 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
     busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
     bursts = use["peakedness"]
     return [
-        f"{when if known else ''}{number(use['requests'])} requests, {tables.few_digits(use['per_second'])} a second on average and "
-        f"{tables.few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
+        f"{when if known else ''}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "
+        f"{few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
         f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
         "requests give 1.",
         *(
@@ -251,7 +250,7 @@ def again(found: Mapping[str, Any]) -> list[str]:
         f"{percent(value['kept_share'])} within the {written(found['first_token_s'], 'g')} s promised; then {rough(speed)} tokens/s. The replicas work "
         f"{percent(value['busy_share'])} of the time.",
         f"In the worst hour of the day, {hour:02}:00 UTC, {share_words(0.95)} start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
-        f"for {tables.few_digits(found['planned_per_second'])} requests a second, which {planned}.",
+        f"for {few_digits(found['planned_per_second'])} requests a second, which {planned}.",
     ]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from approved import is_approved
 
+from gpuplan.audit import tables
 from gpuplan.report.table import records, texts
-from gpuplan.report.tables import audit
 
 GROUP = {
     "name": "vision",
@@ -23,7 +23,7 @@ METHOD = {"name": "erlang-c", "chance": 0.05, "gpus_needed": None, "assumption":
 
 
 def test_who_holds_gpus_reads_as_its_kinds_say() -> None:
-    table = audit.holders({"groups": [GROUP]})
+    table = tables.holders({"groups": [GROUP]})
     assert texts(table) == [
         ("vision", "12\u202f000", "346", "25 %", "1.26", "3", "8", "38 %"),
     ]
@@ -33,7 +33,7 @@ def test_who_holds_gpus_reads_as_its_kinds_say() -> None:
 def test_busy_chips_are_told_in_points() -> None:
     names = ("samples", "mean_activity_pct", "active_share", "busy_share", "mean_gpus", "busy_gpus")
     row: dict[str, Any] = {"name": "a", **dict.fromkeys(names, 0.5)}
-    assert texts(audit.activity({"groups": [row]}))[0][2:4] == ("0.5 %", "50 %")
+    assert texts(tables.activity({"groups": [row]}))[0][2:4] == ("0.5 %", "50 %")
 
 
 def test_groups_for_a_scenario() -> None:
@@ -48,7 +48,7 @@ def test_groups_for_a_scenario() -> None:
         "days": "Mon-Sun",
         "time_zone": "UTC",
     }
-    always, office = texts(audit.suggestions([row, row | {"hours": "09:00-17:00", "vms_each": 1}]))
+    always, office = texts(tables.suggestions([row, row | {"hours": "09:00-17:00", "vms_each": 1}]))
     assert always == ("a", "3", "2 x 2", "1.23", "0.50", "around the clock")
     assert office[2:] == ("2", "1.23", "0.50", "09:00-17:00 UTC, Mon-Sun")
 
@@ -61,7 +61,7 @@ def test_formulas_have_their_names_in_the_field() -> None:
         "waits_long": [METHOD],
         "denied": [METHOD | {"gpus_needed": 9}],
     }
-    waits, away = audit.few_wait(found), audit.few_denied(found)
+    waits, away = tables.few_wait(found), tables.few_denied(found)
     assert is_approved(waits.title, "5 %", "15 min")
     assert [column.label for column in waits.columns][1] == "With 8"
     assert texts(waits)[0] == ("Erlang C", "5.0 %", "", "independent jobs")

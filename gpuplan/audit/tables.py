@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuplan.locales import written
 from gpuplan.report.table import Cell, Column, Table, listed, two_places
+from gpuplan.report.tables.traffic import few_digits
 from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]
@@ -88,11 +89,6 @@ def requests(arrivals: Found) -> Table:
         ),
         arrivals["groups"],
     )
-
-
-def few_digits(value: float) -> str:
-    """A rate to three digits, never as a fraction."""
-    return written(value, ".3g") if value < 1000 else number(round(value))
 
 
 def suggestions(found: Sequence[Found]) -> Table:

@@ -25,6 +25,7 @@ from gpuplan.audit import (
     suggest_serving,
     suggested_scenario,
 )
+from gpuplan.audit.report import audit_dict, audit_text
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
@@ -41,7 +42,6 @@ from gpuplan.cli.options import (
 from gpuplan.facts import did_you_mean, did_you_mean_file
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm import SERVING, uses_model
-from gpuplan.report import audit_dict, audit_text
 from gpuplan.scenario import Scenario, from_dict, show, shown_name
 from gpuplan.wording import amount
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gpuplan.app.auditing import Auditing
 from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, STARTING, receiving, upload_data
-from gpuplan.audit import REAL_TIME_S
+from gpuplan.audit import REAL_TIME_S, tables
+from gpuplan.audit.report import again, came
+from gpuplan.audit.upload import Auditing
 from gpuplan.report import amount, number, percent
-from gpuplan.report.audit_report import again, came
 from gpuplan.report.table import Table, one_place, records, screen
-from gpuplan.report.tables import audit as tables
 from gpuplan.wording import DAY_NAMES, NAMES, points, share_words, wait_words
 
 SHOWN_GROUPS = 10
@@ -254,3 +253,20 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
             for name, value in zip(shown, row, strict=False)
         ],
     }
+
+
+def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:
+    """A piece of a file to audit; with the last one the audit starts."""
+    name, data = str(content["name"]), bytes(content["buffer"])
+    if workbook.auditing.receive(name, content["size"], content["at"], data):
+        workbook.auditing.start(workbook.plan.scenario)
+
+
+EVENTS: dict[str, Callable[[Workbook, Mapping[str, Any]], None]] = {
+    "piece": _piece,
+    "audit": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario),
+    "replay": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario, replay=True),
+    "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
+    "forget-audit": lambda workbook, _: workbook.auditing.forget(),
+}
+"""Name of an event -> what the workbook does."""

@@ -10,7 +10,6 @@ from approved import has_approved, is_approved
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.audit import audit_data, audit_tables, week_rows
 from gpuplan.audit import (
     Jobs,
     audit,
@@ -21,8 +20,9 @@ from gpuplan.audit import (
     suggest_serving,
     suggested_scenario,
 )
+from gpuplan.audit.report import audit_dict
+from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.catalog import Catalog
-from gpuplan.report import audit_dict
 
 JOBS = "submit,duration,gpus,group\n" + "".join(
     f"2024-05-{6 + hour // 24:02} {hour % 24:02}:00:00,{3600 * (1 + hour % 3)},{1 + hour % 2},team{hour % 9}\n"

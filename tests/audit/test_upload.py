@@ -8,7 +8,7 @@ import pytest
 from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
-from gpuplan.app.auditing import MOST_BYTES, Auditing
+from gpuplan.audit.upload import MOST_BYTES, Auditing
 
 pytestmark = pytest.mark.usefixtures("plain_script")
 

@@ -10,7 +10,7 @@ import pytest
 from approved import has_approved
 
 from gpuplan.audit import Jobs, audit, compare, read_trace, suggest_groups
-from gpuplan.report import audit_dict, audit_text
+from gpuplan.audit.report import audit_dict, audit_text
 from gpuplan.wording import wait_words
 
 
