@@ -194,7 +194,7 @@ def thirty_groups(folder: Path) -> Path:
 @contextlib.contextmanager
 def serving(folder: Path, **arguments: Any) -> Iterator[str]:
     """Address of a real server on a free port."""
-    code = f"from pathlib import PosixPath, WindowsPath\nfrom gpuplan.app.serve import serve\nserve(port=0, **{arguments!r})"
+    code = f"from pathlib import PosixPath, WindowsPath\nfrom gpuplan.serve.server import serve\nserve(port=0, **{arguments!r})"
     server = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,

@@ -24,6 +24,8 @@ settings.register_profile(
 )
 settings.load_profile("gpuplan")
 
+pytest_plugins = ["live_app"]
+
 EXAMPLES = ("starter", "enterprise", "current")
 
 
@@ -83,7 +85,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> MadeO
 @pytest.fixture(scope="session")
 def calibration(catalog: Catalog, made_once: MadeOnce) -> dict[str, Any]:
     """The models of network and training against published measurements: half a minute of fits, read-only."""
-    from gpuplan.report import calibration_dict
+    from validation.report import calibration_dict
 
     return made_once("calibration", lambda: calibration_dict(catalog))
 

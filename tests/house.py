@@ -23,9 +23,18 @@ FLOORS = (
     ("report",),
     ("widgets",),
     ("app",),
+    ("serve",),
     ("cli",),
 )
-"""A room imports from the floors below it and from itself, never from its neighbours; app and cli from the package itself, too."""
+"""A room imports from the floors below it and from itself, never from its neighbours; app, serve and cli from the package itself, too."""
+SLICES = {
+    "audit/tables": "report",
+    "audit/report": "report",
+    "audit/upload": "app",
+    "audit/step": "app",
+    "audit/command": "cli",
+}
+"""Module of a slice -> the room on whose floor it is. The other modules of the slice are a room of their own, below these."""
 WIDTH = 110
 
 
@@ -36,8 +45,14 @@ def name_of(path: Path) -> str:
 
 def room_of(path: Path) -> str:
     """The room that a module stands in; nothing for the package's own file."""
-    name = name_of(path).split("/")[0]
-    return "" if name == "__init__" else name
+    name = name_of(path)
+    return "" if name == "__init__" else room_of_name(name.replace("/", "."))
+
+
+def room_of_name(name: str) -> str:
+    """The room of a module, by its name below the package."""
+    parts = name.split(".")
+    return SLICES.get("/".join(parts[:2]), parts[0])
 
 
 @cache
@@ -57,7 +72,7 @@ def imports(path: Path) -> frozenset[str]:
 def rooms_below(room: str) -> list[str]:
     """The rooms that a room imports from, from the top floor down."""
     used = {
-        module.split(".")[1]
+        room_of_name(module.removeprefix("gpuplan."))
         for path in PACKAGE.rglob("*.py")
         if room_of(path) == room
         for module in imports(path)
@@ -85,9 +100,19 @@ def _box(room: str) -> list[str]:
     inside = textwrap.wrap(purpose.partition(": ")[2] or purpose, WIDTH - 4)
     if folder.is_dir():
         inside += textwrap.wrap(", ".join(_files(folder)), WIDTH - 4, break_on_hyphens=False)
+    inside += textwrap.wrap("; ".join(_on_other_floors(room)), WIDTH - 4)
     if below:
         inside.append("imports from " + ", ".join(below))
     return lines + [f"| {text:<{WIDTH - 4}} |" for text in inside] + ["+" + "-" * (WIDTH - 2) + "+"]
+
+
+def _on_other_floors(room: str) -> list[str]:
+    """Where the modules of a slice are that are not on the floor of its room."""
+    own = {name.partition("/")[2]: floor for name, floor in SLICES.items() if name.startswith(f"{room}/")}
+    return [
+        f"on the floor of {floor}: {', '.join(name for name in own if own[name] == floor)}"
+        for floor in dict.fromkeys(own.values())
+    ]
 
 
 def _files(folder: Path) -> list[str]:

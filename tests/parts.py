@@ -65,7 +65,12 @@ PARTS = {
     part.name: part
     for part in (
         Part("unit", UNIT, most_workers=8),
-        Part("browser", ("-m", "browser", "--dist=worksteal", "tests/app"), waits=True, in_chromium=True),
+        Part(
+            "browser",
+            ("-m", "browser", "--dist=worksteal", "tests/app", "tests/serve"),
+            waits=True,
+            in_chromium=True,
+        ),
         Part("chapters", (*NOTEBOOKS, "notebooks"), shuffled=False),
         Part("cases", UNIT, most_workers=8, environment={"GPUPLAN_NIGHTLY": "1"}),
         Part("quick", ("-m", "not slow", "--dist=worksteal", *QUICK)),

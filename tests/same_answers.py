@@ -50,8 +50,7 @@ COMMANDS = (
 EXPLORED = ("--failures", "0", "--failures", "1", "--workers", "1")
 """What random scenarios are explored with; the examples are explored whole."""
 ALONE = (
-    *(("--help",), ("--version",), ("catalog",), ("catalog", "--json"), ("schema",), ("calibrate",)),
-    ("calibrate", "--json"),
+    *(("--help",), ("--version",), ("catalog",), ("catalog", "--json"), ("schema",)),
     *(
         (name, "--help")
         for name in ("plan", "demand", "network", "cost", "explore", "sensitivity", "compare")

@@ -129,6 +129,20 @@ def test_nginx_takes_the_file_and_logs_no_token(nginx: tuple[list[str], int], tm
     assert not any("of-the-team" in text for text in logged.values())
 
 
+def test_nginx_limits_what_the_server_leaves_to_it() -> None:
+    site = text_of("nginx.conf")
+    for directive in (
+        "limit_conn_zone $binary_remote_addr ",
+        "limit_req_zone $binary_remote_addr ",
+        "limit_conn gpuplan_connections ",
+        "limit_req zone=gpuplan_requests ",
+        "client_header_timeout ",
+        "client_body_timeout ",
+        "send_timeout ",
+    ):
+        assert f"\n{directive}" in site or f"\n    {directive}" in site, directive
+
+
 def test_the_files_for_kubernetes_fit_each_other() -> None:
     hub = yaml.safe_load(text_of("zero-to-jupyterhub.yaml"))["hub"]
     assert set(hub) == {"services", "loadRoles", "extraConfig"}

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from waiting import LIMIT_S, soon
 
-from gpuplan.app.serve import HEALTH
 from gpuplan.cli.serving import BASE_URL, TOKEN
+from gpuplan.serve.server import HEALTH
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from branding import ACME, LOGO
+from validation.calibration import TRAINING
 
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
-from gpuplan.analysis.calibration import TRAINING
 from gpuplan.cli import main
 from gpuplan.report.brand import brand_of
 
@@ -26,7 +26,7 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         *("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md"),
-        *("tests/VALIDATION.md", "gpuplan/app/README.md"),
+        *("tests/VALIDATION.md", "gpuplan/app/README.md", "gpuplan/serve/README.md"),
     )
 }
 
@@ -135,6 +135,7 @@ WITH_FILE = (
     "demand",
     "network",
     "cost",
+    "calibrate",
     "traffic",
     "power-on",
     "explore",

@@ -20,9 +20,8 @@ OWN = "text that the test put in"
 TOOLS = "what the tools of these tests print"
 OTHERS = "text of another program or publisher"
 EXEMPT = {
-    "app/serve/test_connections.py::test_without_descriptors_it_backs_off": OTHERS,
-    "app/serve/test_hub.py::hub": OTHERS,
-    "app/serve/test_server.py::test_headers": CODE,
+    "serve/test_hub.py::hub": OTHERS,
+    "serve/test_server.py::test_headers": CODE,
     "app/test_browser.py::test_why_explains_a_figure_down_to_its_inputs": OTHERS,
     "report/charts/test_paper.py::test_plain_shapes_and_text_of_nine_points": MARKUP,
     "report/infrastructure/test_kubernetes.py::test_classes_are_those_of_the_table": CODE,

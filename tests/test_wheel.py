@@ -43,7 +43,7 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "data").rglob("*") if path.is_file()}
     assert shipped <= {n.removeprefix("gpuplan/") for n in names if n.startswith("gpuplan/data/")}
     for needed in (
-        "gpuplan/app/workbook.ipynb",
+        "gpuplan/serve/workbook.ipynb",
         "gpuplan/report/templates/document.html.j2",
         "gpuplan/report/templates/infrastructure/vsphere/main.tf.j2",
         "gpuplan/widgets/static/app.css",

@@ -37,11 +37,6 @@ class WeekDemand:
     """GPUs needed on average if all groups worked at the same time, and everywhere."""
 
     @property
-    def lent_gpus(self) -> float:
-        """GPUs that groups, and places of one group, with different hours lend each other."""
-        return max(0.0, self.everybody_gpus - self.peak_gpus)
-
-    @property
     def steady(self) -> bool:
         """Whether every group wants the same around the clock."""
         return all(float(each.min()) == float(each.max()) for each in self.gpus.values())

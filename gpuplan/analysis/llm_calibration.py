@@ -1,19 +1,19 @@
-"""The models of serving against published runs: errors, the fit of their parameters, and ranges from runs left out.
+"""The models of serving against measured runs: errors, and the fit of their parameters.
 
 The parameters stand in ``data/assumptions.csv``, item ``llm-serving``. Times per token of closed loops and offline rates fit those
 of a step, times to the first token those of waiting, with a loss that outliers hardly move: speculative decoding is not marked
-in the sources. Each group of runs that is left out, a board or a model, is predicted by parameters fitted on all others.
+in the sources.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median, quantiles
+from statistics import fmean, median
 from typing import Any
 
-from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, predict, runs_of, work_of
+from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.serving import Speeds, first_token_ms, time_per_token_ms, token_rate
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
@@ -48,9 +48,6 @@ MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""
 ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
 """Error of a run that counts in full; beyond it, less and less."""
-BEYOND = 0.08
-"""Share of the runs below a range, and above it."""
-BY: Mapping[str, Callable[[Run], str]] = {"board": lambda run: run.gpu, "model": lambda run: run.model}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,30 +151,3 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
         residuals, first, loss="soft_l1", bounds=(-20.0, limit), x_scale="jac", max_nfev=rounds
     )
     return replace(start, **dict(zip(names, map(float, np.exp(solved.x)), strict=True)))
-
-
-def left_out(
-    catalog: Catalog, by: str, *, every: int = 1, rounds: int = 5
-) -> tuple[tuple[str, Speeds, tuple[Prediction, ...]], ...]:
-    """Each board or model, the parameters fitted on the runs of all others, and what they predict for its own.
-
-    With ``every``, only one in so many of the other runs is fitted on, which is as much faster.
-    """
-    runs, start = runs_of(catalog), speeds_of(catalog)
-    known = samples(catalog, runs)
-    key = BY[by]
-    found = []
-    for group in sorted({key(sample.run) for sample in known}):
-        others = [sample for sample in known if key(sample.run) != group]
-        speeds = fit(others[::every], start, rounds=rounds)
-        own = [run for run in runs if key(run) == group]
-        said = predict(catalog, own, speeds, measured=False)
-        found.append((group, speeds, said))
-    return tuple(found)
-
-
-def spread(found: Iterable[Prediction], quantity: str) -> tuple[float, float]:
-    """Low and high over a value, with ``BEYOND`` of the figures below and above."""
-    off = [p.measured / p.predicted for p in found if p.predicted and p.quantity == quantity]
-    cut = quantiles(off, n=100)
-    return cut[round(100 * BEYOND) - 1], cut[99 - round(100 * BEYOND)]

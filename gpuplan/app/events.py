@@ -11,6 +11,7 @@ from gpuplan.app.guided import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.app.uploading import Upload
+from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 
 Content = Mapping[str, Any]
@@ -45,12 +46,6 @@ def _too_large(workbook: Workbook, content: Content) -> None:
     name, size = shown_name(str(content["name"])), int(content["size"])
     most = f"a scenario has at most {MAX_FILE_BYTES:,}"
     workbook.say("stop", f"{name} was not opened: it has {size:,} bytes; {most}.")
-
-
-def _piece(workbook: Workbook, content: Content) -> None:
-    """A piece of a file to audit; with the last one the audit starts."""
-    if _receive(workbook.auditing, content):
-        workbook.auditing.start(workbook.plan.scenario)
 
 
 def _receive(upload: Upload, content: Content) -> bool:
@@ -136,11 +131,7 @@ EVENTS: Mapping[str, Handler] = {
         workbook.plan.scenario, workbook.looked.get("when", "busiest")
     ),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
-    "piece": _piece,
-    "audit": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario),
-    "replay": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario, replay=True),
-    "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
-    "forget-audit": lambda workbook, _: workbook.auditing.forget(),
+    **AUDIT_EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),

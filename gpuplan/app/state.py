@@ -11,7 +11,6 @@ from traitlets import Unicode
 
 from gpuplan.analysis.differences import design_name
 from gpuplan.app import groups
-from gpuplan.app.auditing import Auditing
 from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.changes import input_name, path_is_there
 from gpuplan.app.delivering import Delivering
@@ -21,6 +20,7 @@ from gpuplan.app.history import History
 from gpuplan.app.plan_view import PlanView
 from gpuplan.app.rows import cell_at, with_cell
 from gpuplan.app.typed import NUMERIC, as_typed, counted_as_typed, is_half_typed
+from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.locales import locale_of
 from gpuplan.plan import Plan, make_plan

@@ -2,6 +2,9 @@
 
 ``read_trace`` reads a file, ``cut_days`` takes some of its days, ``audit`` says what it shows, ``suggest_groups`` and ``suggested_scenario`` make a scenario of it,
 and ``compare`` replays its jobs on proposed hosts.
+
+The rest of the slice is on higher floors: ``tables`` and ``report`` on that of the reports, ``upload`` and ``step`` on that of the
+app, ``command`` on that of the command line.
 """
 
 from gpuplan.audit.arrivals import Arrivals

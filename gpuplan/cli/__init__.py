@@ -60,22 +60,19 @@ COMMANDS = {
         "delivering",
         "write the customer's files: design document, deck, workbook, scenario, infrastructure as code",
     ),
-    "audit": ("auditing", "print how GPUs are used today, from a file of jobs, samples or requests"),
-    "calibrate": (
-        "tables",
-        "refit the network models to published measurements and print their errors",
-    ),
+    "audit": ("audit.command", "print how GPUs are used today, from a file of jobs, samples or requests"),
+    "calibrate": ("tables", "compare your runs of language models with the prediction, and refit to them"),
     "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
     "schema": ("tables", "print the JSON Schema of a scenario file"),
     "words": ("language", "print the texts of the customer's files as CSV, to be translated"),
     "app": ("serving", "serve the workbook as a web app"),
     "completion": ("completion", "print a script that lets bash, zsh or fish complete commands and options"),
 }
-"""Command -> its module, where ``NAME_options`` adds its options and ``run_NAME`` runs it, and its help."""
+"""Command -> its module, here or in the room that is named, where ``NAME_options`` adds its options and ``run_NAME`` runs it, and its help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show or a fit has moved, 130 after Ctrl-C."""
+    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show, 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
             stream.reconfigure(errors="replace")
@@ -154,7 +151,7 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
     for name, (room, words) in COMMANDS.items():
         command = commands.add_parser(name, help=words)
         if name in chosen:
-            module = import_module(f"gpuplan.cli.{room}")
+            module = import_module(f"gpuplan.{room}" if "." in room else f"gpuplan.cli.{room}")
             key = name.replace("-", "_")
             getattr(module, f"{key}_options")(command)
             command.set_defaults(run=getattr(module, f"run_{key}"))

@@ -68,7 +68,7 @@ def run_app(args: argparse.Namespace) -> int:
         make_plan(load_scenario(args.file), catalog)  # a bad file is refused here, not in a browser tab
     try:
         sockets = _hub_sockets()
-        from gpuplan.app.serve import serve
+        from gpuplan.serve.server import serve
     except ModuleNotFoundError as error:
         missing = f"The app is not installed ({error.name} is missing)"
         print(f'{missing}: pip install "gpuplan[app]"', file=sys.stderr)

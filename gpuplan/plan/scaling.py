@@ -1,6 +1,6 @@
 """Time of a training step and what a GPU keeps of its speed, over hosts and links.
 
-The models are in ``gpuplan.models.network.training`` and its neighbours; their parameters are fitted (``gpuplan.analysis.calibration``) and stand in
+The models are in ``gpuplan.models.network.training`` and its neighbours; their parameters are fitted (``tests/validation``) and stand in
 ``data/assumptions.csv``. Every efficiency is a range.
 """
 

@@ -1,8 +1,6 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
-from gpuplan.report.audit_report import audit_dict, audit_text
 from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
-from gpuplan.report.calibration_report import calibration_dict, calibration_text
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text
@@ -20,6 +18,6 @@ from gpuplan.report.explore_report import (
 from gpuplan.report.failure_report import failure_dict, failure_text
 from gpuplan.report.network_report import network_dict, network_text
 from gpuplan.report.plan_data import plan_dict
-from gpuplan.report.plan_report import plan_text, table_text
+from gpuplan.report.plan_report import plan_text
 from gpuplan.report.tables import group_names, idle_text, plan_frames, plan_table, plan_tables
 from gpuplan.wording import amount, basis_word, hours, money, number, percent

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, median
 from typing import Any
 
 from gpuplan.analysis.llm_calibration import Errors, errors
-from gpuplan.analysis.llm_memory_runs import Kept
 from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
 from gpuplan.locales import per_cent, written
 from gpuplan.report.plan_data import plain
@@ -24,21 +22,12 @@ NAMES = {
 }
 
 
-MEMORY = {
-    "weights": "Weights",
-    "cache": "Room for the cache",
-    "tokens": "Tokens in the cache",
-    "fits": "Whether it fits (wrong)",
-}
-
-
-def llm_runs_dict(found: Sequence[Prediction], memory: Sequence[Kept] = ()) -> dict[str, Any]:
+def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
     """Measured figures of runs beside their predictions, as plain JSON values.
 
     Keys ``rows`` (``source_id``, ``quantity``, ``measured``, ``predicted``, ``low``, ``high``, ``error``, ``held``, and ``why`` where
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
-    between low and high, and their mean width as high over low); ``memory`` holds published figures of what engines held in
-    memory, where these were asked for.
+    between low and high, and their mean width as high over low).
     """
     return {
         "rows": [
@@ -56,7 +45,6 @@ def llm_runs_dict(found: Sequence[Prediction], memory: Sequence[Kept] = ()) -> d
             for p in found
         ],
         "errors": [{"quantity": name} | plain(e) for name, e in _errors(found)],
-        "memory": [plain(figure) | {"error": figure.error} for figure in memory],
     }
 
 
@@ -65,9 +53,7 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
     return [(name, e) for name, e in by if e]
 
 
-def llm_runs_text(
-    found: Sequence[Prediction], memory: Sequence[Kept] = (), title: str = "Runs of language models"
-) -> str:
+def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language models") -> str:
     """Measured figures of runs beside their predictions, and their errors."""
     known = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
@@ -103,29 +89,12 @@ def llm_runs_text(
         ),
         missing[:LISTED],
     )
-    parts = (chapter(rows, said), chapter(why), llm_errors_text(found), _memory_text(memory))
+    parts = (chapter(rows, said), chapter(why), llm_errors_text(found))
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
 def _digits(value: float) -> str:
     return written(value, ",.4g") if value < 1e4 else written(value, ",.0f")
-
-
-def _memory_text(memory: Sequence[Kept]) -> str:
-    """Errors of what is worked out of an engine's memory."""
-    off = {name: [abs(f.error) for f in memory if f.quantity == name] for name in MEMORY}
-    table = listed(
-        "llm-memory",
-        "Memory",
-        (
-            Column("name", "Figure", of=lambda name: MEMORY[name]),
-            Column("figures", "Figures", "number", of=lambda name: len(off[name])),
-            Column("median", "Median", "number", of=lambda name: median(off[name]), words=_per_cent),
-            Column("mean", "Mean", "number", of=lambda name: fmean(off[name]), words=_per_cent),
-        ),
-        [name for name in MEMORY if off[name]],
-    )
-    return chapter(table)
 
 
 def _per_cent(value: float) -> str:

@@ -7,8 +7,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.summary import key_figures
-from gpuplan.report.table import indented, text
-from gpuplan.report.tables import idle_text, plan_table
+from gpuplan.report.table import indented
+from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.models import retrieval, serving, tuning
@@ -44,12 +44,6 @@ def plan_text(plan: Plan) -> str:
         _decisions(plan),
         _messages(plan),
     )
-
-
-@spoken
-def table_text(plan: Plan, name: str) -> str:
-    """One of the plan's tables as aligned text, numbers on the right."""
-    return text(plan_table(plan, name))
 
 
 def _access(plan: Plan) -> str:

@@ -11,8 +11,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
-from gpuplan.report.tables.audit import few_digits
-from gpuplan.report.tables.traffic import seconds, waits
+from gpuplan.report.tables.traffic import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
 from gpuplan.wording import number, said, share_words
 

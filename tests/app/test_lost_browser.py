@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browsing import at, caught_up, enter, figures, go, have, is_value, reveal, take, wait_figure, wait_other
+from live_app import GIVEN_UP
 
 pytest.importorskip("voila")
 
@@ -22,7 +23,6 @@ from gpuplan.app.state import Workbook
 
 pytestmark = pytest.mark.browser
 
-GIVEN_UP = "widget model not found"
 PRICE = "prices.vcf-core-year"
 
 

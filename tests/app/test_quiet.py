@@ -15,8 +15,9 @@ import pytest
 from waiting import LIMIT_S
 
 from gpuplan import Plan
-from gpuplan.app import forking, quiet
+from gpuplan.app import quiet
 from gpuplan.app.quiet import Later, collect_later
+from gpuplan.serve import forking
 
 
 def run(page: Callable[[], Coroutine[Any, Any, None]]) -> None:

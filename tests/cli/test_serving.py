@@ -25,13 +25,13 @@ def test_the_app_refuses_a_bad_file_before_it_starts(
 
 
 def test_token_and_path_of_the_app_come_from_options_or_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuplan.app import serve
+    from gpuplan.serve import server
 
     asked: list[tuple[object, object]] = []
     for name in ("GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(
-        serve, "serve", lambda **given: asked.append((given["token"], given["base_url"])) or 0
+        server, "serve", lambda **given: asked.append((given["token"], given["base_url"])) or 0
     )
     main(["app"])
     monkeypatch.setenv("GPUPLAN_BASE_URL", "/gpu")

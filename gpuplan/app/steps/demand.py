@@ -9,9 +9,10 @@ from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.app.cards import Card, Page, Picture, Tab, asked, box, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import audit, methods, silos, simulate, week
+from gpuplan.app.steps import methods, silos, simulate, week
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.app.steps.usecases import DAYS, EMPTIES, days_of, group_heads, group_rows
+from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
@@ -264,9 +265,9 @@ PAGE = Page(
                 "gp-page",
                 box(
                     "gp-card",
-                    Card("run", audit.audit_data),
-                    Picture(audit.week_rows, charts.week_chart),
-                    Card("panel", audit.audit_tables),
+                    Card("run", audit_data),
+                    Picture(week_rows, charts.week_chart),
+                    Card("panel", audit_tables),
                 ),
             ),
         ),

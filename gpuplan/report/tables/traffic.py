@@ -15,6 +15,11 @@ from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.wording import number, rough, said
 
 
+def few_digits(value: float) -> str:
+    """A rate to three digits, never as a fraction."""
+    return written(value, ".3g") if value < 1000 else number(round(value))
+
+
 class Row(NamedTuple):
     """What users see with so many replicas, and how that is known."""
 

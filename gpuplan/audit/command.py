@@ -1,0 +1,241 @@
+"""``gpuplan audit``: how GPUs are used today."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from gpuplan.analysis.llm_traffic import replayed, traffic_of
+from gpuplan.audit import (
+    FORMATS,
+    Audit,
+    Comparison,
+    Jobs,
+    Requests,
+    Samples,
+    audit,
+    compare,
+    cut_days,
+    read_hosts,
+    read_trace,
+    serving_scenario,
+    suggest_groups,
+    suggest_serving,
+    suggested_scenario,
+)
+from gpuplan.audit.report import audit_dict, audit_text
+from gpuplan.catalog import Catalog
+from gpuplan.cli.options import (
+    catalog_of,
+    examples,
+    path_text,
+    print_answer,
+    read_numbers,
+    read_scenario,
+    refusal,
+    takes_json,
+    takes_progress,
+    tell_progress,
+)
+from gpuplan.facts import did_you_mean, did_you_mean_file
+from gpuplan.plan import make_plan
+from gpuplan.plan.llm import SERVING, uses_model
+from gpuplan.scenario import Scenario, from_dict, show, shown_name
+from gpuplan.wording import amount
+
+
+def audit_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan audit``."""
+    add, path = command.add_argument, Path
+    add("file", type=path, help="CSV or JSON file, packed with gzip or not")
+    add("--name", default="", help="original name of the file, if it was renamed")
+    words = "file format (default: detected from the header)"
+    add("--format", choices=FORMATS, default="auto", help=words)
+    words = "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu, percent, tokens_in or tokens_out"
+    add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
+    words = "time zone of times without an offset, and of the hours shown (default UTC)"
+    add("--time-zone", default="UTC", help=words)
+    words = (
+        "ignore everything before this day: a date (2020-04-01), or the number of a day in the file, from 1"
+    )
+    add("--first-day", default="", metavar="DAY", help=words)
+    words = "ignore everything after this day; of jobs that cross an edge, the part inside counts"
+    add("--last-day", default="", metavar="DAY", help=words)
+    add("--installed", help="GPUs installed today")
+    add("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
+    words = "share of the period to skip at its start in curves and hours"
+    add("--skip", default=0, metavar="SHARE", help=words)
+    add("--scenario", type=path, metavar="OUT", help="write the suggested groups as a scenario file")
+    words = f"replay the jobs on the hosts, or the requests on the replicas, of this scenario (- reads it from the input), or of {examples()}"
+    add("--on", metavar="FILE", help=words)
+    words = (
+        "model that serves the requests of the file, such as llama-3.3-70b (default: that of the scenario)"
+    )
+    add("--model", default="", metavar="ID", help=words)
+    words = "scenario that provides hardware and platform for the groups (- reads it from the input)"
+    add("--base", metavar="FILE", help=words)
+    words = "CSV of the existing hosts (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
+    add("--hosts", type=path, metavar="FILE", help=words)
+    words = "GPU of the catalog that a model of --hosts is, such as P100=p100-pcie-16gb"
+    add("--gpu", action="append", default=[], metavar="MODEL=ID", help=words)
+    words = "longest acceptable wait, in minutes (default: as in the --on scenario)"
+    add("--wait-min", help=words)
+    words = "share of jobs that may wait longer (default: as in the --on scenario)"
+    add("--share", help=words)
+    takes_json(command)
+    takes_progress(command)
+
+
+def run_audit(args: argparse.Namespace) -> int:
+    """``gpuplan audit``."""
+    read_numbers(args, "--installed", "--largest", "--skip", "--wait-min", "--share")
+    catalog = catalog_of(args)
+    target = read_scenario(args.on) if args.on else None
+    base = read_scenario(args.base) if args.base else target or from_dict({})
+    base, left_out_hosts = _with_hosts(base, catalog, args)
+    name = shown_name(args.name or args.file.name)
+    tell_progress(args, step=f"Reading {name}")
+    trace = _trace(args)
+    tell_progress(args, step="Counting hours and groups")
+    try:
+        found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+    except ValueError as error:
+        raise refusal(f"cannot audit {name}: {error}") from None
+    found = replace(found, notes=(*found.notes, *left_out_hosts))
+    if isinstance(trace, Requests):
+        return _run_requests(args, catalog, trace, found, base, target)
+    suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
+    made, why = None, "samples name no jobs, so they give no groups"
+    if suggestions:
+        try:
+            made = suggested_scenario(base, found, suggestions, name)
+        except ValueError as error:
+            suggestions, why = (), str(error)
+            found = replace(found, notes=(*found.notes, f"No groups for a scenario: {why}"))
+    comparison, left_out = None, 0
+    if target and not isinstance(trace, Jobs):
+        raise refusal("only jobs can be replayed, and this file holds samples", "--on", args.on)
+    if args.scenario:
+        _write(args.scenario, made, why)
+    if target and isinstance(trace, Jobs):
+        comparison, left_out = _replayed(trace, target, catalog, args)
+    answer = (found, suggestions, comparison, left_out)
+    if args.progress:
+        tell_progress(args, audit=audit_dict(*answer), scenario=made.to_dict() if made else None)
+        return 0
+    return print_answer(args, audit_dict, audit_text, *answer)
+
+
+def _run_requests(
+    args: argparse.Namespace,
+    catalog: Catalog,
+    trace: Requests,
+    found: Audit,
+    base: Scenario,
+    target: Scenario | None,
+) -> int:
+    """The audit of requests to a language model: their groups, and a replay on the replicas planned."""
+    if args.model and args.model not in {row.id for row in catalog.rows("llm_models")}:
+        meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
+        raise refusal(f"a row of llm_models{meant}", "--model", show(args.model))
+    serving = suggest_serving(found)
+    made = serving_scenario(base, serving, shown_name(args.name or args.file.name), args.model)
+    if args.scenario:
+        _write(args.scenario, made, "")
+    replay = None
+    if target:
+        known = any(uses_model(group) for group in target.groups if group.use_case == SERVING)
+        plan = make_plan(target if known and not args.model else made, catalog)
+        if not plan.llm.serving:
+            what = "a scenario with a model that serves requests, or one beside --model"
+            raise refusal(what, "--on", args.on)
+        tell_progress(args, step="Replaying the requests")
+        of = traffic_of(plan, next(iter(plan.llm.serving)))
+        replay = (of, replayed(of, trace.time_s, trace.tokens_in, trace.tokens_out))
+    if args.progress:
+        told = audit_dict(found, serving=serving, replay=replay)
+        tell_progress(args, audit=told, scenario=made.to_dict())
+        return 0
+    return print_answer(
+        args,
+        partial(audit_dict, serving=serving, replay=replay),
+        partial(audit_text, serving=serving, replay=replay),
+        found,
+    )
+
+
+def _with_hosts(
+    base: Scenario, catalog: Catalog, args: argparse.Namespace
+) -> tuple[Scenario, tuple[str, ...]]:
+    """The scenario with the hosts of a file as those already there, and what was left out of it."""
+    if not args.hosts:
+        return base, ()
+    if wrong := [text for text in args.gpu if "=" not in text]:
+        raise refusal("a model and an id of the catalog, such as P100=p100-pcie-16gb", "--gpu", wrong[0])
+    gpus = {gpu.id: gpu.name for gpu in catalog.gpus.values()}
+    try:
+        found = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
+    except OSError as error:
+        raise refusal(
+            f"a file that can be read ({error.strerror}){did_you_mean_file(args.hosts)}",
+            "--hosts",
+            path_text(args.hosts),
+        ) from None
+    kept = base.with_value("hardware.existing", found.existing or None)
+    said = f"Left out of the hosts: {'; '.join(found.left_out)}"
+    return kept, (said,) if found.left_out else ()
+
+
+def _write(path: Path, scenario: Scenario | None, why: str) -> None:
+    """Write the scenario that an audit suggests, or say why it suggests none."""
+    if scenario is None:
+        raise refusal(why, "--scenario", path_text(path))
+    try:
+        path.write_text(scenario.to_yaml(), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        allowed = f"a file that can be written ({getattr(error, 'strerror', None) or error})"
+        raise refusal(allowed, "--scenario", path_text(path)) from None
+
+
+def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
+    """The jobs, samples or requests of the file; without named groups each user is one."""
+    wrong = [text for text in args.column if "=" not in text]
+    if wrong:
+        raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])
+    columns = dict(text.split("=", 1) for text in args.column)
+    trace = read_trace(args.file, format=args.format, columns=columns or None, time_zone=args.time_zone)
+    if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
+        columns |= {"group": trace.reading.columns["user"]}
+        trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
+    trace = cut_days(trace, first_day=args.first_day, last_day=args.last_day, time_zone=args.time_zone)
+    if args.largest is not None and isinstance(trace, Jobs):
+        trace = trace.where(trace.gpus <= args.largest)
+        if not len(trace.gpus):
+            raise refusal("a size that some job of the file has", "--largest", show(args.largest))
+    return trace
+
+
+def _replayed(
+    jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
+) -> tuple[Comparison, int]:
+    """(the jobs replayed on the hosts of a scenario, jobs left out because they ask for more than all of them have)."""
+    asked = target.demand
+    rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
+    fits = jobs.gpus <= sum(rooms)
+    if not fits.any():
+        there = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
+        raise refusal(f"hosts on which a job fits; these have {there}", "--on", args.on)
+    try:
+        found = compare(
+            jobs.where(fits),
+            hosts=rooms,
+            policy=target.platform.assignment,
+            wait_limit_h=(asked.wait_min if args.wait_min is None else args.wait_min) / 60,
+            share=asked.chance if args.share is None else args.share,
+            progress=lambda what: tell_progress(args, step=what),
+        )
+    except ValueError as error:
+        raise refusal(f"cannot replay these jobs: {error}") from None
+    return found, int((~fits).sum())

@@ -1,0 +1,279 @@
+"""An audit of the existing use as plain data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
+from gpuplan.locales import written
+from gpuplan.models.llm.batching import Simulated
+from gpuplan.plan.llm.traffic import GroupTraffic
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import Table, one_place, text
+from gpuplan.report.tables.traffic import few_digits, seconds
+from gpuplan.report.text import chapter, heading, wrapped
+from gpuplan.wording import (
+    DAY_NAMES,
+    amount,
+    counted,
+    number,
+    percent,
+    points,
+    rough,
+    share_words,
+    wait_words,
+)
+
+Replay = tuple[GroupTraffic, Simulated]
+"""Requests of a trace on the replicas of a plan."""
+MOST_GROUPS = 20
+"""Groups of a trace in a table; the rest is counted."""
+
+
+def audit_dict(
+    found: Audit,
+    suggestions: Sequence[Suggestion] = (),
+    comparison: Comparison | None = None,
+    left_out: int = 0,
+    *,
+    serving: Sequence[ServingGroup] = (),
+    replay: Replay | None = None,
+) -> dict[str, Any]:
+    """An audit as plain JSON values, all finite.
+
+    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
+    """
+    data = {
+        "reading": plain(found.trace.reading),
+        "time_zone": found.time_zone,
+        "allocation": plain(found.allocation),
+        "activity": plain(found.activity),
+        "arrivals": plain(found.arrivals),
+        "notes": list(found.notes),
+        "suggestions": [plain(s) for s in suggestions],
+        "comparison": None,
+        "serving": [plain(group) for group in serving],
+        "replayed": replay and _replay_dict(*replay),
+    }
+    if found.allocation is not None:
+        for name in ("wanted", "held"):
+            curve = getattr(found.allocation, name)
+            if curve is not None:
+                data["allocation"][name]["peakedness"] = curve.peakedness
+    if comparison is not None:
+        replayed = comparison.waiting
+        held = [f.name for f in fields(comparison) if f.name != "waiting"]
+        data["comparison"] = {name: plain(getattr(comparison, name)) for name in held} | {
+            "left_out_jobs": left_out,
+            "waiting": {
+                "waited_share": replayed.longer_share(0.0),
+                "waited_longer_share": replayed.longer_share(comparison.wait_limit_h),
+                "mean_wait_h": replayed.mean_wait_h(),
+                "wait_p90_h": replayed.quantile_wait_h(0.9),
+                "wait_p95_h": replayed.quantile_wait_h(0.95),
+                "utilisation": replayed.utilisation,
+                "peak_gpus": replayed.peak_gpus,
+            },
+        }
+    return data
+
+
+def audit_text(
+    found: Audit,
+    suggestions: Sequence[Suggestion] = (),
+    comparison: Comparison | None = None,
+    left_out: int = 0,
+    *,
+    serving: Sequence[ServingGroup] = (),
+    replay: Replay | None = None,
+) -> str:
+    """An audit as text for a terminal."""
+    data = audit_dict(found, suggestions, comparison, left_out, serving=serving, replay=replay)
+    parts = [
+        _reading(found.trace.reading),
+        *_allocation(found, data),
+        *_activity(found, data),
+        *_arrivals(found, data),
+        *(wrapped(note + ".") for note in found.notes if note not in found.trace.reading.notes),
+        chapter(
+            tables.suggestions(data["suggestions"]),
+            *(f"{s.name}: {s.note}." for s in suggestions if s.rounded_up),
+        ),
+    ]
+    parts.append(chapter(tables.serving(data["serving"])))
+    if replay:
+        lead = heading(f"The same requests on {counted(replay[0].replicas, 'replica')}")
+        parts.append(lead + "\n".join(map(wrapped, again(data["replayed"]))))
+    if comparison is not None:
+        parts += _comparison(comparison, data["comparison"])
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _reading(reading: Reading) -> str:
+    lines = [
+        f"{reading.format}: {number(reading.used)} of {number(reading.rows)} rows used; times without an offset are read as "
+        f"{reading.time_zone}."
+    ]
+    columns = ", ".join(f"{what} from {column!r}" for what, column in reading.columns.items())
+    if columns:
+        lines.append(f"Columns: {columns}.")
+    for skipped in reading.skipped:
+        example = f" ({skipped.example})" if skipped.example else ""
+        lines.append(
+            f"Left out: {number(skipped.rows)} rows, {skipped.reason}; first in line {skipped.first_line}{example}."
+        )
+    lines += [f"{note}." for note in reading.notes]
+    return heading("Input file") + "\n".join(wrapped(line) for line in lines)
+
+
+def _day(seconds: float, zone: str) -> str:
+    return datetime.fromtimestamp(seconds, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+
+
+def _busiest(week: np.ndarray) -> str:
+    """Day and hour of the week with the largest sum over the groups."""
+    hour = int(np.argmax(week.sum(axis=1)))
+    return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
+
+
+def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
+    use = found.allocation
+    if use is None:
+        return []
+    held = use.held or use.wanted
+    known = use.first_s >= REAL_TIME_S
+    when = (
+        f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}), "
+    )
+    said = [
+        f"{when if known else ''}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
+        f"which are {one_place(use.offered_gpus)} GPUs on average over these days, "
+        "counting also what is done after the last request.",
+        f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
+        f"{one_place(held.mean_gpus)}, {share_words(0.95)} of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
+        + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),
+        f"Bursts: peakedness {written(use.wanted.peakedness, '.1f')}; independent arrivals of the same sizes would give "
+        f"{written(use.poisson_peakedness, '.1f')}, so demand is {written(use.burst_factor, '.1f')} times as peaked.",
+    ]
+    if use.utilisation is not None:
+        said.append(
+            f"Utilisation of the allocation: {percent(use.utilisation)} of {amount(use.installed_gpus, 'GPU')} installed."
+        )
+    if use.waits is not None:
+        said.append(
+            f"Waits as they were: mean {wait_words(use.waits.mean_h)}, {share_words(0.9)} at most {wait_words(use.waits.p90_h)}, "
+            f"{percent(use.waits.long_share)} longer than 10 min."
+        )
+    lead = heading("Allocation: GPUs requested and allocated") + "\n".join(map(wrapped, said))
+    return [lead, _largest(tables.holders(data["allocation"]))]
+
+
+def _largest(table: Table) -> str:
+    """The groups with the most; the others counted."""
+    left = len(table.rows) - MOST_GROUPS
+    return text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else "")
+
+
+def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
+    use = found.activity
+    if use is None:
+        return []
+    lead = wrapped(
+        f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}): "
+        f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
+        f"{points(use.mean_activity_pct)}. This is not how many GPUs were allocated."
+    )
+    return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
+
+
+def _arrivals(found: Audit, data: dict[str, Any]) -> list[str]:
+    use = found.arrivals
+    if use is None:
+        return []
+    said = came(data["arrivals"], found.time_zone)
+    lead = heading("Requests to language models") + "\n".join(map(wrapped, said))
+    return [lead, _largest(tables.requests(data["arrivals"]))]
+
+
+def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
+    """How requests came and how long they are, in sentences."""
+    known = use["first_s"] >= REAL_TIME_S
+    when = f"{_day(use['first_s'], time_zone)} to {_day(use['last_s'], time_zone)} ({time_zone}): "
+    busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
+    bursts = use["peakedness"]
+    return [
+        f"{when if known else ''}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "
+        f"{few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
+        f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
+        "requests give 1.",
+        *(
+            f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, {share_words(0.95)} at most "
+            f"{number(lengths['p95'])}, {share_words(0.99)} at most {number(lengths['p99'])}; spread {written(lengths['spread'], '.2f')}."
+            for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
+        ),
+    ]
+
+
+def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
+    """What users of the planned replicas would have seen, beside the formula for the same traffic as planned."""
+    hours = found.by_part_p95_s
+    return {
+        "group": of.name,
+        "replicas": of.replicas,
+        "first_token_s": of.first_token_s,
+        "planned_per_second": of.per_second,
+        "formula_p95_s": None if of.planned.load_share >= 1 else of.planned.p95_s,
+        "worst_hour": max(range(len(hours)), key=hours.__getitem__),
+        **plain(found),
+    }
+
+
+def again(found: Mapping[str, Any]) -> list[str]:
+    """What users would have seen, in sentences."""
+    value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
+    hour = found["worst_hour"]
+    formula = found["formula_p95_s"]
+    planned = (
+        "is more than they carry"
+        if formula is None
+        else f"has {share_words(0.95)} start within {seconds(formula)} s by formula"
+    )
+    speed = 1 / value["token_s"] if value["token_s"] else 0.0
+    return [
+        f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, {share_words(0.95)} within {seconds(value['p95_s'])} s, and "
+        f"{percent(value['kept_share'])} within the {written(found['first_token_s'], 'g')} s promised; then {rough(speed)} tokens/s. The replicas work "
+        f"{percent(value['busy_share'])} of the time.",
+        f"In the worst hour of the day, {hour:02}:00 UTC, {share_words(0.95)} start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
+        f"for {few_digits(found['planned_per_second'])} requests a second, which {planned}.",
+    ]
+
+
+def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
+    gpus, replayed = sum(found.hosts), found.waiting
+    limit = f"{number(round(60 * found.wait_limit_h, 3))} min"
+    said = [
+        f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
+        f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, {share_words(0.9)} at most "
+        f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if no "
+        f"job waited, {percent(found.denied_share)} would be denied."
+    ]
+    if data["left_out_jobs"]:
+        said.append(
+            f"{amount(data['left_out_jobs'], 'job')} left out: they ask for more GPUs than all hosts have."
+        )
+    return [
+        heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
+        + "\n".join(map(wrapped, said)),
+        *(f"{table.title}:\n{text(table)}" for table in (tables.few_denied(data), tables.few_wait(data))),
+        wrapped(
+            f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
+            f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
+            f"{percent(min(1.0, found.pool_utilisation))} used."
+        ),
+    ]

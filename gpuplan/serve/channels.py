@@ -1,0 +1,256 @@
+"""Channels: the connection of an open page to its session. What comes over it is checked before any of it is parsed.
+
+The format is Jupyter's ``v1.kernel.websocket.jupyter.org`` and no other: eight bytes with the number of offsets, the
+offsets, then the name of a channel and the parts of a message one behind the other, all numbers little-endian.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from itertools import pairwise
+from typing import Any, cast
+
+import tornado.iostream
+import tornado.web
+import tornado.websocket
+from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
+
+from gpuplan.serve.logs import LOG, log_text
+from gpuplan.serve.metrics import CHANGES, refused
+from gpuplan.serve.pages import OwnSession
+from gpuplan.serve.sessions import Session, now
+
+PROTOCOL = "v1.kernel.websocket.jupyter.org"
+PING_MS = 30_000
+"""Time between two questions whether a page is still there. [ms]"""
+MOST_MESSAGE = 2 << 20
+"""Bytes of one message. Files come in pieces that are smaller."""
+MOST_HEADER = 16_384
+FEWEST_OFFSETS, MOST_OFFSETS = 6, 64
+"""Channel, header, parent header, metadata, content and the end of it; each buffer brings one more."""
+CHANNELS = ("shell", "control")
+"""Channels that a page sends on."""
+MOST_WAITING_BYTES, MOST_WAITING = 8 << 20, 2_000
+"""What a session may have before it that it has not worked through; a page that sends more waits."""
+PATIENCE_S = 120.0
+"""How long a page waits for that."""
+MOST_LINES = 3
+"""Connections to one session: that of its page, and others while it connects again."""
+UNSPOKEN = ("execute_input",)
+"""Messages of a session that no page needs."""
+FOR_THE_LOG = ("stream", "error")
+"""Messages of a session that are the log's: what it prints, and errors with the paths of this machine."""
+WRONG_DATA, TOO_MUCH = 1007, 1008
+LONGEST_REASON = 120
+
+
+class BadFrame(ValueError):
+    """A frame is no message; says what is wrong with it."""
+
+
+def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
+    """Channel and header of a message, after everything in the frame was held against its size; a BadFrame if it is none."""
+    if isinstance(frame, str):
+        raise BadFrame("text where a binary message is due")
+    count = int.from_bytes(frame[:8], "little")
+    if not FEWEST_OFFSETS <= count <= MOST_OFFSETS or len(frame) < 8 * (count + 1):
+        raise BadFrame(f"a number of offsets that its {len(frame)} bytes cannot have")
+    offsets = [int.from_bytes(frame[at : at + 8], "little") for at in range(8, 8 * (count + 1), 8)]
+    if offsets[0] != 8 * (count + 1) or offsets[-1] != len(frame) or offsets != sorted(offsets):
+        raise BadFrame("offsets that do not follow each other from the first byte to the last")
+    channel, header = frame[offsets[0] : offsets[1]], frame[offsets[1] : offsets[2]]
+    if channel not in [name.encode() for name in CHANNELS]:
+        raise BadFrame("a channel that a page does not send on")
+    if len(header) > MOST_HEADER:
+        raise BadFrame(f"a header of {len(header)} bytes")
+    try:
+        parsed = json.loads(header)
+    except (ValueError, RecursionError):
+        raise BadFrame("a header that is no JSON") from None
+    if not _has_words(parsed, "msg_type", "msg_id"):
+        raise BadFrame("a header without type and number of the message")
+    return channel.decode(), parsed
+
+
+def _has_words(header: Any, *names: str) -> bool:
+    """Whether a header has a text, and no empty one, under each name."""
+    return isinstance(header, dict) and all(
+        isinstance(header.get(name), str) and header[name] for name in names
+    )
+
+
+class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
+    """Connects a page to its session; a page may be gone before the session has answered."""
+
+    opened = False
+    left = False
+    refused = False
+    session: Session | None = None
+
+    async def pre_get(self) -> None:
+        """Let in who the session belongs to, and speaks its language; wait for the session.
+
+        Else the answer is 404 for another visitor's, 400 without the format, 429 if it has connections enough.
+        """
+        session = self.own_session(self.kernel_id)
+        offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+        if PROTOCOL not in [each.strip() for each in offered]:
+            raise tornado.web.HTTPError(400, reason=f"Only {PROTOCOL} is spoken here")
+        if len(session.lines) >= MOST_LINES:
+            refused("channel")
+            raise tornado.web.HTTPError(429, reason="This session has connections enough")
+        self.session = session
+        session.lines.add(self)
+        self.waiting: dict[str, tuple[int, float]] = {}
+        self.taken = asyncio.Event()
+        await super().pre_get()  # type: ignore[no-untyped-call]
+        if self.left:
+            self.connection._open_sessions.pop(self.connection.session_key, None)
+            raise tornado.web.Finish
+
+    def on_finish(self) -> None:
+        """Forget a connection that did not come about."""
+        if self.session is not None and self.ws_connection is None:
+            self.session.lines.discard(self)
+
+    def select_subprotocol(self, _offered: list[str]) -> str:
+        """The one format."""
+        return PROTOCOL
+
+    async def open(self, kernel_id: str) -> None:
+        """Connect to the session."""
+        self.opened = True
+        await super().open(kernel_id)  # type: ignore[no-untyped-call]
+
+    def on_message(self, frame: str | bytes) -> Awaitable[None] | None:
+        """Pass a message on; one that is none ends the connection."""
+        if self.refused or self.session is None:
+            return None
+        self.session.heard = now()
+        try:
+            header = read_frame(frame)[1]
+        except BadFrame as error:
+            self.refuse(WRONG_DATA, str(error))
+            return None
+        if header["msg_type"] not in self.kernel_manager.allowed_message_types:
+            self.refuse(WRONG_DATA, "a message of a type that no page sends")
+            return None
+        if header["msg_id"] in self.waiting:
+            self.refuse(WRONG_DATA, "two messages with one number")
+            return None
+        return self._pass_on(cast(bytes, frame), header["msg_id"])
+
+    async def _pass_on(self, frame: bytes, number: str) -> None:
+        """Pass a message on when the session has room; until then nothing more is read from the page."""
+        end = now() + PATIENCE_S
+        while self._crowded(len(frame)) and not self.refused and not self.left:
+            self.taken.clear()
+            try:
+                await asyncio.wait_for(self.taken.wait(), end - now())
+            except TimeoutError:
+                self.refuse(TOO_MUCH, "more than the session can take")
+        if self.refused or self.left or self.connection is None:
+            return
+        self.waiting[number] = (len(frame), now())
+        self.connection.handle_incoming_message(frame)
+
+    def _crowded(self, more: int) -> bool:
+        """Whether a session has so much before it that it must not be given more."""
+        waiting = sum(size for size, _ in self.waiting.values())
+        return bool(self.waiting) and (
+            waiting + more > MOST_WAITING_BYTES or len(self.waiting) >= MOST_WAITING
+        )
+
+    def refuse(self, code: int, why: str) -> None:
+        """Close the connection with a reason, and say so in the log."""
+        self.refused = True
+        self.taken.set()
+        refused("frame")
+        LOG.warning("A connection from %s was closed: it sent %s.", self.request.remote_ip, why)
+        self.close(code, f"It sent {why}"[:LONGEST_REASON])
+
+    def write_message(self, message: Any, binary: bool = False) -> Any:
+        """Send a message of the session to the page, unless it is for the log."""
+        if isinstance(message, bytes):
+            header, parent = _headers(message)
+            kind = header.get("msg_type")
+            if kind in FOR_THE_LOG:
+                log_text(_output(message))
+            if kind in (*UNSPOKEN, *FOR_THE_LOG):
+                return None
+            if kind == "status" and b'"idle"' in message[-64:]:
+                self._took(parent.get("msg_id", ""))
+        try:
+            written = super().write_message(message, binary)
+            # the page may have left meanwhile: that is no error
+            written.add_done_callback(lambda done: done.cancelled() or done.exception())
+            return written
+        except tornado.websocket.WebSocketClosedError:
+            return None
+        except tornado.iostream.StreamBufferFullError:
+            self._give_up()
+            return None
+
+    def _took(self, number: str) -> None:
+        """The session has worked through a message."""
+        if number in self.waiting:
+            CHANGES.observe(now() - self.waiting.pop(number)[1])
+            self.taken.set()
+
+    def send_ping(self) -> None:
+        """Ask whether the page is still there; one that has not answered for three intervals is given up.
+
+        After one interval, the limit that tornado accepts, jupyter_server would close what it has not even asked.
+        """
+        line = self.ws_connection
+        if line is None or line.client_terminated:
+            super().send_ping()
+        elif 1000 * (now() - self.last_pong) > 3 * PING_MS:
+            if self.session is not None:
+                self.session.silent = True
+            self._cut()
+        else:
+            self.ping(b"")
+            self.last_ping = now()
+
+    def _give_up(self) -> None:
+        """End the connection of a page that reads nothing."""
+        self.refuse(TOO_MUCH, "requests and takes no answers")
+        self._cut()
+
+    def _cut(self) -> None:
+        """End the connection without a word: the other side is gone."""
+        if self.ws_connection is not None and self.ws_connection.stream is not None:
+            self.ws_connection.stream.close()
+
+    def on_pong(self, data: bytes) -> None:
+        """The page is there."""
+        super().on_pong(data)  # type: ignore[no-untyped-call]
+        if self.session is not None:
+            self.session.heard = now()
+
+    def on_close(self) -> None:
+        """Disconnect from the session, if it came to that; jupyter_server would trip over it, or count it twice."""
+        if self.session is not None:
+            self.session.lines.discard(self)
+            self.session.heard = now()
+        if self.opened:
+            super().on_close()  # type: ignore[no-untyped-call]
+        self.left = True
+        self.taken.set()
+
+
+def _headers(message: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and parent header of a message that a session sends."""
+    at = [int.from_bytes(message[start : start + 8], "little") for start in range(16, 40, 8)]
+    header, parent = (json.loads(message[start:end] or b"{}") for start, end in pairwise(at))
+    return header, parent
+
+
+def _output(message: bytes) -> str:
+    """What a session printed, or the error that it met."""
+    at = [int.from_bytes(message[start : start + 8], "little") for start in range(40, 56, 8)]
+    content = json.loads(message[at[0] : at[1]] or b"{}")
+    return str(content.get("text") or "\n".join(content.get("traceback", ())))

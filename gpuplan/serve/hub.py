@@ -1,0 +1,108 @@
+"""Who a visitor is under JupyterHub: a user of the Hub. Loaded only where a Hub says so, so nothing else needs jupyterhub.
+
+Page, API and connection ask the same question here, and the Hub has the answer; a proxy in front is never the only guard.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import tornado.ioloop
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyterhub import __version__
+from jupyterhub.singleuser.extension import (
+    JupyterHubAuthorizer,
+    JupyterHubIdentityProvider,
+    JupyterHubOAuthCallbackHandler,
+)
+from tornado.httpclient import AsyncHTTPClient
+from tornado.log import app_log
+
+from gpuplan.serve.logs import LOG
+from gpuplan.serve.pages import Answering
+from gpuplan.serve.sessions import Kernels, now
+
+SIGN_IN = "sign-in"
+ACTIVITY_S = 300
+"""Time between two reports of a single-user server to the Hub. [s]"""
+
+HubAuthorizer = JupyterHubAuthorizer
+app_log.addFilter(lambda record: record.module != "_xsrf_utils")  # it writes the ids of sign-ins into the log
+
+
+class HubIdentity(JupyterHubIdentityProvider):  # type: ignore[misc]
+    """Users of a Hub; each of their browsers has sessions of its own."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        hub = self.hub_auth
+        hub.login_url = f"{hub.base_url}{SIGN_IN}?{hub.login_url.partition('?')[2]}"
+        self.parent.tornado_settings["headers"]["X-JupyterHub-Version"] = __version__  # the Hub looks for it
+        self._activity_url = os.environ.get("JUPYTERHUB_ACTIVITY_URL")
+        self._reported = 0.0
+        if self._activity_url:  # one server for each user, which the Hub ends when it is idle
+            interval_s = float(os.environ.get("JUPYTERHUB_ACTIVITY_INTERVAL") or ACTIVITY_S)
+            tornado.ioloop.PeriodicCallback(self._report, 1000 * interval_s).start()
+
+    def owner_of(self, handler: Any) -> str:
+        """Whose session a request asks for: the user's, in the browser that signed in."""
+        user = handler.current_user
+        return json.dumps([user.username, self.hub_auth.get_session_id(handler)]) if user else ""
+
+    def get_handlers(self) -> list[Any]:
+        """Where to sign in, and where the Hub sends a user back; signing out is the Hub's."""
+        return [
+            (f"/{SIGN_IN}", SignInHandler),
+            ("/oauth_callback", CallbackHandler, {"hub_auth": self.hub_auth}),
+        ]
+
+    async def _report(self) -> None:
+        """Tell the Hub when a page was last heard of; an open page is in use."""
+        kernels = cast(Kernels, self.parent.kernel_manager)
+        heard = max((now() if each.lines else each.heard for each in kernels.sessions.values()), default=0.0)
+        if heard <= self._reported:
+            return
+        at = (datetime.now(UTC) - timedelta(seconds=now() - heard)).isoformat()
+        name = os.environ.get("JUPYTERHUB_SERVER_NAME", "")
+        try:
+            await AsyncHTTPClient().fetch(
+                str(self._activity_url),
+                method="POST",
+                headers={"Authorization": f"token {self.token}", "Content-Type": "application/json"},
+                body=json.dumps({"servers": {name: {"last_activity": at}}, "last_activity": at}),
+            )
+            self._reported = heard
+        except Exception as error:
+            LOG.warning("The Hub did not take the report of the last activity: %r", error)
+
+
+class Secured(Answering):
+    """Sends the headers that pages of Jupyter send, too."""
+
+    def set_default_headers(self) -> None:
+        """Set them."""
+        for name, value in self.settings["headers"].items():
+            self.set_header(name, value)
+
+
+class CallbackHandler(Secured, JupyterHubOAuthCallbackHandler):  # type: ignore[misc]
+    """Where the Hub sends a user who has signed in."""
+
+
+class SignInHandler(Secured):
+    """Sends a visitor to the Hub, by a page that keeps the design of the address for when they are back.
+
+    Browsers carry a fragment over redirects, but not over forms, and the Hub may ask for a password in one.
+    """
+
+    @allow_unauthenticated
+    def get(self) -> None:
+        """Send the page; what follows the "?" is for the Hub, which made it."""
+        hub = self.settings["identity_provider"].hub_auth
+        self.set_header("Cache-Control", "no-store")
+        page = self.settings["jinja2_env"].get_template("leaving.html")
+        to = f"{hub.oauth_authorization_url}?{self.request.query}"
+        self.finish(page.render(to=to, base_url=self.settings["base_url"]))

@@ -1,0 +1,153 @@
+"""Who a visitor is: a browser that has given the token, or any browser of this machine where none is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import math
+from collections.abc import Callable
+from typing import Any
+
+import tornado.web
+from jupyter_server.auth import IdentityProvider, User
+from jupyter_server.auth.decorator import allow_unauthenticated
+from tornado.httputil import url_concat
+from voila.voila_identity_provider import VoilaLoginHandler
+
+from gpuplan.serve.connections import network_of
+from gpuplan.serve.logs import LOG
+from gpuplan.serve.metrics import refused
+from gpuplan.serve.sessions import now
+
+SIGNED_IN_DAYS = 7
+"""How long a browser stays signed in."""
+FREE_GUESSES = 5
+"""Wrong tokens from one address before each next one has to wait."""
+LONGEST_WAIT_S = 300.0
+FORGOTTEN_S = 900.0
+MOST_ADDRESSES = 10_000
+ANSWER_S = 1.0
+"""Time in which a wrong token is answered."""
+
+
+class Guesses:
+    """Wrong tokens by address, and how long the next one from there has to wait: 1 s, 2 s, 4 s, up to five minutes."""
+
+    def __init__(self, clock: Callable[[], float] = now) -> None:
+        self._now = clock
+        self._wrong: dict[str, tuple[int, float]] = {}
+        """Address -> wrong tokens, and when the last one came."""
+
+    def wait_s(self, address: str) -> float:
+        """How long no token from an address is looked at; 0 if it is at once."""
+        count, last = self._wrong.get(address, (0, 0.0))
+        if count < FREE_GUESSES:
+            return 0.0
+        wait = min(LONGEST_WAIT_S, 2.0 ** min(count - FREE_GUESSES, 20))
+        return max(0.0, last + wait - self._now())
+
+    def wrong(self, address: str) -> int:
+        """Count a wrong token; how many there have been from this address."""
+        at = self._now()
+        count, last = self._wrong.pop(address, (0, at))
+        count = 1 if at - last > FORGOTTEN_S else count + 1
+        self._wrong[address] = (count, at)
+        if len(self._wrong) > MOST_ADDRESSES:
+            del self._wrong[next(iter(self._wrong))]
+        return count
+
+    def right(self, address: str) -> None:
+        """Forget the wrong ones: the visitor knows the token."""
+        self._wrong.pop(address, None)
+
+
+class TokenIdentity(IdentityProvider):
+    """One token for a team; each browser that has given it is a visitor of its own, known by a signed cookie."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{**kwargs, "login_handler_class": LoginHandler})
+        self.guesses = Guesses()
+        self.cookie_options = {"samesite": "Lax", "httponly": True, "expires_days": SIGNED_IN_DAYS}
+        self.get_secure_cookie_kwargs = {"max_age_days": SIGNED_IN_DAYS}
+
+    @property
+    def auth_enabled(self) -> bool:
+        """Whether a token is asked for."""
+        return bool(self.token)
+
+    def owner_of(self, handler: Any) -> str:
+        """Whose session it is that a request asks for: the browser's."""
+        return str(handler.current_user.username) if handler.current_user else ""
+
+    def knows(self, handler: Any, given: str) -> bool:
+        """Whether a token is right. One that comes too soon after wrong ones is not looked at."""
+        address = network_of(handler.request.remote_ip or "")
+        if self.guesses.wait_s(address):
+            refused("token")
+            return False
+        if hmac.compare_digest(given.encode("utf-8", "replace"), str(self.token).encode()):
+            self.guesses.right(address)
+            return True
+        refused("token")
+        count = self.guesses.wrong(address)
+        LOG.warning("Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)})
+        return False
+
+    def wait_s(self, handler: Any) -> int:
+        """How long the address of a request has to wait with its next token. [s]"""
+        return math.ceil(self.guesses.wait_s(network_of(handler.request.remote_ip or "")))
+
+    async def get_user_token(self, handler: Any) -> User | None:
+        """Who gives the token with a request, in its address or in a header; None if it is wrong or there is none."""
+        given = self.get_token(handler)
+        if not self.token or not given:
+            return None
+        if not self.knows(handler, given):
+            await asyncio.sleep(ANSWER_S)
+            return None
+        return self.get_user_cookie(handler) or self.generate_anonymous_user(handler)  # type: ignore[return-value]
+
+    def process_login_form(self, handler: Any) -> User | None:
+        """Who gives the token in the form."""
+        if self.knows(handler, handler.get_argument("password", default="")):
+            return self.generate_anonymous_user(handler)
+        return None
+
+
+class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
+    """The page on which a token is entered."""
+
+    def _render(self, message: Any = None) -> None:
+        wrong = message or ({"error": True} if self.get_query_argument("wrong", "") else None)
+        super()._render(wrong)
+
+    def _redirect_safe(self, url: str, default: str | None = None) -> None:
+        """Go on to where a visitor wanted to, if that is an address at all."""
+        super()._redirect_safe(url if url.isprintable() else self.base_url, default)
+
+    @allow_unauthenticated
+    async def post(self) -> None:
+        """Take the token of the form; a wrong one is answered slowly, one that comes too soon is not looked at."""
+        wait_s = self.identity_provider.wait_s(self)
+        user = self.current_user = self.identity_provider.process_login_form(self)
+        if user is not None:
+            self.identity_provider.set_login_cookie(self, user)
+            self._redirect_safe(self.get_argument("next", default=self.base_url))
+            return
+        await asyncio.sleep(ANSWER_S)
+        self.set_status(429 if wait_s else 401)
+        if wait_s:
+            wait_s = max(1, self.identity_provider.wait_s(self))
+            self.set_header("Retry-After", str(wait_s))
+        self._render({"error": True, "wait_s": wait_s})
+
+
+def without_token(handler: tornado.web.RequestHandler) -> str:
+    """The address of a request without the token in it."""
+    kept = [
+        (name, value.decode("utf-8", "replace"))
+        for name, values in handler.request.query_arguments.items()
+        if name != "token"
+        for value in values
+    ]
+    return url_concat(handler.request.path, kept)

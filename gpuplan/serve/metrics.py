@@ -1,0 +1,54 @@
+"""Figures for who runs the server, in Prometheus' format."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+REGISTRY = CollectorRegistry()
+"""What is counted while the server runs."""
+REFUSED = Counter("gpuplan_refused", "What was refused, by its kind", ["what"], registry=REGISTRY)
+for kind in ("channel", "connection", "frame", "full", "page", "token"):
+    REFUSED.labels(kind)  # a rate needs a beginning
+CHANGES = Histogram(
+    "gpuplan_change_seconds",
+    "Time from a page's event to the end of its session's work on it",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
+    registry=REGISTRY,
+)
+
+
+def refused(what: str) -> None:
+    """Count what was refused."""
+    REFUSED.labels(what).inc()
+
+
+def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:
+    """All that was counted, and figures that are looked up now: the name of each, what it is, and its value."""
+    looked_up = CollectorRegistry()
+    for name, what, value in figures:
+        Gauge(f"gpuplan_{name}", what, registry=looked_up).set(value)
+    return generate_latest(REGISTRY) + generate_latest(looked_up)
+
+
+def private_bytes(processes: Iterable[int | str]) -> int:
+    """Memory that these processes share with no other; 0 where it cannot be told."""
+    total = 0
+    for number in processes:
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{number}/smaps_rollup").read_text(encoding="ascii").splitlines():
+                if line.startswith("Private_"):
+                    total += 1024 * int(line.split()[1])
+    return total
+
+
+def open_files() -> int:
+    """Files that this process has open; 0 where it cannot be told."""
+    try:
+        return len(os.listdir("/proc/self/fd"))
+    except OSError:
+        return 0

@@ -1,0 +1,128 @@
+"""Options of a server: what it was asked for, filled in with what follows from it, and the sockets it listens on."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import tornado.netutil
+
+HERE = Path(__file__).resolve().parent
+HUB_URL = "JUPYTERHUB_SERVICE_URL"
+"""Variable in which a Hub says where its service listens."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the workbook is served; ``gpuplan app --help`` says what most of it is for."""
+
+    scenario: Path | None = None
+    catalog: Path | None = None
+    customer: bool = False
+    host: str = "localhost"
+    port: int = 8866
+    """0 takes a free one."""
+    token: str | None = None
+    open_browser: bool = False
+    notebook: Path | None = None
+    """Notebook to serve instead of the workbook."""
+    base_url: str = "/"
+    proxies: Sequence[str] = ()
+    sessions: int = 0
+    """0 for as many as there is memory for."""
+    idle_s: float = 1800.0
+    vanished_s: float = 45.0
+    """Time for which the session of a page that went away without a word is kept. [s]"""
+    pool_size: int = 1
+    """Kernels kept warm for the next pages, about 50 MB each."""
+    others: Sequence[str] = ()
+    metrics: bool = False
+    json_log: bool = False
+    verbose: bool = False
+    sockets: Sequence[socket.socket] = ()
+    """What listens already, if anything does."""
+
+
+class Refused(Exception):
+    """The server cannot start; says why and what to do."""
+
+
+def settled(options: Options) -> Options:
+    """The options with what is not given filled in; under a Hub, it says where to listen."""
+    try:
+        notebook = (options.notebook or find_notebook()).resolve(strict=True)
+    except FileNotFoundError as error:
+        raise Refused(f"The notebook is missing: {error}") from None
+    for what, path in (("Scenario", options.scenario), ("Catalog", options.catalog)):
+        if path is not None and not path.exists():
+            raise Refused(f"{what} not found: {path}")
+    options = replace(options, notebook=notebook)
+    service = os.environ.get(HUB_URL)
+    if service:
+        at = urlsplit(service)
+        return replace(
+            options,
+            host=at.hostname or "",
+            port=at.port or 80,
+            base_url=os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"),
+            token="",
+            open_browser=False,
+            proxies=options.proxies or ("127.0.0.1", "::1"),
+        )
+    base_url = f"/{options.base_url.strip('/')}/" if options.base_url.strip("/") else "/"
+    token = options.token or ("" if is_loopback(options.host) else secrets.token_urlsafe(24))
+    return replace(options, base_url=base_url, token=token)
+
+
+def listening(options: Options) -> list[socket.socket]:
+    """Sockets that listen where the options say."""
+    host, port = options.host, options.port
+    if not 0 <= port <= 65535:
+        raise Refused(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
+    try:
+        return tornado.netutil.bind_sockets(port, host or None, backlog=1024)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            why = f"Port {port} is in use. Choose another with --port, or stop the other program."
+        elif error.errno == errno.EACCES:
+            why = f"Port {port} may not be opened by this user. Choose another with --port."
+        else:
+            why = f"Cannot listen on {host}, port {port}: {error.strerror or error}"
+        raise Refused(why) from None
+
+
+def url_of(options: Options, token: str = "") -> str:
+    """Where a browser finds the server, and signs in if the token is given."""
+    name = socket.gethostname() if options.host in ("", "0.0.0.0", "::") else options.host
+    name = f"[{name}]" if ":" in name else name
+    return f"http://{name}:{options.port}{options.base_url}" + (f"?token={quote(token)}" if token else "")
+
+
+def find_notebook() -> Path:
+    """The app's notebook: beside this package in a wheel, in ``notebooks/`` in a checkout."""
+    places = [HERE / "workbook.ipynb", HERE.parents[1] / "notebooks" / "workbook.ipynb"]
+    for place in places:
+        if place.is_file():
+            return place
+    raise FileNotFoundError(f"workbook.ipynb is neither at {places[0]} nor at {places[1]}")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host name or address.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

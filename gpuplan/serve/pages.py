@@ -1,0 +1,266 @@
+"""Pages: what the server answers, to whom, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from traceback import extract_tb
+from typing import Any, cast
+from urllib.parse import unquote
+
+import tornado.web
+from jupyter_server.base.handlers import APIHandler, JupyterHandler
+from jupyter_server.services.kernels.handlers import KernelHandler
+from tornado.httputil import url_concat
+from tornado.iostream import StreamClosedError
+from voila.handler import BaseVoilaHandler
+from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
+
+from gpuplan.serve.identity import without_token
+from gpuplan.serve.logs import LOG, References
+from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
+from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
+
+AGAIN_S = 10
+"""Time after which a page that found no room tries again."""
+
+LOG_REFERENCES = References()
+
+
+def owner_of(handler: Any) -> str:
+    """Whose session a request asks for, as the identity provider says."""
+    return str(handler.identity_provider.owner_of(handler))
+
+
+class Answering(tornado.web.RequestHandler):
+    """What every answer has in common: cookies that stay here, errors told to whom they concern, no way out of a folder."""
+
+    reference = ""
+
+    async def prepare(self) -> None:
+        """Refuse an address with a way up in it, whatever answers it."""
+        path = unquote(self.request.path).replace("\\", "/")
+        if {".", ".."} & {*path.split("/")} or "\0" in path:
+            raise tornado.web.HTTPError(404)
+        done = super().prepare()
+        if done is not None:
+            await done
+
+    def check_host(self: Any) -> bool:
+        """Whether the name by which a request asks for this machine is served."""
+        found = bool(super().check_host())  # type: ignore[misc]
+        if not found:
+            LOG.warning(
+                "A request for %.80s was refused: without a token only this machine is served.",
+                self.request.host,
+            )
+        return found
+
+    def set_cookie(self, *args: Any, **kwargs: Any) -> None:
+        """Set a cookie for this site only, and over TLS only if the page came that way."""
+        kwargs.setdefault("samesite", "Lax")
+        if self.request.protocol == "https":
+            kwargs.setdefault("secure", True)
+        super().set_cookie(*args, **kwargs)
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        """Log an error of ours with a reference, and without what the address carries behind its path."""
+        gone = isinstance(value, StreamClosedError)
+        if gone or (isinstance(value, tornado.web.HTTPError) and value.status_code < 500):
+            return
+        kind = ("failed", typ, extract_tb(tb)[-1].lineno if tb else 0)
+        self.reference = LOG_REFERENCES.of(kind)
+        LOG.error(
+            "%s %s failed.",
+            self.request.method,
+            self.request.path,
+            exc_info=(typ, value, tb),
+            extra={"reference": self.reference, "kind": kind},
+        )
+
+    def write_error(self, status_code: int, **_: Any) -> None:
+        """Say what is wrong: to a person as a page, to a program as JSON; never with a traceback."""
+        message = self._reason or http.client.responses.get(status_code, "Error")
+        self.set_header("Cache-Control", "no-store")
+        if isinstance(self, APIHandler):
+            self.set_header("Content-Type", "application/json")
+            self.finish({"message": message, "reference": self.reference})
+            return
+        self.finish(
+            self.settings["jinja2_env"]
+            .get_template("error.html")
+            .render(
+                status_code=status_code,
+                status_message=message,
+                reference=self.reference,
+                base_url=self.settings["base_url"],
+            )
+        )
+
+
+def answering(handler: type[Any]) -> type[Any]:
+    """A handler of Voila or Jupyter that answers as ours do."""
+    return handler if issubclass(handler, Answering) else type(handler.__name__, (Answering, handler), {})
+
+
+def is_visit(headers: Any) -> bool:
+    """Whether a browser asks for a page because a person goes to it.
+
+    Not so if the page is fetched for a picture, a script or a frame of another page, or ahead of a visit.
+    """
+    if "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", "")):
+        return False
+    mode, goal = headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")
+    if mode is not None or goal is not None:
+        framed_here = goal in ("iframe", "frame") and headers.get("Sec-Fetch-Site") == "same-origin"
+        return mode == "navigate" and (goal == "document" or framed_here)
+    return "text/html" in headers.get("Accept", "")
+
+
+class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
+    """The page. Every visit gets a session of its own, warm if there is one."""
+
+    def initialize(self, notebook_path: str, **kwargs: Any) -> None:
+        """Take what Voila's handler of a page is given."""
+        super().initialize(**kwargs)
+        self.notebook_path = notebook_path
+
+    def get_login_url(self) -> str:
+        """Where to sign in; the token that was wrong stays behind."""
+        found = super().get_login_url()
+        if "?" in found:  # somebody else's page, which has its own way back
+            return found
+        given = {"wrong": "yes"} if self.get_query_argument("token", "") else {}
+        return url_concat(found, {"next": without_token(self), **given})
+
+    @tornado.web.authenticated
+    async def get(self, path: str = "") -> None:
+        """Send the page, which has no path behind the base address."""
+        if path:
+            raise tornado.web.HTTPError(404)
+        if "token" in self.request.query_arguments:
+            self.redirect(without_token(self))  # a cookie is there in its place; the fragment stays
+            return
+        if not is_visit(self.request.headers):
+            refused("page")
+            raise tornado.web.HTTPError(403, reason="Open this address in a browser")
+        manager, owner = cast(Kernels, self.kernel_manager), owner_of(self)
+        try:
+            task, ready = await manager.open_session(self.notebook_path, owner)
+        except Full as full:
+            self._say_full(str(full))
+            return
+        _ = self.xsrf_token  # with the page, so that even one closed at once can free its session
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Content-Type", "text/html")
+        try:
+            self.write("".join(ready))
+            await self.flush()
+            rendered, rendering = await task
+            self.write("".join(rendered[len(ready) :]))
+            async for html, _ in rendering:
+                self.write(html)
+                await self.flush()
+        except StreamClosedError:
+            raise tornado.web.Finish from None  # the page has left
+
+    def _say_full(self, why: str) -> None:
+        refused("full")
+        LOG.warning("A visitor was told to wait. %s", why)
+        self.set_status(503)
+        self.set_header("Retry-After", str(AGAIN_S))
+        self.set_header("Cache-Control", "no-store")
+        page = self.settings["jinja2_env"].get_template("full.html")
+        self.finish(page.render(why=why, again_s=AGAIN_S, base_url=self.base_url))
+
+
+class OwnSession(Answering):
+    """Finds the session of a request, for its owner only."""
+
+    def own_session(self: Any, kernel_id: str) -> Session:
+        """The session of a kernel. Raises a 404 for another visitor's as for one that is not there."""
+        found = cast(Kernels, self.kernel_manager).session_of(kernel_id, owner_of(self))
+        if found is None:
+            raise tornado.web.HTTPError(404)
+        return found
+
+
+class SessionHandler(OwnSession, APIHandler):  # type: ignore[misc]
+    """Says whether a page's session is still the process it started with; gives the page its XSRF cookie.
+
+    Kernels are never restarted (``autorestart`` is off), so a kernel that lives is the one the page knows.
+    """
+
+    _track_activity = False
+
+    @tornado.web.authenticated
+    async def get(self, kernel_id: str) -> None:
+        """Answer whether the kernel is ``alive``, and whether it is ``busy``."""
+        _ = self.xsrf_token  # again, should the browser have dropped it
+        self.own_session(kernel_id)
+        manager = cast(Kernels, self.kernel_manager)
+        alive = await manager.is_living(kernel_id)
+        if not alive:
+            await manager.free(kernel_id)
+        busy = alive and getattr(manager.get_kernel(kernel_id), "execution_state", "") == "busy"
+        self.set_header("Cache-Control", "no-store")
+        self.finish({"alive": alive, "busy": busy})
+
+
+class ShutdownHandler(OwnSession, VoilaShutdownKernelHandler):  # type: ignore[misc]
+    """Frees a session; a page may ask twice (``beforeunload`` and ``pagehide``)."""
+
+    @tornado.web.authenticated
+    async def post(self, kernel_id: str) -> None:
+        """End the session."""
+        self.own_session(kernel_id)
+        await cast(Kernels, self.kernel_manager).free(kernel_id)
+        self.set_status(204)
+        self.finish()
+
+
+class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
+    """What Voila's script asks of its kernel before it connects."""
+
+    SUPPORTED_METHODS = ("GET",)
+
+    async def get(self, kernel_id: str) -> None:
+        """Describe the kernel."""
+        self.own_session(kernel_id)
+        await super().get(kernel_id)  # type: ignore[misc]
+
+
+class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
+    """Figures for who runs the server."""
+
+    @tornado.web.authenticated
+    async def get(self) -> None:
+        """Send them."""
+        manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
+        open_pages = sum(bool(each.lines) for each in manager.sessions.values())
+        numbers = manager.processes()
+        figures = (
+            ("sessions", "Sessions that pages have", len(manager.sessions)),
+            ("sessions_connected", "Sessions whose page is connected", open_pages),
+            ("sessions_most", "Sessions that pages may have", manager.most_sessions),
+            ("connections", "Connections without those of open pages", server.connections),
+            ("open_files", "Files that the server has open", open_files()),
+            ("server_private_bytes", "Memory that only the server uses", private_bytes(["self"])),
+            ("sessions_private_bytes", "Memory that only the sessions use", private_bytes(numbers)),
+            ("free_bytes", "Memory that is left", free_bytes()),
+            ("time_seconds", "Time of this answer", time.time()),
+        )
+        self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.finish(metrics_text(figures))
+
+
+def log_request(handler: Any) -> None:
+    """Log a request without what its address carries behind the path: that may be a token."""
+    LOG.info(
+        "%s %s %d from %s in %.0f ms",
+        handler.request.method,
+        handler.request.path,
+        handler.get_status(),
+        handler.request.remote_ip,
+        1000 * handler.request.request_time(),
+    )

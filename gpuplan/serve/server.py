@@ -1,0 +1,347 @@
+"""Serve the workbook as a web page: Voila in this process, for one person or for a team.
+
+What it adds to Voila, and why:
+
+* One session for each open page, and only that: a closed page frees its own, one that vanished soon after, a dead one is
+  never restarted empty behind the page's back. A session belongs to the browser that opened it.
+* No visitor can stop the others: connections, messages, pages and wrong tokens have limits.
+* Nothing leaves the machine: own template without CDN links, and a Content-Security-Policy that allows no
+  inline script, no ``eval`` and no other host.
+* The server is the same wherever it is started: it reads no Jupyter or IPython settings of the user and no
+  ``voila.json`` of the folder, runs kernels with its own interpreter in an empty folder, and keeps its files
+  in one temporary folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gettext
+import hashlib
+import logging
+import os
+import shutil
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import tornado.ioloop
+import tornado.netutil
+import tornado.web
+from jupyter_core.paths import jupyter_path
+from jupyter_server import DEFAULT_TEMPLATE_PATH_LIST
+from jupyter_server.auth.logout import LogoutHandler
+from jupyter_server.services.kernels.handlers import KernelHandler
+from jupyter_server.utils import url_path_join
+from traitlets.config import Config
+from voila.app import Voila
+from voila.request_info_handler import RequestInfoSocketHandler
+from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
+from voila.static_file_handler import AllowListFileHandler, TemplateStaticFileHandler
+from voila.tornado.handler import TornadoVoilaHandler
+from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
+
+from gpuplan.serve.channels import MOST_MESSAGE, PING_MS, ChannelsHandler
+from gpuplan.serve.connections import HttpServer, raise_file_limit
+from gpuplan.serve.forking import FORKING, Kernel, Nursery
+from gpuplan.serve.home import TEMPLATES, environment, made_home, set_environment
+from gpuplan.serve.identity import TokenIdentity
+from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
+from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
+from gpuplan.serve.pages import (
+    Answering,
+    MetricsHandler,
+    ModelHandler,
+    PageHandler,
+    SessionHandler,
+    ShutdownHandler,
+    answering,
+    log_request,
+)
+from gpuplan.serve.sessions import Kernels, NativeKernelSpecs, room
+
+HEALTH = "voila/templates/gpuplan/static/health.txt"
+"""Path of the health check, below the base URL: needs no token and takes no kernel."""
+
+EXTENSIONS = ["@voila-dashboards/widgets-manager8", "@jupyter-widgets/jupyterlab-manager", "anywidget"]
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self' blob:",  # anywidget imports its modules as blobs
+        "style-src 'self' 'unsafe-inline'",  # JupyterLab and Vega set styles on elements
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    ]
+)
+
+REFERRER_POLICY = "same-origin"
+"""Tells other hosts nothing. ``no-referrer`` would make browsers send forms and beacons as ``Origin: null``,
+which the server has to refuse: signing in, and in some browsers freeing a kernel, would fail."""
+
+LONGEST_HOME = 38
+"""A longer folder leaves no room for the names of the sockets in it: a system may take 103 bytes, of which they need 65."""
+
+STARTED = "The workbook could not be opened. Reload the page; if it happens again, tell your administrator."
+HERE_PACKAGE = "gpuplan.serve"
+SWEEP_MS = 5_000
+"""Time between two looks for sessions whose pages are gone. [ms]"""
+MOST_CONNECTIONS = 1_000
+RESERVED_FILES = 100
+"""Descriptors kept for files, and for what Python needs itself."""
+
+_KERNEL = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
+
+
+class NotFound(Answering):
+    """An address that is none."""
+
+    async def prepare(self) -> None:
+        """Say so."""
+        raise tornado.web.HTTPError(404)
+
+
+class Server(Voila):  # type: ignore[misc]
+    """Voila with the handlers above, on sockets that are already bound."""
+
+    options: Options
+    sockets: list[socket.socket]
+    most_connections: int
+    lines: LineHandler
+    url: str
+    said: str
+    """What is printed when the server runs."""
+    nursery: Nursery | None = None
+    output: int | None = None
+    """Where sessions print to."""
+
+    @property
+    def data_dir(self) -> str:
+        """Folder with Voila's own themes; Voila would take the first that exists, which is ours."""
+        return next(
+            (path for path in jupyter_path("voila") if Path(path, "themes").is_dir()), super().data_dir
+        )
+
+    def load_config_file(self, *args: Any, **kwargs: Any) -> None:
+        """Read no ``voila.json``: neither the folder's nor the user's."""
+
+    def init_settings(self) -> dict[str, Any]:
+        """Voila's settings with ours among them from the beginning: what is compressed is settled then."""
+        return {**super().init_settings(), **self.tornado_settings}
+
+    def init_handlers(self) -> list[Any]:
+        """Voila's handlers with ours in their place, without those that tell a kernel about the request, log out or give files."""
+        ours = {
+            TornadoVoilaHandler: PageHandler,
+            VoilaShutdownKernelHandler: ShutdownHandler,
+            VoilaKernelWebsocketHandler: ChannelsHandler,
+            KernelHandler: ModelHandler,
+        }
+        unused = (RequestInfoSocketHandler, LogoutHandler, AllowListFileHandler)
+        rules: list[tuple[Any, ...]] = [rule for rule in super().init_handlers() if rule[1] not in unused]
+        rules = [(rule[0], answering(ours.get(rule[1], rule[1])), *rule[2:]) for rule in rules]
+        for index, rule in enumerate(rules):
+            if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
+                rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
+            if issubclass(rule[1], TemplateStaticFileHandler):
+                # it stumbles over what is not <template>/static/<file>
+                path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
+                rules[index] = (path, *rule[1:])
+        added: list[tuple[str, Any]] = [
+            (url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), SessionHandler)
+        ]
+        if self.options.metrics:
+            added.append((url_path_join(self.server_url, "/metrics"), MetricsHandler))
+        return [*added, *rules]
+
+    def listen(self) -> None:
+        """Serve until Ctrl+C or SIGTERM, then end every session."""
+        self.ioloop = tornado.ioloop.IOLoop.current()
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self._handle_signal_stop) for number in numbers}
+        server = HttpServer(self.app, proxies=self.options.proxies, most_connections=self.most_connections)
+        self.app.settings["gpuplan_http"] = server
+        server.add_sockets(self.sockets)
+        self._sweeper = tornado.ioloop.PeriodicCallback(self._look_around, SWEEP_MS)
+        self._sweeper.start()
+        print(self.said, flush=True)
+        if self.options.open_browser:
+            threading.Thread(target=webbrowser.open, args=(self.url, 2), daemon=True).start()
+        try:
+            self.ioloop.start()
+        finally:
+            for number in numbers:
+                signal.signal(number, signal.SIG_IGN)
+            self._sweeper.stop()
+            server.stop()
+            self.stop()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def _look_around(self) -> None:
+        """End sessions whose pages are gone, and write what was only counted."""
+        self.lines.write_counts()
+        try:
+            await self.kernel_manager.sweep()
+        except Exception:
+            LOG.exception("Looking for sessions whose pages are gone failed.")
+
+    def stop(self) -> None:
+        """End every session, also those still starting."""
+        for logger in (self.log, logging.getLogger("asyncio"), logging.getLogger("tornado")):
+            logger.setLevel(logging.CRITICAL)  # what was under way ends with errors that mean nothing
+        try:
+            self.ioloop.run_sync(self._end, timeout=10)
+        except Exception as error:
+            LOG.error("Not every session ended cleanly: %r", error)
+
+    async def _end(self) -> None:
+        await self.kernel_manager.end()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=2)
+
+
+def _settings(*, loopback: bool) -> dict[str, Any]:
+    """Tornado's settings: headers, and which host names a browser may use."""
+    folder = TEMPLATES / "voila" / "templates" / "gpuplan"
+    pages = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([str(folder), *DEFAULT_TEMPLATE_PATH_LIST]),
+        extensions=["jinja2.ext.i18n"],
+        autoescape=True,
+    )
+    pages.install_gettext_translations(gettext.NullTranslations(), newstyle=False)  # type: ignore[attr-defined]
+    return {
+        "headers": {
+            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": REFERRER_POLICY,
+        },
+        # Without signing in only this machine's names are served: no web page can point its own name here.
+        "allow_remote_access": not loopback,
+        "local_hostnames": ["localhost"],
+        "compress_response": not loopback,
+        "ws_ping_interval": PING_MS,
+        "ws_ping_timeout": PING_MS,  # tornado wants no more; see ChannelsHandler.send_ping
+        "websocket_max_message_size": MOST_MESSAGE,
+        "log_function": log_request,
+        "default_handler_class": NotFound,
+        "jinja2_env": pages,
+    }
+
+
+def _config(options: Options, *, home: Path, hub: bool, sessions: int) -> Config:
+    c = Config()
+    c.Voila.notebook_path = str(options.notebook)
+    c.Voila.base_url = options.base_url
+    c.Voila.port = options.port
+    c.Voila.open_browser = False
+    c.Voila.connection_dir_root = str(home)
+    c.Voila.log_level = logging.INFO if options.verbose else logging.ERROR
+    if hub:
+        c.Voila.auto_token = True  # else Voila would set a token, which the Hub's provider has of its own
+        c.Voila.identity_provider_class = f"{HERE_PACKAGE}.hub.HubIdentity"
+        c.Voila.authorizer_class = f"{HERE_PACKAGE}.hub.HubAuthorizer"
+    else:
+        c.Voila.token = options.token
+        c.Voila.identity_provider_class = f"{TokenIdentity.__module__}.{TokenIdentity.__name__}"
+    if options.token:  # with the same token, a login outlives the server
+        c.Voila.cookie_secret = hashlib.sha256(b"gpuplan " + options.token.encode()).digest()
+    c.Voila.tornado_settings = _settings(loopback=not (options.token or hub))
+    c.VoilaConfiguration.template = "gpuplan"
+    c.VoilaConfiguration.allow_template_override = "NO"
+    c.VoilaConfiguration.allow_theme_override = "NO"  # the page does it: see static/gpuplan.js
+    c.VoilaConfiguration.page_config_hook = lambda page, **_: {**page, "gpuplanOthers": options.others}
+    c.VoilaConfiguration.preheat_kernel = True
+    c.VoilaConfiguration.default_pool_size = options.pool_size
+    c.VoilaConfiguration.file_allowlist = []
+    c.VoilaConfiguration.extension_allowlist = EXTENSIONS
+    c.VoilaConfiguration.show_tracebacks = False
+    c.VoilaConfiguration.kernel_spec_manager_class = NativeKernelSpecs
+    c.VoilaConfiguration.multi_kernel_manager_class = Kernels
+    c.VoilaExecutor.timeout = 120
+    c.VoilaExecutor.startup_timeout = 120
+    c.VoilaExecutor.cell_error_instruction = STARTED
+    c.VoilaExecutor.cell_timeout_instruction = STARTED
+    c.Kernels.work_dir = str(home / "work")
+    c.Kernels.most_sessions = sessions
+    c.Kernels.idle_s, c.Kernels.vanished_s = options.idle_s, options.vanished_s
+    c.Kernels.cull_idle_timeout = 0  # see Kernels.sweep
+    c.Kernels.kernel_manager_class = f"{Kernel.__module__}.{Kernel.__name__}"
+    c.Kernels.allow_tracebacks = False
+    c.Kernels.transport_encryption = "auto"  # other users of the machine cannot listen in
+    c.KernelManager.autorestart = False
+    if sys.platform != "win32" and len(os.fsencode(home)) <= LONGEST_HOME:
+        c.KernelManager.transport = (
+            "ipc"  # others may take a port between the choice of it and the start of the kernel
+        )
+    c.ZMQChannelsWebsocketConnection.iopub_data_rate_limit = 0  # charts bring a megabyte of JavaScript
+    c.ZMQChannelsWebsocketConnection.iopub_msg_rate_limit = 0
+    return c
+
+
+def serve(**given: Any) -> int:
+    """Serve the workbook, as `Options` are given, until Ctrl+C or SIGTERM; exit code 0, or 2 if the server could not start."""
+    asked = Options(**given)
+    hub = bool(os.environ.get(HUB_URL))
+    try:
+        options = settled(asked)
+        sockets = list(options.sockets) or listening(options)
+    except Refused as why:
+        print(why, file=sys.stderr)
+        return 2
+    options = replace(options, port=sockets[0].getsockname()[1])
+    files = raise_file_limit()
+    connections = min(MOST_CONNECTIONS, max(64, files // 4))
+    sessions = options.sessions or room(files - connections - RESERVED_FILES)
+    home, lock = made_home()
+    loop = tornado.ioloop.IOLoop(make_current=True)
+    nursery, lines = None, None
+    try:
+        with set_environment(environment(home, options)):
+            said, output = os.pipe()
+            os.set_blocking(said, False)
+            loop.add_handler(said, lambda *_: log_output(said), loop.READ)
+            if FORKING:
+                nursery = Nursery(home / "work", output)
+            server = Server.instance(config=_config(options, home=home, hub=hub, sessions=sessions))
+            server.options, server.sockets = options, sockets
+            server.nursery, server.output = nursery, output
+            server.most_connections = connections
+            server.url = url_of(options, options.token or "")
+            # a token that was given is told nowhere
+            shown = server.url if not asked.token else url_of(options)
+            server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
+            if options.token or hub:
+                server.said += f"\nPages that can be open at once: {sessions} (--sessions)."
+            server.initialize(argv=[])
+            server.lines = lines = start_log(verbose=options.verbose, as_json=options.json_log)
+            LOG.info("There is room for %d sessions and %d connections beside them.", sessions, connections)
+            server.start()
+    finally:
+        Server.clear_instance()
+        if nursery is not None:
+            nursery.close()
+        loop.close(all_fds=True)
+        with contextlib.suppress(OSError):
+            os.close(output)
+        for bound in sockets:
+            bound.close()
+        shutil.rmtree(home, ignore_errors=True)
+        lock.close()
+        if lines is not None:
+            lines.close()
+    return 0

@@ -1,0 +1,281 @@
+"""Sessions: the process of each open page, whose it is, when it ends, and how many there may be."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import tornado.ioloop
+import tornado.web
+import zmq
+from ipykernel.kernelspec import RESOURCES
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_core.utils import ensure_async
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from traitlets import Float, Int, Unicode
+
+from gpuplan.app.uploading import SCRATCH
+from gpuplan.serve.forking import SECRETS, Nursery
+from gpuplan.serve.logs import LOG
+
+SESSION_BYTES = 100_000_000
+"""Memory that a session is counted with: twice what one takes that has seen every step, for what runs beside it."""
+SPARE_BYTES = 300_000_000
+"""Memory below which no more sessions start."""
+SHARE_OF_MEMORY = 0.8
+MOST_KEPT_BYTES = 8 << 20
+"""What is kept of a session's messages while its page is away."""
+FILES_OF_A_SESSION = 16
+"""Descriptors that the server needs for one session: its channels, its process, its page."""
+MOST_PER_OWNER = 12
+"""Open pages of one browser; one more takes the place of a page that is away, or is told to wait."""
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+@dataclass
+class Session:
+    """A process that was given to a page."""
+
+    owner: str
+    """Who opened the page, as ``identity`` knows a browser."""
+    heard: float
+    """When the page last showed that it is there. [s]"""
+    lines: set[object] = field(default_factory=set)
+    """Connections of the page; one, and for a moment another when it connects again."""
+    silent: bool = False
+    """Whether the last connection ended without a sign of the page: it may sleep, and come back."""
+
+
+class Kept(list[Any]):
+    """Messages of a session whose page is away, as long as they are few."""
+
+    size = 0
+
+    def append(self, message: Any) -> None:
+        """Keep a message, if there is room."""
+        self.size += sum(len(part) for part in message[1])
+        if self.size <= MOST_KEPT_BYTES:
+            super().append(message)
+
+
+class Full(Exception):
+    """There is no room for another session; says why."""
+
+
+class NativeKernelSpecs(KernelSpecManager):
+    """Knows one kernel, ``python3``: this interpreter, whatever kernels the machine has installed."""
+
+    def _kernel_dirs_default(self) -> list[str]:
+        return []
+
+    def _find_spec_directory(self, kernel_name: str) -> str | None:
+        return RESOURCES if kernel_name == "python3" else None
+
+
+class Kernels(AsyncMappingKernelManager):
+    """Kernels that know nothing of the folder they were started from, nor of other people's visits."""
+
+    work_dir = Unicode(
+        config=True, help="Empty folder in which every kernel starts: no file lying about is imported."
+    )
+    most_sessions = Int(1, config=True, help="Sessions that pages may have at once.")
+    idle_s = Float(1800.0, config=True, help="How long the session of a page that fell silent is kept.")
+    vanished_s = Float(45.0, config=True, help="How long the session of a page that went away is kept.")
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)  # type: ignore[no-untyped-call]
+        self.context.set(zmq.MAX_SOCKETS, max(1023, FILES_OF_A_SESSION * self.most_sessions))
+        self.scratch: dict[str, Path] = {}
+        """Folder of each kernel for what its page sends; it goes with the kernel, however that ends."""
+        self.sessions: dict[str, Session] = {}
+        """Kernel -> the session of a page; warm kernels have none yet."""
+        self._opening: Counter[str] = Counter()
+        """Owner -> pages that are just getting a session."""
+        self._leaving: set[str] = set()
+
+    @property
+    def nursery(self) -> Nursery | None:
+        """Where kernels are forked, if they are."""
+        found: Nursery | None = cast(Any, self.parent).nursery
+        return found
+
+    def cwd_for_path(self, path: str, **kwargs: Any) -> str:
+        """The empty folder, in which each kernel starts."""
+        return self.work_dir
+
+    async def start_kernel(self, **kwargs: Any) -> str:  # type: ignore[override]
+        """Start a kernel, without the address of the visit that caused it and without secrets; its id."""
+        env = dict(kwargs.get("env") or os.environ)
+        for name in ("VOILA_REQUEST_URL", "QUERY_STRING", *SECRETS):
+            env.pop(name, None)
+        folder = Path(tempfile.mkdtemp(prefix="session-", dir=Path(self.work_dir).parent))
+        output = cast(Any, self.parent).output
+        kwargs |= {"env": {**env, SCRATCH: str(folder)}, "stdout": output, "stderr": output}
+        kernel_id = await super()._async_start_kernel(**kwargs)
+        self.scratch[kernel_id] = folder
+        return kernel_id
+
+    def start_buffering(self, kernel_id: str, session_key: str, channels: Any) -> None:
+        """Keep what a session says while its page is away, up to a limit; behind it, nothing more."""
+        super().start_buffering(kernel_id, session_key, channels)  # type: ignore[no-untyped-call]
+        if kernel_id in self._kernel_buffers:
+            self._kernel_buffers[kernel_id]["buffer"] = Kept()
+
+    def remove_kernel(self, kernel_id: str) -> Any:
+        """Forget a kernel that has ended, and remove its files."""
+        self.sessions.pop(kernel_id, None)
+        folder = self.scratch.pop(kernel_id, None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if kernel_id in self:  # the channels of a page that left while its kernel ended
+            self.stop_buffering(kernel_id)  # type: ignore[no-untyped-call]
+        return super().remove_kernel(kernel_id)
+
+    def session_of(self, kernel_id: str, owner: str) -> Session | None:
+        """The session of a kernel, if it is this owner's; heard of now."""
+        session = self.sessions.get(kernel_id)
+        if session is None or session.owner != owner or kernel_id not in self:
+            return None
+        session.heard, session.silent = now(), False
+        return session
+
+    async def open_session(self, notebook: str, owner: str) -> tuple[Any, list[str]]:
+        """Give a page a session: (the rendering of its notebook, what is rendered so far). Raises Full if there is no room."""
+        await self._make_room(owner)
+        self._opening[owner] += 1
+        try:
+            task, ready, kernel_id = await self._warm_kernel(notebook)
+        finally:
+            self._opening[owner] -= 1
+        self.sessions[kernel_id] = Session(owner, now())
+        return task, ready
+
+    async def _make_room(self, owner: str) -> None:
+        """Make sure that one more session may start.
+
+        What gives way is the session of a page that is away: one of this owner's or, if all places are taken, one whose page
+        has been away for longer than a page needs to connect again.
+        """
+        mine = [kernel_id for kernel_id, each in self.sessions.items() if each.owner == owner]
+        if len(mine) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
+            mine, away_s=0
+        ):
+            raise Full(f"This browser has {MOST_PER_OWNER} pages open. Close one to open another.")
+        if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
+            list(self.sessions), away_s=self.vanished_s
+        ):
+            raise Full("All sessions are in use by other users.")
+        if free_bytes() < SPARE_BYTES:
+            raise Full("The server has too little memory for another page.")
+
+    async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
+        """End the session whose page has been away the longest, and at least so long."""
+        away = [(self.sessions[each].heard, each) for each in among if not self.sessions[each].lines]
+        heard, kernel_id = min(away, default=(now(), ""))
+        if not kernel_id or now() - heard < away_s:
+            return False
+        await self.free(kernel_id)
+        return True
+
+    async def is_living(self, kernel_id: str) -> bool:
+        """Whether the process of a kernel runs; False also for an unknown one."""
+        return kernel_id in self and bool(await ensure_async(self.get_kernel(kernel_id).is_alive()))
+
+    async def free(self, kernel_id: str) -> None:
+        """End a kernel once, however often it is asked for; an unknown one is ignored."""
+        if kernel_id in self._leaving or kernel_id not in self:
+            return
+        self._leaving.add(kernel_id)
+        self.drop_failed()
+        try:
+            await self.shutdown_kernel(kernel_id, now=True)  # type: ignore[no-untyped-call]
+        finally:
+            self._leaving.discard(kernel_id)
+
+    def processes(self) -> list[int]:
+        """Numbers of the processes of all sessions."""
+        managers: list[Any] = [self.get_kernel(each) for each in self.sessions if each in self]
+        return [each.provisioner.pid for each in managers if each.provisioner]
+
+    async def sweep(self) -> None:
+        """End the sessions whose pages are gone: those that vanished soon, those that fell silent after the idle time."""
+        for kernel_id, session in list(self.sessions.items()):
+            kept_s = self.idle_s if session.silent else min(self.vanished_s, self.idle_s)
+            if not session.lines and now() - session.heard > kept_s:
+                LOG.info("A session ends: nothing was heard of its page for %.0f s.", now() - session.heard)
+                await self.free(kernel_id)
+
+    # --- the warm ones, which Voila's manager keeps
+
+    @property
+    def pools(self) -> dict[str, list[Any]]:
+        """Notebook -> futures of its warm kernels."""
+        found: dict[str, list[Any]] = cast(Any, self)._pools
+        return found
+
+    def drop_failed(self) -> None:
+        """Forget warm kernels that did not start; Voila would stumble over them when it frees any other."""
+        for pool in self.pools.values():
+            for item in [item for item in pool if item.done() and (item.cancelled() or item.exception())]:
+                pool.remove(item)
+
+    async def _warm_kernel(self, notebook: str) -> tuple[Any, list[str], str]:
+        """A kernel in which the notebook runs or ran: (its rendering, what is rendered so far, its id)."""
+        self.drop_failed()
+        for item in [item for item in self.pools.get(notebook, []) if item.done()]:
+            kernel_id = item.result()["kernel_id"]
+            if not await self.is_living(kernel_id):
+                await self.free(kernel_id)  # takes it out of the pool, too
+        manager = cast(Any, self)
+        if not self.pools.get(notebook):
+            manager.fill_if_needed(delay=0, notebook_name=notebook)
+        try:
+            found: tuple[Any, list[str], str] = await manager.get_rendered_notebook(notebook_name=notebook)
+        except tornado.web.HTTPError as error:
+            # Voila's word for a notebook that it cannot read; no fault of the visitor's
+            raise RuntimeError("no session could be started") from error
+        return found
+
+    async def end(self) -> None:
+        """End every kernel, also those still starting."""
+        starting = [item for pool in self.pools.values() for item in pool if not item.done()]
+        if starting:  # half a start cannot be undone; a whole one can
+            await asyncio.wait(starting, timeout=5)
+        await self.shutdown_all(now=True)
+
+
+def now() -> float:
+    """The loop's clock. [s]"""
+    return tornado.ioloop.IOLoop.current().time()
+
+
+def free_bytes() -> int:
+    """Memory that is left, by the machine and by the control group of the server; much where it cannot be told."""
+    left = [1 << 40]
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        left += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    with contextlib.suppress(OSError, ValueError):  # no control group, or none with a limit
+        name = Path("/proc/self/cgroup").read_text(encoding="ascii").rpartition("0::/")[2].strip()
+        group = CONTROL_GROUP / name
+        most, taken = (
+            int((group / f"memory.{what}").read_text(encoding="ascii")) for what in ("max", "current")
+        )
+        cached = dict(
+            line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        )
+        left.append(most - taken + int(cached.get("inactive_file", 0)))
+    return min(left)
+
+
+def room(files: int) -> int:
+    """How many sessions there is room for, by memory and by the descriptors left for them."""
+    memory = int(SHARE_OF_MEMORY * free_bytes() / SESSION_BYTES)
+    return max(1, min(memory, files // FILES_OF_A_SESSION, 10_000))

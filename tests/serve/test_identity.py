@@ -1,0 +1,150 @@
+"""Signing in: wrong tokens are slowed by address, and the token goes no further than to the server."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from email.message import Message
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from waiting import soon
+
+pytest.importorskip("voila")
+
+from gpuplan.serve import identity
+
+TOKEN = "token-of-the-team"
+
+
+class Clock:
+    """Time that stands still until it is moved."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_each_wrong_token_makes_the_next_one_wait_longer() -> None:
+    clock = Clock()
+    guesses = identity.Guesses(clock)
+    for number in range(1, identity.FREE_GUESSES + 1):
+        assert guesses.wait_s("a") == 0
+        assert guesses.wrong("a") == number
+    waits = []
+    for _ in range(12):
+        waits.append(guesses.wait_s("a"))
+        clock.now += waits[-1]
+        assert guesses.wait_s("a") == 0
+        guesses.wrong("a")
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
+    assert guesses.wait_s("b") == 0, "others do not wait"
+    guesses.right("a")
+    assert guesses.wait_s("a") == 0
+
+
+def test_wrong_tokens_are_forgotten_in_time_and_fill_no_memory() -> None:
+    clock = Clock()
+    guesses = identity.Guesses(clock)
+    for _ in range(6):
+        guesses.wrong("a")
+    clock.now += identity.FORGOTTEN_S + 1
+    assert guesses.wrong("a") == 1
+    for number in range(identity.MOST_ADDRESSES + 10):
+        guesses.wrong(f"n{number}")
+    assert len(guesses._wrong) == identity.MOST_ADDRESSES
+
+
+def test_a_household_of_ipv6_is_one_address() -> None:
+    same = {identity.network_of(each) for each in ("2001:db8::1", "2001:db8::2:3:4", "2001:db8:0:0:ffff::")}
+    assert same == {"2001:db8::"}
+    assert identity.network_of("2001:db8:0:1::1") != "2001:db8::"
+    assert identity.network_of("::ffff:192.0.2.1") == identity.network_of("192.0.2.1") == "192.0.2.1"
+
+
+def test_an_address_loses_its_token_and_nothing_else() -> None:
+    arguments = {"theme": [b"dark"], "token": [b"secret"], "x": [b"1&2"]}
+    handler = SimpleNamespace(request=SimpleNamespace(path="/gpuplan/", query_arguments=arguments))
+    assert identity.without_token(handler) == "/gpuplan/?theme=dark&x=1%262"
+
+
+# --- the real server
+
+
+@pytest.fixture(scope="module")
+def team(server: Callable[..., Any]) -> Any:
+    return server(token=TOKEN, proxies=["127.0.0.1"], verbose=True, own_clock=True)
+
+
+def cookies(headers: Message) -> dict[str, str]:
+    """Name and attributes of each cookie that an answer sets."""
+    return {each.partition("=")[0]: each for each in headers.get_all("Set-Cookie") or ()}
+
+
+def sign_in(team: Any, token: str, **headers: str) -> tuple[int, str, Message]:
+    """Enter a token into the form."""
+    _, page, given = team.ask("login")
+    found = re.search(r'name="_xsrf" value="([^"]+)"', page)
+    assert found
+    data = urlencode({"password": token, "_xsrf": found[1]}).encode()
+    xsrf = cookies(given)["_xsrf"].partition(";")[0]
+    return team.ask("login", data=data, Cookie=xsrf, **headers)
+
+
+@pytest.mark.browser
+def test_the_token_leaves_the_address_at_once(team: Any) -> None:
+    status, _, headers = team.ask(f"?token={TOKEN}&theme=dark", Accept="text/html")
+    assert (status, headers["Location"]) == (302, "/?theme=dark")
+    (cookie,) = (each for name, each in cookies(headers).items() if name.startswith("username-"))
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/" in cookie
+    assert "Secure" not in cookie
+    expires = re.search(r"expires=([^;]+)", cookie)
+    assert expires
+    until = time.mktime(time.strptime(expires[1], "%a, %d %b %Y %H:%M:%S GMT")) - time.timezone
+    assert until - time.time() == pytest.approx(86400 * identity.SIGNED_IN_DAYS, abs=120)
+    status, _, headers = team.ask("?token=wrong-one&theme=dark", Accept="text/html")
+    assert (status, headers["Location"]) == (302, "/login?next=%2F%3Ftheme%3Ddark&wrong=yes")
+    assert "not valid" in team.ask("login?next=%2F&wrong=yes")[1]
+    team.ask(f"voila/static/voila.js?token={TOKEN}")
+    team.ask(f"nothing/{TOKEN[:0]}?token={TOKEN}")
+    assert TOKEN not in team.text
+    assert "wrong-one" not in team.text
+    assert "GET / 302" in team.text
+
+
+@pytest.mark.browser
+def test_cookies_are_secure_behind_a_proxy_that_is_believed(server: Callable[..., Any], team: Any) -> None:
+    asked = {"Accept": "text/html", "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}
+    found = cookies(team.ask(f"?token={TOKEN}", host="127.0.0.1", **asked)[2])
+    assert found
+    assert all("Secure" in each and "SameSite=Lax" in each for each in found.values())
+    soon(lambda: "from 192.0.2.7" in team.text, "the log does not say from where")
+    alone = server(token=TOKEN, verbose=True)
+    found = cookies(alone.ask(f"?token={TOKEN}", host="127.0.0.1", **asked)[2])
+    assert found
+    assert not any("Secure" in each for each in found.values()), "anybody can say so"
+    assert "192.0.2.7" not in alone.text
+
+
+@pytest.mark.browser
+def test_wrong_tokens_are_answered_slowly_and_then_not_looked_at(team: Any) -> None:
+    """Each address has waits of its own; the right token does not help within them."""
+    headers = {"X-Forwarded-For": "198.51.100.9"}
+    for _ in range(identity.FREE_GUESSES):
+        assert sign_in(team, "wrong", **headers)[0] == 401
+    sign_in(team, "wrong", **headers)
+    status, page, given = sign_in(team, TOKEN, **headers)
+    assert status == 429
+    assert "Too many wrong" in page
+    assert int(given["Retry-After"]) >= 1
+    assert not any(name.startswith("username-") for name in cookies(given))
+    assert sign_in(team, TOKEN, **{"X-Forwarded-For": "198.51.100.10"})[0] == 302
+    soon(lambda: "Wrong token from 198.51.100.9" in team.text, "the log does not say so")
+    status, _, headers = team.ask("gpuplan/session/0-0-0-0-0", Authorization=f"Bearer {TOKEN}")
+    assert status == 404, "let in, and there is no such session"

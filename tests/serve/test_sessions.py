@@ -1,0 +1,150 @@
+"""Sessions: how many there may be, whose place another one takes, and when one ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("voila")
+
+from visiting import run
+
+from gpuplan.serve import sessions
+from gpuplan.serve.sessions import Full, Kernels, Session
+
+
+class Time:
+    """Time that stands still until it is moved."""
+
+    now = 1000.0
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Factory of managers with sessions that have no process: `made(places, {id: (owner, heard, connected)})`."""
+    monkeypatch.setattr(sessions, "now", lambda: Time.now)
+    monkeypatch.setattr(sessions, "free_bytes", lambda: 1 << 40)
+
+    def new(places: int, pages: dict[str, tuple[str, float, bool]]) -> Any:
+        Time.now = 1000.0
+        manager = Kernels(work_dir=str(tmp_path), most_sessions=places)
+        manager.freed = []
+
+        async def free(kernel_id: str) -> None:
+            manager.freed.append(kernel_id)
+            manager.sessions.pop(kernel_id)
+
+        manager.free = free
+        for name, (owner, heard, connected) in pages.items():
+            manager.sessions[name] = Session(owner, heard)
+            if connected:
+                manager.sessions[name].lines.add(object())
+        return manager
+
+    return new
+
+
+def test_there_is_room_until_all_places_are_taken(made: Any) -> None:
+    manager = made(2, {"a": ("ann", 999, True)})
+    run(manager._make_room("ben"))
+    manager.sessions["b"] = Session("ben", 999.0, {object()})
+    with pytest.raises(Full, match="All sessions are in use by other users"):
+        run(manager._make_room("cat"))
+    assert manager.freed == []
+
+
+def test_pages_that_are_just_opening_count(made: Any) -> None:
+    manager = made(2, {})
+    manager._opening["ann"] = 2
+    with pytest.raises(Full):
+        run(manager._make_room("ben"))
+
+
+def test_whoever_is_away_longest_gives_way_and_nobody_who_is_there(made: Any) -> None:
+    pages = {"a": ("ann", 100, True), "b": ("ben", 300, False), "c": ("cat", 200, False)}
+    manager = made(3, pages)
+    run(manager._make_room("dan"))
+    assert manager.freed == ["c"]
+    short = made(1, {"a": ("ann", 1000 - sessions.Kernels.vanished_s.default_value / 2, False)})
+    with pytest.raises(Full):
+        run(short._make_room("ben"))
+    assert short.freed == [], "it may come back any moment"
+
+
+def test_one_browser_has_its_share(made: Any) -> None:
+    pages = {f"p{number}": ("ann", 1000, True) for number in range(sessions.MOST_PER_OWNER)}
+    manager = made(100, pages)
+    with pytest.raises(Full, match=r"This browser has 12 pages open\. Close one"):
+        run(manager._make_room("ann"))
+    run(manager._make_room("ben"))
+    manager.sessions["p5"].lines.clear()
+    run(manager._make_room("ann"))
+    assert manager.freed == ["p5"], "a page of its own that is away"
+
+
+def test_short_of_memory(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "free_bytes", lambda: sessions.SPARE_BYTES - 1)
+    with pytest.raises(Full, match="too little memory for another page"):
+        run(made(5, {})._make_room("ann"))
+
+
+def test_one_that_vanished_ends_soon_and_one_that_sleeps_after_the_idle_time(made: Any) -> None:
+    manager = made(9, {"there": ("a", 0, True), "gone": ("b", 1000, False), "asleep": ("c", 1000, False)})
+    manager.sessions["asleep"].silent = True
+    vanished, idle = manager.vanished_s, manager.idle_s
+    assert vanished <= 55, "within a minute, as it is looked every five seconds"
+    Time.now = 1000 + vanished
+    run(manager.sweep())
+    assert manager.freed == []
+    Time.now += 1
+    run(manager.sweep())
+    assert manager.freed == ["gone"]
+    Time.now = 1000 + idle + 1
+    run(manager.sweep())
+    assert manager.freed == ["gone", "asleep"]
+    assert list(manager.sessions) == ["there"]
+
+
+def test_a_session_is_its_owners(made: Any) -> None:
+    manager = made(9, {"a": ("ann", 5, False)})
+    manager._kernels["a"] = object()
+    assert manager.session_of("a", "ben") is None
+    assert manager.session_of("b", "ann") is None
+    assert manager.session_of("a", "ann").heard == 1000
+    manager.sessions["warm"] = Session("", 5)
+    assert manager.session_of("other", "") is None, "a warm one has no owner"
+
+
+def test_little_is_kept_for_a_page_that_is_away() -> None:
+    kept = sessions.Kept()
+    for _ in range(100):
+        kept.append(("iopub", [b"x" * (sessions.MOST_KEPT_BYTES // 10)]))
+    assert len(kept) == 10
+
+
+def test_room_is_what_memory_and_descriptors_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "free_bytes", lambda: 10 * sessions.SESSION_BYTES)
+    assert sessions.room(files=100_000) == 8
+    assert sessions.room(files=5 * sessions.FILES_OF_A_SESSION) == 5
+    assert sessions.room(files=0) == 1
+
+
+def test_memory_of_a_control_group_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    name = Path("/proc/self/cgroup")
+    if not name.exists():
+        pytest.skip("no control groups here")
+    group = tmp_path / name.read_text().rpartition("0::/")[2].strip()
+    group.mkdir(parents=True, exist_ok=True)
+    for what, text in (
+        ("max", "500000000"),
+        ("current", "400000000"),
+        ("stat", "anon 1\ninactive_file 100000000"),
+    ):
+        (group / f"memory.{what}").write_text(text + "\n")
+    monkeypatch.setattr(sessions, "CONTROL_GROUP", tmp_path)
+    assert sessions.free_bytes() == 200_000_000
+    (group / "memory.max").write_text("max\n")
+    assert sessions.free_bytes() > 200_000_000

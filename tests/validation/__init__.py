@@ -1,0 +1,1 @@
+"""The models against published measurements: predictions, errors, and the fit of their parameters. Not part of the wheel."""

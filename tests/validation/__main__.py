@@ -1,0 +1,54 @@
+"""Fit the models again and print their errors: `make refit`, or `python -m validation` in tests/.
+
+The exit code is 1 if the catalog holds other values than a fit gives. With `--llm` the published runs of language models are
+compared with the prediction; `--left-out board` predicts those of each board from a fit on all others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from gpuplan import load_catalog
+from gpuplan.analysis.llm_runs import predict, runs_of
+from gpuplan.catalog import Catalog
+from gpuplan.report.llm_report import llm_errors_text, llm_runs_text
+from validation.llm_memory_runs import kept
+from validation.llm_serving import BY, left_out
+from validation.report import calibration_dict, calibration_text, memory_text
+
+MOVED = 1
+"""Exit code where a fit gives other parameters than the catalog holds."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m validation", description="Fit the models again.")
+    parser.add_argument("--llm", action="store_true", help="published runs of language models")
+    parser.add_argument("--left-out", choices=tuple(BY), help="predict the runs of each from all others")
+    parser.add_argument("--json", action="store_true", help="print the fit as JSON")
+    parser.add_argument("--catalog", metavar="DIR", help="folder of tables over the shipped ones")
+    options = parser.parse_args(arguments)
+    catalog = load_catalog(*([options.catalog] if options.catalog else ()))
+    if options.llm or options.left_out:
+        print(llm_text(catalog, options.left_out), end="")
+        return 0
+    found = calibration_dict(catalog)
+    print(
+        json.dumps(found, indent=2, ensure_ascii=False) + "\n" if options.json else calibration_text(found),
+        end="",
+    )
+    return MOVED if found["moved"] else 0
+
+
+def llm_text(catalog: Catalog, by: str | None) -> str:
+    """Published runs of language models beside their predictions, and memory beside what engines printed."""
+    if by:
+        return llm_errors_text([p for _, _, predicted in left_out(catalog, by) for p in predicted])
+    return f"{llm_runs_text(predict(catalog, runs_of(catalog)))}\n{memory_text(kept(catalog))}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
