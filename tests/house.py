@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "gpuplan"
 PAGE = PACKAGE / "README.md"
 BEGIN, END = "<!-- house: make house -->\n", "<!-- end of house -->\n"
 FLOORS = (
-    ("units",),
+    ("units", "showing"),
     ("facts",),
     ("locales",),
     ("wording",),
@@ -52,6 +52,16 @@ def imports(path: Path) -> frozenset[str]:
             found.add(node.module or "")
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return frozenset(found)
+
+
+@cache
+def loaded_by_name(path: Path) -> tuple[str, ...]:
+    """The code by which a file names a module that it loads in a call, and so without an import that shows."""
+    return tuple(
+        ast.unparse(node.args[0])
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__"))
+    )
 
 
 def rooms_below(room: str) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from house import FLOORS, PAGE, imports, name_of, page, room_of
+from house import FLOORS, PAGE, imports, loaded_by_name, name_of, page, room_of
 
 import gpuplan
 
@@ -39,6 +39,17 @@ def test_imports_go_one_way(path: Path) -> None:
                 FLOOR_OF[into] < FLOOR_OF[room] or into == room or not room
             )  # its own file names all, and loads none
             assert below, f"gpuplan.{room} may not import {module}"
+
+
+def test_no_room_is_reached_by_a_text() -> None:
+    """Only the package's own file loads other rooms by their names; it registers what lower ones are shown by."""
+    loaded = {name_of(path): loaded_by_name(path) for path in FILES if room_of(path)}
+    assert {name: texts for name, texts in loaded.items() if texts} == {
+        "analysis/explore": ("'distributed'",),
+        "app/forking": ("name",),  # of the modules that sessions share
+        "cli/__init__": ("f'gpuplan.cli.{room}'",),
+        "report/plot": ("'IPython.display'",),
+    }
 
 
 def test_the_drawing_of_the_house_is_true() -> None:
