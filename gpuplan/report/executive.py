@@ -17,8 +17,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import price_day
-from gpuplan.report.document.writing import what_to_do
 from gpuplan.report.priced_items import PricedItems
+from gpuplan.report.summary import what_to_do
 from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.wording import NAMES, headline_money, hours, said, whole
 

@@ -8,7 +8,6 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.prices import newest_price
-from gpuplan.report.document.writing import what_to_do
 from gpuplan.report.executive import (
     MOST_DRIVERS,
     OWNERS,
@@ -20,6 +19,7 @@ from gpuplan.report.executive import (
     net_present,
     recommendation,
 )
+from gpuplan.report.summary import what_to_do
 from gpuplan.wording import said
 
 

@@ -13,9 +13,9 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.report import KINDS, money, number
-from gpuplan.report.document.writing import as_of
 from gpuplan.report.executive import document_day
 from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.summary import as_of
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.wording import NAMES, said, some_of

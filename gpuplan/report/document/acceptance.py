@@ -6,8 +6,9 @@ from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Chapter, Paragraph, chapter, section
-from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, tabled, what_to_do
+from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, tabled
 from gpuplan.report.executive import OWNERS, actions, due
+from gpuplan.report.summary import what_to_do
 from gpuplan.report.tables.build import acceptance, as_built
 from gpuplan.wording import NAMES, said
 

@@ -21,8 +21,9 @@ from gpuplan.report.document.requirements import requirements_chapter
 from gpuplan.report.document.services import services_chapter
 from gpuplan.report.document.software import software_chapter
 from gpuplan.report.document.sources import decisions_chapter, sources_chapter
-from gpuplan.report.document.writing import Citations, paper_of
+from gpuplan.report.document.writing import Citations
 from gpuplan.report.executive import Executive, document_day, executive
+from gpuplan.report.summary import paper_of
 
 
 @spoken

@@ -10,7 +10,8 @@ from gpuplan.plan.llm.traffic import traffic_of
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
-from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, total_words, waits
+from gpuplan.report.document.writing import Citations, drawn, tabled
+from gpuplan.report.summary import hosts_lost, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning

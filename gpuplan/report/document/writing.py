@@ -1,4 +1,4 @@
-"""What the chapters of the design document share: numbered sources, tables of a length that a page holds, words for inputs."""
+"""Parts of chapters: numbered sources, and tables and figures as a page holds them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.locales import LOCALES
 from gpuplan.plan import Plan
-from gpuplan.plan.checks.message import Message
-from gpuplan.plan.cost import Costs
-from gpuplan.plan.prices import price_day
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, headline_money, number, percent, run_words, said, verb
+from gpuplan.wording import NAMES, amount, number, run_words, said, verb
 
 MOST_ROWS = 40
 """Rows of any other table."""
-CHANGES = NAMES["what to do"]
-"""What to do about a message where the check says it to the person at the workbook, not to the customer."""
 
 
 class Citations:
@@ -38,52 +32,6 @@ class Citations:
         """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
         found = sorted({n for source in sources if (n := self.number(source)) is not None})
         return f" [{run_words(found, dash='-')}]" if found else ""
-
-
-def as_of(plan: Plan) -> str:
-    """The ISO day of the prices and of the calculation."""
-    return price_day(plan.scenario, plan.catalog)
-
-
-def paper_of(plan: Plan) -> str:
-    """The paper that was chosen, or that of the locale; empty where neither was."""
-    chosen = plan.scenario.format
-    return chosen.paper or (LOCALES[chosen.locale].paper if chosen.locale else "")
-
-
-def total_words(plan: Plan) -> str:
-    """What is said of the demand where no workload is described."""
-    stated = plan.scenario.demand.stated_gpus
-    if not stated:
-        return said("writing.no workloads yet")
-    total = amount(stated, "GPU")
-    return said("writing.the customer states and", total=total)
-
-
-def what_to_do(message: Message) -> str:
-    """What to do about a message, said to the customer."""
-    return CHANGES.get(message.code, message.change)
-
-
-def cost_span(costs: Costs) -> str:
-    """Over how long a net present cost is, and what is in it and what is not."""
-    text = said("writing.over", years=costs.years)
-    if costs.hosts[-1] > costs.hosts[0]:
-        text += said("writing.with growth to", hosts=amount(costs.hosts[-1], "host"))
-    text += said("writing.at the start", money=headline_money(costs.cash[0], costs.currency))
-    left_out = len(costs.excludes)
-    return text + said("writing.not included", items=left_out) if left_out else text
-
-
-def waits(plan: Plan) -> tuple[str, str] | None:
-    """The probability of waiting in the busiest hours, now and after a failure; None without requests."""
-    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
-    return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
-
-
-def hosts_lost(plan: Plan) -> int:
-    """Hosts that are lost where figures after a failure are given."""
-    return max(1, plan.scenario.availability.host_failures)
 
 
 def grid_of(

@@ -9,13 +9,13 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.locales import written_day
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.link_verdicts import link_verdicts
-from gpuplan.report.document.writing import what_to_do
 from gpuplan.report.executive import OWNERS, due
 from gpuplan.report.pptx.deck import Deck, put
 from gpuplan.report.pptx.measure import BODY, LEAD, SMALL, box_of, cut
 from gpuplan.report.pptx.notes import Reasons
 from gpuplan.report.pptx.paging import fitted, put_table
 from gpuplan.report.pptx.steps import WIDTHS, next_steps, steps_table
+from gpuplan.report.summary import what_to_do
 from gpuplan.report.table import Column, Table, texts
 from gpuplan.report.tables.availability import failures, postures
 from gpuplan.report.tables.cost import bill_of_materials

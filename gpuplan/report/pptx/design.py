@@ -8,7 +8,6 @@ from typing import Any
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
-from gpuplan.report.document.writing import hosts_lost
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.pptx.architecture import architecture_sketch
 from gpuplan.report.pptx.deck import GAP, TILE, Deck, Tile
@@ -17,6 +16,7 @@ from gpuplan.report.pptx.measure import BODY, LEAD, SMALL, cut
 from gpuplan.report.pptx.native import Look, Series, add_chart, fill, label_point, ranges
 from gpuplan.report.pptx.notes import Reasons
 from gpuplan.report.pptx.paging import pages, put_table
+from gpuplan.report.summary import hosts_lost
 from gpuplan.report.tables.network import fabric_words, network_name, part_failures
 from gpuplan.wording import VERDICTS, amount, hours, number, run_words, said, share_words
 

@@ -8,7 +8,6 @@ from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.cost import year_names
 from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
-from gpuplan.report.document.writing import cost_span
 from gpuplan.report.drawing import pen_on
 from gpuplan.report.executive import Driver
 from gpuplan.report.pptx.deck import GAP, TILE, Deck, Tile
@@ -25,6 +24,7 @@ from gpuplan.report.pptx.native import (
 )
 from gpuplan.report.pptx.notes import Reasons
 from gpuplan.report.pptx.opening import signed
+from gpuplan.report.summary import cost_span
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7

@@ -8,7 +8,6 @@ from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_
 from gpuplan.locales import written_day
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
-from gpuplan.report.document.writing import hosts_lost, waits
 from gpuplan.report.executive import Choice
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.pptx.deck import Deck, Tile, put
@@ -16,6 +15,7 @@ from gpuplan.report.pptx.measure import BODY, COVER, LEAD, SMALL, TITLE, Box, bo
 from gpuplan.report.pptx.native import Look, Series, add_chart, fill, label_values
 from gpuplan.report.pptx.notes import Reasons
 from gpuplan.report.pptx.paging import fitted, put_table
+from gpuplan.report.summary import hosts_lost, waits
 from gpuplan.report.table import Column, Table
 from gpuplan.wording import (
     MODE_NAMES,

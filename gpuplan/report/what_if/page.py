@@ -18,9 +18,9 @@ from typing import Any
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.brand import PLAIN, Brand
 from gpuplan.report.document import clean
-from gpuplan.report.document.writing import as_of, paper_of
 from gpuplan.report.executive import document_day
 from gpuplan.report.html_file import templates
+from gpuplan.report.summary import as_of, paper_of
 from gpuplan.report.what_if import axis_words
 from gpuplan.report.what_if.answers import Answer, WhatIf
 from gpuplan.report.what_if.axes import ASIDE, Axis, sizes

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.report import table as report
 from gpuplan.report.brand import PLAIN, Brand
-from gpuplan.report.document.writing import as_of, paper_of
+from gpuplan.report.summary import as_of, paper_of
 from gpuplan.report.tables.plan import cited_sources
 from gpuplan.report.xlsx import measure
 from gpuplan.report.xlsx.blocks import (

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
-from gpuplan.report.document.writing import hosts_lost
 from gpuplan.report.executive import OWNERS, Executive, document_day
+from gpuplan.report.summary import hosts_lost
 from gpuplan.report.xlsx.book import Book
 from gpuplan.report.xlsx.cells import Live, address
 from gpuplan.report.xlsx.charts import Charts
