@@ -21,6 +21,7 @@ FLOORS = (
     ("plan",),
     ("analysis", "audit"),
     ("report",),
+    ("deliver",),
     ("widgets",),
     ("app",),
     ("cli",),
@@ -96,7 +97,7 @@ def _box(room: str) -> list[str]:
     if folder.is_dir():
         inside += textwrap.wrap(", ".join(_files(folder)), WIDTH - 4, break_on_hyphens=False)
     if below:
-        inside.append("imports from " + ", ".join(below))
+        inside += textwrap.wrap("imports from " + ", ".join(below), WIDTH - 4)
     return lines + [f"| {text:<{WIDTH - 4}} |" for text in inside] + ["+" + "-" * (WIDTH - 2) + "+"]
 
 

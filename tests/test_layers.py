@@ -52,6 +52,24 @@ def test_no_room_is_reached_by_a_text() -> None:
     }
 
 
+@pytest.mark.parametrize("path", sorted((PACKAGE / "deliver").rglob("*/*.py")), ids=name_of)
+def test_no_kind_of_file_imports_another(path: Path) -> None:
+    """What two of them share stands beside their folders, or in the report."""
+    kinds = {each.name for each in (PACKAGE / "deliver").iterdir() if (each / "__init__.py").exists()}
+    others = kinds - {path.parent.name}
+    named = {module.split(".")[2] for module in imports(path) if module.startswith("gpuplan.deliver.")}
+    assert not named & others, f"{name_of(path)} imports {sorted(named & others)}"
+    assert "bundle" not in named and "gpuplan.deliver" not in imports(path)
+
+
+def test_what_kinds_of_file_share_knows_none_of_them() -> None:
+    shared = sorted(p for p in (PACKAGE / "deliver").glob("*.py") if p.stem not in ("__init__", "bundle"))
+    folders = {path.parent.name for path in (PACKAGE / "deliver").rglob("*/*.py")}
+    for path in shared:
+        named = {module.split(".")[2] for module in imports(path) if module.startswith("gpuplan.deliver.")}
+        assert not named & folders, f"{name_of(path)} imports {sorted(named & folders)}"
+
+
 def test_the_drawing_of_the_house_is_true() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert page(text) == text, "make house draws it again"

@@ -1,7 +1,6 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
 from gpuplan.report.audit_report import audit_dict, audit_text
-from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
 from gpuplan.report.calibration_report import calibration_dict, calibration_text
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.cost_report import cost_dict, cost_text
