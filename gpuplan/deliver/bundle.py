@@ -6,12 +6,18 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
-from gpuplan.analysis.compare import THIS, compare_plans, named
+from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.customer import customer_scenario
+
+if TYPE_CHECKING:
+    from gpuplan.deliver.document import Document
+    from gpuplan.deliver.executive import Executive
 
 KINDS = {
     "html": "Design document, for browser and print",
@@ -50,15 +56,6 @@ def design_files(
     Documents, deck and workbook compare it with up to three designs ``beside`` it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
-    from gpuplan.deliver.document import design_document
-    from gpuplan.deliver.document.docx_file import docx_bytes
-    from gpuplan.deliver.document.html_file import html_text
-    from gpuplan.deliver.executive import executive
-    from gpuplan.deliver.infrastructure import infrastructure_files
-    from gpuplan.deliver.pptx import pptx_bytes
-    from gpuplan.deliver.what_if import what_if, what_if_page
-    from gpuplan.deliver.xlsx import xlsx_bytes
-
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark
     plan = _branded(plan, brand)
@@ -73,28 +70,86 @@ def design_files(
             at = wanted.index(kind)
             tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
 
-    summary = cache(lambda: executive(plan))
-    document = cache(lambda: design_document(plan, compared, summary=summary()))
-    makers: dict[str, Callable[[], bytes]] = {
-        "html": lambda: html_text(document(), brand=brand).encode(),
-        "docx": lambda: docx_bytes(document(), brand=brand, template=docx_template),
-        "pptx": lambda: pptx_bytes(plan, summary(), compared, brand=brand, template=pptx_template),
-        "xlsx": lambda: xlsx_bytes(plan, summary(), compared),
-        "whatif": lambda: what_if_page(
-            what_if(plan, lambda done, of: told("whatif", done / of)), brand=brand
-        ).encode(),
-        "yaml": lambda: plan.scenario.to_yaml().encode(),
-    }
+    files = _Files(plan, compared, brand, docx_template, pptx_template, partial(told, "whatif"))
     found: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
         if kind == "terraform":
-            for path, text in infrastructure_files(plan).items():
+            for path, content in files.terraform().items():
                 folder, _, name = path.partition("/")
-                found[f"{folder}{mark}/{name}"] = text.encode()
+                found[f"{folder}{mark}/{name}"] = content
         else:
-            found[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = makers[kind]()
+            found[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)()
     return found
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Makes each kind of file of a design; what makes it is imported when it is made."""
+
+    plan: Plan
+    compared: Comparison | None
+    brand: Brand
+    docx_template: bytes | None
+    pptx_template: bytes | None
+    tell: Callable[[float], object]
+    """Told the share of the what-if page that is done."""
+
+    @cached_property
+    def summary(self) -> Executive:
+        """What documents, deck and workbook begin with."""
+        from gpuplan.deliver.executive import executive
+
+        return executive(self.plan)
+
+    @cached_property
+    def document(self) -> Document:
+        """What the two documents say."""
+        from gpuplan.deliver.document import design_document
+
+        return design_document(self.plan, self.compared, summary=self.summary)
+
+    def html(self) -> bytes:
+        """The document for browser and print."""
+        from gpuplan.deliver.document.html_file import html_text
+
+        return html_text(self.document, brand=self.brand).encode()
+
+    def docx(self) -> bytes:
+        """The document to go on writing."""
+        from gpuplan.deliver.document.docx_file import docx_bytes
+
+        return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
+
+    def pptx(self) -> bytes:
+        """The deck."""
+        from gpuplan.deliver.pptx import pptx_bytes
+
+        template = self.pptx_template
+        return pptx_bytes(self.plan, self.summary, self.compared, brand=self.brand, template=template)
+
+    def xlsx(self) -> bytes:
+        """The workbook."""
+        from gpuplan.deliver.xlsx import xlsx_bytes
+
+        return xlsx_bytes(self.plan, self.summary, self.compared)
+
+    def whatif(self) -> bytes:
+        """The what-if page."""
+        from gpuplan.deliver.what_if import what_if, what_if_page
+
+        answers = what_if(self.plan, lambda done, of: self.tell(done / of))
+        return what_if_page(answers, brand=self.brand).encode()
+
+    def yaml(self) -> bytes:
+        """The scenario."""
+        return self.plan.scenario.to_yaml().encode()
+
+    def terraform(self) -> dict[str, bytes]:
+        """Path -> file of the infrastructure code."""
+        from gpuplan.deliver.infrastructure import infrastructure_files
+
+        return {path: text.encode() for path, text in infrastructure_files(self.plan).items()}
 
 
 def _branded(plan: Plan, brand: Brand) -> Plan:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from approved import has_approved
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.deliver import KINDS, design_files, file_stem, zipped
+from gpuplan.deliver import KINDS, bundle, design_files, file_stem, zipped
 from gpuplan.plan.customer import customer_scenario
 from gpuplan.scenario import decode_scenario
 
@@ -93,3 +96,29 @@ def test_a_zip_holds_the_files_and_is_the_same_each_time() -> None:
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == files
+
+
+FOLDERS = {path.name for path in Path(bundle.__file__).parent.iterdir() if (path / "__init__.py").exists()}
+FOLDER_OF = {"html": "document", "docx": "document", "whatif": "what_if", "terraform": "infrastructure"}
+"""Kind of file -> the folder that makes it, where that has another name; none makes the scenario file."""
+LIBRARIES = {"docx": {"docx"}, "pptx": {"pptx", "xlsxwriter"}, "xlsx": {"xlsxwriter"}}
+"""Kind of file -> what writes it; a chart of a slide has its numbers in a workbook."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_is_written_without_what_makes_the_others(kind: str) -> None:
+    code = f"""if True:
+        import sys
+        from gpuplan import load_scenario, make_plan
+        from gpuplan.deliver import design_files
+        plan = make_plan(load_scenario("starter"))
+        print([name for name in sys.modules if name.startswith("gpuplan.deliver.") and name.count(".") > 2])
+        assert design_files(plan, [{kind!r}])
+        print(*{{name.split(".")[2] for name in sys.modules if name.startswith("gpuplan.deliver.")}})
+        print(*sys.modules)
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, rooms, loaded = done.stdout.splitlines()
+    assert before == "[]"
+    assert set(rooms.split()) & FOLDERS == {FOLDER_OF.get(kind, kind)} & FOLDERS
+    assert set(loaded.split()) & {"docx", "pptx", "xlsxwriter"} == LIBRARIES.get(kind, set())
