@@ -10,6 +10,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.showing import WAYS
+
 if TYPE_CHECKING:
     from gpuplan import plan, scenario
     from gpuplan.analysis.compare import compare
@@ -77,6 +79,9 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted(__all__)
 
+
+WAYS["card"] = lambda thing: import_module("gpuplan.report.shown").html(thing)
+WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 _KEPT = {
     ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",

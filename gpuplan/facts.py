@@ -9,9 +9,10 @@ import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, fields
-from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
+
+from gpuplan.showing import Carded
 
 Value = str | int | float | bool
 """What a fact can hold. Dates are ISO text, because some are known to the month only."""
@@ -30,15 +31,6 @@ LONGEST_REPR, LONGEST_TEXT = 400, 60
 T = TypeVar("T")
 FEW = 5
 """Names that a collection says in a console."""
-
-
-class Carded:
-    """What is a card or a table in a cell of a notebook; ``gpuplan/report/shown.py`` draws it, which nothing here needs."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return str(import_module("gpuplan.report.shown").html(self))
 
 
 class Several(tuple[T, ...], Carded):

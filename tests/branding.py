@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from pathlib import Path
 
-from gpuplan.report.brand import Brand, brand_of
+from gpuplan.deliver.brand import Brand, brand_of
 
 LOGO = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAABAAAAAICAIAAAB/FOjAAAAAGUlEQVR4nGOsk7dlIAUwkaR6VMOohiGlAQDElgEKCV8u9AAAAABJRU5ErkJggg=="

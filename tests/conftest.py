@@ -93,7 +93,7 @@ def calibration(catalog: Catalog, made_once: MadeOnce) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def example_files(plans: dict[str, Plan], made_once: MadeOnce) -> Callable[[str], dict[str, bytes]]:
     """The files of an example by its name, as `design_files` makes them."""
-    from gpuplan.report import design_files
+    from gpuplan.deliver import design_files
 
     return lambda name: made_once(f"files-{name}", lambda: design_files(plans[name]))
 

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "gpuplan"
 PAGE = PACKAGE / "README.md"
 BEGIN, END = "<!-- house: make house -->\n", "<!-- end of house -->\n"
 FLOORS = (
-    ("units",),
+    ("units", "showing"),
     ("facts",),
     ("locales",),
     ("wording",),
@@ -21,6 +21,7 @@ FLOORS = (
     ("plan",),
     ("analysis", "audit"),
     ("report",),
+    ("deliver",),
     ("widgets",),
     ("app",),
     ("serve",),
@@ -69,6 +70,16 @@ def imports(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
+def loaded_by_name(path: Path) -> tuple[str, ...]:
+    """The code by which a file names a module that it loads in a call, and so without an import that shows."""
+    return tuple(
+        ast.unparse(node.args[0])
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__"))
+    )
+
+
 def rooms_below(room: str) -> list[str]:
     """The rooms that a room imports from, from the top floor down."""
     used = {
@@ -102,7 +113,7 @@ def _box(room: str) -> list[str]:
         inside += textwrap.wrap(", ".join(_files(folder)), WIDTH - 4, break_on_hyphens=False)
     inside += textwrap.wrap("; ".join(_on_other_floors(room)), WIDTH - 4)
     if below:
-        inside.append("imports from " + ", ".join(below))
+        inside += textwrap.wrap("imports from " + ", ".join(below), WIDTH - 4)
     return lines + [f"| {text:<{WIDTH - 4}} |" for text in inside] + ["+" + "-" * (WIDTH - 2) + "+"]
 
 

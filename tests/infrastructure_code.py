@@ -12,7 +12,7 @@ from typing import Any
 
 import hcl2
 
-DATA = Path(__file__).parent / "report" / "infrastructure"
+DATA = Path(__file__).parent / "deliver" / "infrastructure"
 META = {"count", "for_each", "depends_on", "provider", "lifecycle", "dynamic", "provisioner"}
 """Arguments of Terraform itself."""
 KINDS = ("locals", "resource", "data", "variable", "output", "terraform", "provider")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from gpuplan import Plan, load_catalog, load_scenario, make_plan
-from gpuplan.report.infrastructure import infrastructure_files
+from gpuplan.deliver.infrastructure import infrastructure_files
 from gpuplan.scenario import Group, Scenario, from_dict
 
 EXAMPLES = ("starter", "enterprise", "current", "assistant")

@@ -45,12 +45,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 TREE = Path(__file__).resolve().parents[1]
-ROOMS = ("models", "plan", "analysis", "report", "app")
+ROOMS = ("models", "plan", "analysis", "report", "deliver", "app")
 ABOVE = {
-    "models": ("models", "plan", "analysis", "report"),
-    "plan": ("plan", "analysis", "report"),
-    "analysis": ("analysis", "report"),
-    "report": ("report",),
+    "models": ("models", "plan", "analysis", "report", "deliver"),
+    "plan": ("plan", "analysis", "report", "deliver"),
+    "analysis": ("analysis", "report", "deliver"),
+    "report": ("report", "deliver"),
+    "deliver": ("deliver",),
     "app": ("app",),
 }
 """Rooms whose tests are the third stage."""
@@ -272,7 +273,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def operators(tree: Path) -> list[Operator]:
-    """The operators of the five rooms of a tree."""
+    """The operators of the rooms of a tree."""
     return [
         operator
         for room in ROOMS

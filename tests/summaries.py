@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gpuplan.deliver import executive as module
+from gpuplan.deliver.document import Document, cost, design_document
+from gpuplan.deliver.executive import Executive, executive
 from gpuplan.plan import Plan
-from gpuplan.report import executive as module
-from gpuplan.report.document import Document, cost, design_document
-from gpuplan.report.executive import Executive, executive
 
 
 def summary_of(plan: Plan) -> Executive:

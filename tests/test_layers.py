@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from house import FLOORS, PAGE, imports, name_of, page, room_of, room_of_name
+from house import FLOORS, PAGE, imports, loaded_by_name, name_of, page, room_of, room_of_name
 
 import gpuplan
 
@@ -41,6 +41,35 @@ def test_imports_go_one_way(path: Path) -> None:
                 FLOOR_OF[into] < FLOOR_OF[room] or into == room or not room
             )  # its own file names all, and loads none
             assert below, f"gpuplan.{room} may not import {module}"
+
+
+def test_no_room_is_reached_by_a_text() -> None:
+    """Only the package's own file loads other rooms by their names; it registers what lower ones are shown by."""
+    loaded = {name_of(path): loaded_by_name(path) for path in FILES if room_of(path)}
+    assert {name: texts for name, texts in loaded.items() if texts} == {
+        "analysis/explore": ("'distributed'",),
+        "app/forking": ("name",),  # of the modules that sessions share
+        "cli/__init__": ("f'gpuplan.cli.{room}'",),
+        "report/plot": ("'IPython.display'",),
+    }
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "deliver").rglob("*/*.py")), ids=name_of)
+def test_no_kind_of_file_imports_another(path: Path) -> None:
+    """What two of them share stands beside their folders, or in the report."""
+    kinds = {each.name for each in (PACKAGE / "deliver").iterdir() if (each / "__init__.py").exists()}
+    others = kinds - {path.parent.name}
+    named = {module.split(".")[2] for module in imports(path) if module.startswith("gpuplan.deliver.")}
+    assert not named & others, f"{name_of(path)} imports {sorted(named & others)}"
+    assert "bundle" not in named and "gpuplan.deliver" not in imports(path)
+
+
+def test_what_kinds_of_file_share_knows_none_of_them() -> None:
+    shared = sorted(p for p in (PACKAGE / "deliver").glob("*.py") if p.stem not in ("__init__", "bundle"))
+    folders = {path.parent.name for path in (PACKAGE / "deliver").rglob("*/*.py")}
+    for path in shared:
+        named = {module.split(".")[2] for module in imports(path) if module.startswith("gpuplan.deliver.")}
+        assert not named & folders, f"{name_of(path)} imports {sorted(named & folders)}"
 
 
 def test_the_drawing_of_the_house_is_true() -> None:

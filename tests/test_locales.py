@@ -13,13 +13,13 @@ from workbooks import content
 
 from gpuplan.app.typed import as_typed
 from gpuplan.catalog import Catalog
+from gpuplan.deliver.document.docx_file import docx_bytes
+from gpuplan.deliver.document.html_file import html_text
 from gpuplan.locales import LOCALES, PLAIN, SPOKEN, filled, speaking, written, written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report import amount, cost_text, explain, money, percent, plan_tables, plan_text
 from gpuplan.report.charts.look import LIGHT, config
-from gpuplan.report.docx_file import docx_bytes
-from gpuplan.report.html_file import html_text
 from gpuplan.report.plan_data import costs_dict
 from gpuplan.report.table import csv_text
 from gpuplan.scenario import Scenario, field_of, load_scenario, parse_value

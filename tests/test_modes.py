@@ -14,12 +14,12 @@ from strategies import CATALOG, scenario_data
 from summaries import brief_document
 
 from gpuplan import Plan, ScenarioError, check_plan, load_scenario, make_plan, plan_dict
+from gpuplan.deliver.document.html_file import html_text
+from gpuplan.deliver.infrastructure import infrastructure_files
 from gpuplan.facts import own_rows
 from gpuplan.models.access import FACTS, LATE_FACTS, MODES, holds
 from gpuplan.plan.access import SERVERS_ON_VGPU, GroupPlan
 from gpuplan.report import plan_text
-from gpuplan.report.html_file import html_text
-from gpuplan.report.infrastructure import infrastructure_files
 from gpuplan.scenario import from_dict
 
 ABOUT = {*MODES, "servers vgpu", "servers passthrough", "not bitfusion", "any"}

@@ -17,14 +17,14 @@ from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import verdict
 from gpuplan.app.strip import strip_data
+from gpuplan.deliver.document.availability import availability_chapter
+from gpuplan.deliver.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
+from gpuplan.deliver.document.front import front_page
+from gpuplan.deliver.document.html_file import html_text
+from gpuplan.deliver.document.requirements import requirements_chapter
+from gpuplan.deliver.document.writing import Citations
+from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.report import cost_text, demand_text, plan_text
-from gpuplan.report.document.availability import availability_chapter
-from gpuplan.report.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
-from gpuplan.report.document.front import front_page
-from gpuplan.report.document.requirements import requirements_chapter
-from gpuplan.report.document.writing import Citations
-from gpuplan.report.html_file import html_text
-from gpuplan.report.pptx import pptx_bytes
 from gpuplan.scenario import Scenario, from_dict
 
 ALL = re.compile(

@@ -13,7 +13,7 @@ from validation.calibration import TRAINING
 
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
 from gpuplan.cli import main
-from gpuplan.report.brand import brand_of
+from gpuplan.deliver.brand import brand_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("README.md", "notebooks/README.md")

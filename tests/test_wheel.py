@@ -44,8 +44,8 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     assert shipped <= {n.removeprefix("gpuplan/") for n in names if n.startswith("gpuplan/data/")}
     for needed in (
         "gpuplan/serve/workbook.ipynb",
-        "gpuplan/report/templates/document.html.j2",
-        "gpuplan/report/templates/infrastructure/vsphere/main.tf.j2",
+        "gpuplan/deliver/document/templates/document.html.j2",
+        "gpuplan/deliver/infrastructure/templates/vsphere/main.tf.j2",
         "gpuplan/widgets/static/app.css",
         "gpuplan/widgets/static/vega.js",
     ):

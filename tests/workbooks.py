@@ -17,9 +17,9 @@ from openpyxl.utils import get_column_letter
 from programs import needed
 
 from gpuplan import Plan
-from gpuplan.report.brand import PLAIN, Brand
-from gpuplan.report.executive import Executive, decisions, recommendation
-from gpuplan.report.xlsx import xlsx_bytes
+from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.deliver.executive import Executive, decisions, recommendation
+from gpuplan.deliver.xlsx import xlsx_bytes
 
 LIVE = (
     "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Alternatives", "Groups", "Prices", "Names",

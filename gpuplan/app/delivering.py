@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from gpuplan.app.background import Runner
 from gpuplan.app.uploading import BrandFile, Dress, Template
-from gpuplan.report import KINDS, file_stem, zipped
-from gpuplan.report.html_file import first_pages
+from gpuplan.deliver import KINDS, file_stem, zipped
+from gpuplan.deliver.document.html_file import first_pages
 from gpuplan.scenario import Scenario
 
 DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}

@@ -33,9 +33,9 @@ from gpuplan.app.steps import (
 )
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.deliver import file_stem
 from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Asked, scenario_of
-from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.shown import STEP_OF, html, step_html
 from gpuplan.scenario import load_scenario, pick

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gpuplan.report.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
-from gpuplan.report.template import (
+from gpuplan.deliver.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
+from gpuplan.deliver.template import (
     MOST_TEMPLATE_BYTES,
     checked_template,
     left_out_text,
 )
-from gpuplan.report.untrusted import Broken, members
+from gpuplan.deliver.untrusted import Broken, members
 from gpuplan.scenario import ScenarioError, shown_name
 
 SCRATCH = "GPUPLAN_SCRATCH"

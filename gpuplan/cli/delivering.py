@@ -11,13 +11,13 @@ from gpuplan.analysis.compare import MOST
 from gpuplan.cli.language import language_option
 from gpuplan.cli.options import catalog_of, path_text, refusal, takes_file, takes_progress, tell_progress
 from gpuplan.cli.terminal import clear_bar
+from gpuplan.deliver import KINDS, design_files
+from gpuplan.deliver.brand import PLAIN, load_brand
+from gpuplan.deliver.template import left_out_text, read_template
+from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
-from gpuplan.report import KINDS, design_files
-from gpuplan.report.brand import PLAIN, load_brand
-from gpuplan.report.template import left_out_text, read_template
-from gpuplan.report.untrusted import TemplateError
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
 
 

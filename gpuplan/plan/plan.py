@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.facts import Carded, Fact, did_you_mean
+from gpuplan.facts import Fact, did_you_mean
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
@@ -58,6 +57,7 @@ from gpuplan.scenario import (
     scenario_path,
     show,
 )
+from gpuplan.showing import WAYS, Carded
 
 CHAPTERS = (
     "llm",
@@ -127,8 +127,8 @@ class Plan(Carded):
 
     @property
     def plot(self) -> Any:
-        """Its charts for a notebook, such as ``plan.plot.cost()``; made in ``gpuplan/report/plot.py``, which a plan does not need."""
-        return import_module("gpuplan.report.plot").Plot(self)
+        """Its charts for a notebook, such as ``plan.plot.cost()``."""
+        return WAYS["plot"](self)
 
     @cached_property
     @_worded

@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Carded, Fact, Value, own_rows, weakest
+from gpuplan.facts import Fact, Value, own_rows, weakest
 from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.showing import Carded
 from gpuplan.units import SUFFIX
 
 

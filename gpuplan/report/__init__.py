@@ -1,6 +1,5 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
-from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text

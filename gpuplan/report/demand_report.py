@@ -13,8 +13,8 @@ from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
-from gpuplan.report.document.writing import hosts_lost, total_words, waits
 from gpuplan.report.plan_data import plain
+from gpuplan.report.summary import hosts_lost, total_words, waits
 from gpuplan.report.table import records
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page, wrapped

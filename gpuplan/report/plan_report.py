@@ -6,7 +6,7 @@ from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.report.document.summary import key_figures
+from gpuplan.report.summary import key_figures
 from gpuplan.report.table import indented
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.availability import postures

@@ -1,6 +1,6 @@
 """How things look in a cell of a notebook: a card or a table of plain HTML, in the colours and the type of the page around it.
 
-What is `Carded` asks here when a cell shows it; nothing is loaded before.
+A `Carded` thing asks here, through ``gpuplan.showing``, when a cell shows it; nothing is loaded before.
 """
 
 from __future__ import annotations

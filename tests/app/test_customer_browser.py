@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browsing import at, download, enter, go, have, is_value, notice, open_tab
 
-from gpuplan.report import KINDS
+from gpuplan.deliver import KINDS
 from gpuplan.scenario import decode_scenario
 
 docx = pytest.importorskip("docx")

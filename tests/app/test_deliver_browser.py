@@ -14,7 +14,7 @@ from random_cases import of_the_day
 from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
-from gpuplan.report import KINDS
+from gpuplan.deliver import KINDS
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.browser

@@ -17,8 +17,8 @@ from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.delivering import Delivering, Order
+from gpuplan.deliver import KINDS
 from gpuplan.plan import Plan
-from gpuplan.report import KINDS
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.usefixtures("plain_script")

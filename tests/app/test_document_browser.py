@@ -12,8 +12,8 @@ from browsing import violations
 from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.report.document import design_document
-from gpuplan.report.html_file import html_text
+from gpuplan.deliver.document import design_document
+from gpuplan.deliver.document.html_file import html_text
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from browsing import at, caught_up, wait_figure
 from waiting import LONG_S
 
 from gpuplan.app.state import STEPS
-from gpuplan.report import KINDS
+from gpuplan.deliver import KINDS
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ from browsing import at, caught_up, download, fail, figure, figures, go, open_ta
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.report import KINDS
+from gpuplan.deliver import KINDS
 from gpuplan.scenario import decode_scenario
 from gpuplan.wording import rounded_money
 

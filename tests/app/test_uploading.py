@@ -12,8 +12,8 @@ import pytest
 from approved import has_approved, is_approved
 
 from gpuplan.app.uploading import SCRATCH, BrandFile, Template, Upload
-from gpuplan.report.brand import load_brand
-from gpuplan.report.template import MOST_TEMPLATE_BYTES
+from gpuplan.deliver.brand import load_brand
+from gpuplan.deliver.template import MOST_TEMPLATE_BYTES
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

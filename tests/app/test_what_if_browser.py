@@ -11,7 +11,7 @@ from browsing import violations
 from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.report.what_if import WhatIf, what_if, what_if_page
+from gpuplan.deliver.what_if import WhatIf, what_if, what_if_page
 from gpuplan.wording import money, number, said
 
 pytestmark = pytest.mark.browser

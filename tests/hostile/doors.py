@@ -28,10 +28,10 @@ from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import Template, Upload
 from gpuplan.cli import main
-from gpuplan.report.document import Document
-from gpuplan.report.docx_file import docx_bytes
-from gpuplan.report.executive import executive
-from gpuplan.report.pptx import pptx_bytes
+from gpuplan.deliver.document import Document
+from gpuplan.deliver.document.docx_file import docx_bytes
+from gpuplan.deliver.executive import executive
+from gpuplan.deliver.pptx import pptx_bytes
 
 HANG_S = 20
 PIECE = 1_000_000

@@ -11,11 +11,12 @@ from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
+from gpuplan.deliver import KINDS
+from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
-from gpuplan.report import KINDS, money, number
-from gpuplan.report.document.writing import as_of
-from gpuplan.report.executive import document_day
+from gpuplan.report import money, number
 from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.summary import as_of
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.wording import NAMES, said, some_of

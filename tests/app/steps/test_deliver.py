@@ -12,7 +12,7 @@ from gpuplan.app.delivering import Preview
 from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import deliver as step
-from gpuplan.report import KINDS
+from gpuplan.deliver import KINDS
 
 
 @pytest.fixture

@@ -1,0 +1,176 @@
+"""What a customer keeps of a design: every file of it, by kind."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
+from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.customer import customer_scenario
+
+if TYPE_CHECKING:
+    from gpuplan.deliver.document import Document
+    from gpuplan.deliver.executive import Executive
+
+KINDS = {
+    "html": "Design document, for browser and print",
+    "docx": "Editable design document (DOCX)",
+    "pptx": "Editable slide deck (PPTX)",
+    "xlsx": "Bill of materials and cost workbook, with live formulas (XLSX)",
+    "whatif": "What-if page, for the browser",
+    "yaml": "Scenario file (YAML)",
+    "terraform": "Infrastructure as code (Terraform, Kubernetes)",
+}
+"""What there is, in the order in which it is made."""
+EFFORT = {"html": 4, "docx": 3, "pptx": 2, "whatif": 5}
+"""How long a kind takes, with the charts that it draws first, in parts; the others take one."""
+ENDINGS = {"whatif": "-what-if.html"}
+"""How the name of a file ends, where that is not its kind."""
+
+
+def file_stem(name: str) -> str:
+    """The beginning of file names for a design of this name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:60].strip("-") or "design"
+
+
+def design_files(
+    plan: Plan,
+    kinds: Sequence[str] = tuple(KINDS),
+    *,
+    beside: Sequence[Plan] = (),
+    internal: bool = False,
+    brand: Brand = PLAIN,
+    docx_template: bytes | None = None,
+    pptx_template: bytes | None = None,
+    tell: Callable[[float, str], object] | None = None,
+) -> dict[str, bytes]:
+    """The files of a design by their paths, in the customer's version unless the internal one is asked for; its names say so.
+
+    Documents, deck and workbook compare it with up to three designs ``beside`` it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
+    `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
+    """
+    mark = "-internal" if internal else ""
+    stem = file_stem(plan.scenario.name) + mark
+    plan = _branded(plan, brand)
+    if not internal:
+        plan, beside = _for_customer(plan), [_for_customer(each) for each in beside]
+    compared = compare_plans([named(plan, THIS), *beside]) if beside else None
+    wanted = [kind for kind in KINDS if kind in kinds]
+    effort = [EFFORT.get(kind, 1) for kind in wanted]
+
+    def told(kind: str, part: float = 0.0) -> None:
+        if tell:
+            at = wanted.index(kind)
+            tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
+
+    files = _Files(plan, compared, brand, docx_template, pptx_template, partial(told, "whatif"))
+    found: dict[str, bytes] = {}
+    for kind in wanted:
+        told(kind)
+        if kind == "terraform":
+            for path, content in files.terraform().items():
+                folder, _, name = path.partition("/")
+                found[f"{folder}{mark}/{name}"] = content
+        else:
+            found[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)()
+    return found
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Makes each kind of file of a design; what makes it is imported when it is made."""
+
+    plan: Plan
+    compared: Comparison | None
+    brand: Brand
+    docx_template: bytes | None
+    pptx_template: bytes | None
+    tell: Callable[[float], object]
+    """Told the share of the what-if page that is done."""
+
+    @cached_property
+    def summary(self) -> Executive:
+        """What documents, deck and workbook begin with."""
+        from gpuplan.deliver.executive import executive
+
+        return executive(self.plan)
+
+    @cached_property
+    def document(self) -> Document:
+        """What the two documents say."""
+        from gpuplan.deliver.document import design_document
+
+        return design_document(self.plan, self.compared, summary=self.summary)
+
+    def html(self) -> bytes:
+        """The document for browser and print."""
+        from gpuplan.deliver.document.html_file import html_text
+
+        return html_text(self.document, brand=self.brand).encode()
+
+    def docx(self) -> bytes:
+        """The document to go on writing."""
+        from gpuplan.deliver.document.docx_file import docx_bytes
+
+        return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
+
+    def pptx(self) -> bytes:
+        """The deck."""
+        from gpuplan.deliver.pptx import pptx_bytes
+
+        template = self.pptx_template
+        return pptx_bytes(self.plan, self.summary, self.compared, brand=self.brand, template=template)
+
+    def xlsx(self) -> bytes:
+        """The workbook."""
+        from gpuplan.deliver.xlsx import xlsx_bytes
+
+        return xlsx_bytes(self.plan, self.summary, self.compared)
+
+    def whatif(self) -> bytes:
+        """The what-if page."""
+        from gpuplan.deliver.what_if import what_if, what_if_page
+
+        answers = what_if(self.plan, lambda done, of: self.tell(done / of))
+        return what_if_page(answers, brand=self.brand).encode()
+
+    def yaml(self) -> bytes:
+        """The scenario."""
+        return self.plan.scenario.to_yaml().encode()
+
+    def terraform(self) -> dict[str, bytes]:
+        """Path -> file of the infrastructure code."""
+        from gpuplan.deliver.infrastructure import infrastructure_files
+
+        return {path: text.encode() for path, text in infrastructure_files(self.plan).items()}
+
+
+def _branded(plan: Plan, brand: Brand) -> Plan:
+    """The plan in the currency and on the paper of a brand, where it states none itself."""
+    scenario = brand.applied(plan.scenario)
+    return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
+
+
+def _for_customer(plan: Plan) -> Plan:
+    """The plan of the customer's version."""
+    scenario = customer_scenario(plan.scenario, plan.catalog)
+    return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files as one ZIP, the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)  # of 1980-01-01
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()

@@ -1,0 +1,64 @@
+"""The low-level design: its first page, its control and its chapters in the order in which it is built from."""
+
+from __future__ import annotations
+
+from gpuplan.analysis.compare import Comparison
+from gpuplan.deliver.document import front
+from gpuplan.deliver.document.acceptance import acceptance_chapter, risks_chapter
+from gpuplan.deliver.document.access import access_chapter
+from gpuplan.deliver.document.availability import availability_chapter
+from gpuplan.deliver.document.blocks import Document
+from gpuplan.deliver.document.compared import compared_chapter
+from gpuplan.deliver.document.cost import cost_chapter, internal_chapters
+from gpuplan.deliver.document.demand import demand_chapter
+from gpuplan.deliver.document.hosts import hosts_chapter
+from gpuplan.deliver.document.network import network_chapter
+from gpuplan.deliver.document.operations import operations_chapter
+from gpuplan.deliver.document.physical import physical_chapter
+from gpuplan.deliver.document.requirements import requirements_chapter
+from gpuplan.deliver.document.services import services_chapter
+from gpuplan.deliver.document.software import software_chapter
+from gpuplan.deliver.document.sources import decisions_chapter, sources_chapter
+from gpuplan.deliver.document.writing import Citations
+from gpuplan.deliver.executive import Executive, document_day, executive
+from gpuplan.locales import spoken
+from gpuplan.plan import Plan
+from gpuplan.report.summary import paper_of
+
+
+@spoken
+def design_document(
+    plan: Plan, compared: Comparison | None = None, *, summary: Executive | None = None
+) -> Document:
+    """The low-level design of a plan; one chapter more if it is compared with other designs, and one if something is internal."""
+    cite = Citations(plan.catalog)
+    return Document(
+        title=plan.scenario.name,
+        customer=plan.scenario.customer,
+        about=front.about(plan),
+        day=document_day(plan),
+        made_with=front.made_with(plan),
+        front=tuple(front.front_page(plan, summary or executive(plan))),
+        control=tuple(front.control(plan)),
+        chapters=(
+            requirements_chapter(plan, cite),
+            access_chapter(plan, cite),
+            decisions_chapter(plan, cite),
+            demand_chapter(plan, cite),
+            hosts_chapter(plan),
+            physical_chapter(plan, cite),
+            software_chapter(plan, cite),
+            network_chapter(plan, cite),
+            services_chapter(plan, cite),
+            availability_chapter(plan, cite),
+            operations_chapter(plan, cite),
+            acceptance_chapter(plan, cite),
+            cost_chapter(plan, cite),
+            *([compared_chapter(compared, plan.catalog)] if compared else []),
+            risks_chapter(plan, cite),
+            sources_chapter(plan, cite),
+            *internal_chapters(plan),
+        ),
+        locale=plan.scenario.format.locale or "",
+        paper=paper_of(plan),
+    )

@@ -1,0 +1,128 @@
+"""The first page, which an executive reads, and the control of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from gpuplan.deliver.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
+from gpuplan.deliver.document.tornado import tornado_svg
+from gpuplan.deliver.executive import (
+    MOST_ALTERNATIVES,
+    MOST_DRIVERS,
+    OWNERS,
+    Choice,
+    Executive,
+    document_day,
+)
+from gpuplan.locales import written_day
+from gpuplan.plan import Plan
+from gpuplan.wording import NAMES, capital, number, priced, rounded_money, said
+
+STATUS = NAMES["document.status"]
+
+
+def about(plan: Plan) -> str:
+    """What the document is, in a line."""
+    given = plan.scenario.document
+    version_words = said("document.version", version=given.version or said("document.first version"))
+    parts = (
+        said("document.kind"),
+        version_words,
+        STATUS[given.status or "draft"],
+        written_day(document_day(plan)),
+        given.author,
+    )
+    return " \u00b7 ".join(filter(None, parts))
+
+
+def front_page(plan: Plan, summary: Executive) -> Iterator[Block]:
+    """Recommendation, key figures, alternatives, what moves the answer, decisions: what fits on one page."""
+    yield Paragraph(" ".join(summary.recommendation), "lead")
+    if not plan.pools:
+        return
+    yield KeyFigures(tuple(_figures(plan, summary)))
+    yield Paragraph(said("front.carries", what=summary.carries))
+    yield Paragraph(f"{summary.survives} {summary.money_about}")
+    if summary.unsupported:
+        yield Paragraph(summary.unsupported)
+    if summary.choices:
+        yield _alternatives(plan, summary)
+    if drawing := tornado_svg(plan, summary.drivers[:MOST_DRIVERS]):
+        yield Figure(drawing, said("front.drivers"), said("front.drivers alt"), 0.86)
+    yield _decisions(summary)
+
+
+def _figures(plan: Plan, summary: Executive) -> Iterator[tuple[str, str, str]]:
+    totals = plan.totals
+    spare = said("front.spare", demand=totals.hosts_for_demand, spare=totals.hosts_for_failures)
+    yield said("front.hosts"), number(totals.hosts), spare
+    after = said(
+        "front.after", gpus=totals.gpus_after_failure, hosts=max(1, plan.scenario.availability.host_failures)
+    )
+    yield said("front.gpus"), number(totals.gpus), after
+    yield said("front.availability"), plan.placed.short, plan.placed.note
+    if plan.costs:
+        value, low, high = rounded_money(
+            plan.costs.net_present, plan.cost_ranges.net_present if plan.cost_ranges else None
+        )
+        span = said("front.range", low=low, high=high) if low else ""
+        yield said("front.cost"), priced(value, plan.costs.currency), span
+
+
+def _alternatives(plan: Plan, summary: Executive) -> Grid:
+    """What else was priced, and why it is not proposed."""
+    heads = tuple(said(f"front.alternatives.{key}") for key in ("name", "hosts", "cost", "difference", "why"))
+    assert plan.costs is not None
+    own = (said("front.this design"), number(plan.totals.hosts), _money(plan, plan.costs.net_present), "", "")
+    rows = [own, *(_choice(plan, each) for each in summary.choices[:MOST_ALTERNATIVES])]
+    caption = said("front.alternatives", currency=plan.costs.currency)
+    return Grid(heads, tuple(rows), caption, (1, 2, 3), (0.24, 0.09, 0.12, 0.13, 0.42), small=True)
+
+
+def _choice(plan: Plan, each: Choice) -> tuple[str, ...]:
+    hosts = "\u2013" if each.hosts is None else number(each.hosts)
+    sign = "+" if each.difference > 0 else "\u2212"
+    return (
+        each.name,
+        hosts,
+        _money(plan, each.net_present),
+        f"{sign}{_money(plan, abs(each.difference))}",
+        _sentence(each.why_not),
+    )
+
+
+def _sentence(text: str) -> str:
+    text = capital(text)
+    return text if text.endswith(".") or not text else f"{text}."
+
+
+def _money(plan: Plan, value: float) -> str:
+    return rounded_money(value)[0]
+
+
+def _decisions(summary: Executive) -> Grid:
+    heads = tuple(said(key) for key in ("table.decisions.what", "table.owner", "table.due"))
+    rows = tuple((each.what, OWNERS[each.owner], written_day(each.due)) for each in summary.first_decisions)
+    return Grid(heads, rows, said("table.decisions"), (), (0.66, 0.16, 0.18), small=True)
+
+
+def control(plan: Plan) -> Iterator[Block]:
+    """Who wrote it, which version it is, who approves it, and how to read it."""
+    given = plan.scenario.document
+    named = said("document.to be named")
+    rows = (
+        (said("document.control.version"), given.version or said("document.first version")),
+        (said("document.control.status"), STATUS[given.status or "draft"]),
+        (said("document.control.date"), written_day(document_day(plan))),
+        (said("document.control.author"), given.author or named),
+        (said("document.control.approver"), given.approver or named),
+        (said("document.control.made"), made_with(plan)),
+    )
+    yield Grid(("", ""), rows, said("document.control"), (), (0.28, 0.72))
+    yield Paragraph(said("document.how to read"))
+
+
+def made_with(plan: Plan) -> str:
+    """Program and catalog."""
+    return said("document.made", version=version("gpuplan"), catalog=plan.catalog.digest)

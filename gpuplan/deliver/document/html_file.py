@@ -1,0 +1,42 @@
+"""The design document as one HTML file: for the screen and for print, without scripts or requests.
+
+The file is the template ``templates/document.html.j2``.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import fields
+
+from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.deliver.document import Document
+from gpuplan.deliver.html import templates
+from gpuplan.locales import speaking
+
+SHORT = 12
+"""Characters of a cell at the right that are never wrapped."""
+LINK = re.compile(r"</?a\b[^>]*>")
+"""Where a link begins or ends."""
+PAGE = '<div class="page">'
+
+
+def html_text(document: Document, *, brand: Brand = PLAIN) -> str:
+    """A design document as one self-contained HTML file: style and figures are inside, nothing runs or is requested."""
+    shown = {field.name: getattr(document, field.name) for field in fields(document)}
+    named = document.title + (f" for {document.customer}" if document.customer else "")
+    logo = {"logo": b64encode(brand.logo).decode(), "logo_kind": brand.logo_kind}
+    foot = "  \u00b7  ".join(filter(None, (brand.footer, document.title)))
+    with speaking(document.locale):
+        template = templates("document").get_template("document.html.j2")
+        return template.render(shown, **logo, brand=brand, foot=foot, named=named, short_cell=SHORT)
+
+
+def first_pages(page: str) -> str:
+    """Front page, document control and contents of a document, without links, as no chapter is there.
+
+    They take the focus as a whole, so that they can be scrolled with keys where they are shown in a frame.
+    """
+    front = LINK.sub("", page.partition("<main>")[0])
+    reached = front.replace(PAGE, f'{PAGE[:-1]} role="region" aria-label="First pages" tabindex="0">', 1)
+    return reached + "</div>\n</body>\n</html>\n"

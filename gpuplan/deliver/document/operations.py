@@ -1,0 +1,80 @@
+"""Day-two operations: in which order to upgrade, who cannot move, what restarts, and when to grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
+from gpuplan.deliver.document.hosts import MOST_HOSTS
+from gpuplan.deliver.document.writing import Citations, grid_of, of_clusters, tabled
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.report.tables import rehearsal
+from gpuplan.report.tables.build import upgrade_order
+from gpuplan.report.tables.plan import clusters_alike
+from gpuplan.wording import MODE_NAMES, said, some_of
+
+RULES = ("denneman-drs-placement", "denneman-gpu-modes")
+"""Where the rules of placement are described."""
+
+
+def operations_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """What those who run the cluster need to know."""
+    title = said("operations.title")
+    if not plan.pools:
+        return Chapter(title, (Paragraph(said("operations.nothing")),))
+    clusters = clusters_alike(plan)
+    return chapter(
+        title,
+        section(
+            said("operations.upgrades"), tabled(upgrade_order(plan), cite, widths=(0.08, 0.3, 0.5, 0.12))
+        ),
+        section(said("operations.hosts"), _hosts(plan, clusters, cite)),
+        section(said("operations.maintenance"), _maintenance(plan)),
+    )
+
+
+def _hosts(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]:
+    """Whether each cluster can be upgraded host by host, who moves where, and what restarts after a failure."""
+    found = rehearsal.rehearsals(plan, *clusters)
+    several = len(plan.pools) > 1
+    told = [
+        f"{each.pool.name}: " * several
+        + f"{rehearsal.upgrade_sentence(each)} {rehearsal.design_sentence(each)}"
+        for each in found
+    ]
+    left_out = [
+        pool.name for pool in clusters if pool.id in plan.rehearsed and plan.rehearsed[pool.id].too_large
+    ]
+    told += [f"{some_of(left_out)}: {rehearsal.TOO_LARGE}"] if left_out else []
+    start = list(dict.fromkeys(rehearsal.start_sentence(each) for each in found))
+    return [
+        *(Paragraph(text) for text in told),
+        *tabled(of_clusters(plan, rehearsal.upgrades(plan, *clusters)), most=MOST_HOSTS),
+        *(Paragraph(f"{text}{cite(RULES)}", "note") for text in start),
+    ]
+
+
+def _stun(group: GroupPlan) -> str:
+    """How long one VM stands still while it is moved."""
+    if group.stun_s is None:
+        return said("operations.stun not known" if group.stun_not_known else "operations.no vmotion")
+    return f"{round(group.stun_s)} s"
+
+
+def _maintenance(plan: Plan) -> list[Block]:
+    accepted = plan.scenario.availability.maintenance_failure_accepted
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for group in plan.groups:
+        for trait in group.traits:
+            if trait.feature == "Maintenance":
+                rows.setdefault((MODE_NAMES[group.mode], trait.text, _stun(group)), []).append(group.name)
+    heads = tuple(said(f"operations.maintenance.{key}") for key in ("workloads", "access", "text", "stun"))
+    told = [(some_of(names), mode, text, stun) for (mode, text, stun), names in rows.items()]
+    return [
+        Paragraph(said("operations.accepted" if accepted else "operations.not accepted")),
+        *grid_of(
+            said("operations.maintenance table"), heads, told, right=(3,), widths=(0.28, 0.13, 0.44, 0.15)
+        ),
+    ]

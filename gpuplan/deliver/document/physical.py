@@ -1,0 +1,51 @@
+"""The physical design: racks, ports and switches, the fabric, and what a GPU host is ordered with."""
+
+from __future__ import annotations
+
+from gpuplan.deliver.document.blocks import Chapter, Paragraph, chapter, section
+from gpuplan.deliver.document.hosts import PART_WIDTHS
+from gpuplan.deliver.document.writing import Citations, drawn, tabled
+from gpuplan.plan import Plan
+from gpuplan.report.tables.build import naming, rack_plan, storage
+from gpuplan.report.tables.network import cabling, part_failures
+from gpuplan.report.tables.platform import host_line, management, management_hosts
+from gpuplan.wording import amount, said
+
+
+def physical_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Racks, hosts, switches and their names."""
+    from gpuplan.report import diagrams
+    from gpuplan.report.architecture import racks_svg
+
+    title, fabric = said("physical.title"), plan.cabling
+    if not plan.pools or fabric is None:
+        return Chapter(title, (Paragraph(said("physical.nothing")),))
+    drawing = said("physical.drawing of and the", hosts=amount(fabric.gpu_hosts, "GPU host"))
+    return chapter(
+        title,
+        section(said("physical.host section"), tabled(host_line(plan), cite, widths=PART_WIDTHS)),
+        section(
+            said("physical.racks"),
+            drawn(
+                racks_svg(plan),
+                said("physical.racks figure"),
+                said("physical.about", racks=plan.power.racks if plan.power else 0),
+            ),
+            tabled(
+                rack_plan(plan) if any(pool.site for pool in plan.pools) else rack_plan(plan).without("site")
+            ),
+        ),
+        section(
+            said("physical.switches"),
+            tabled(cabling(fabric), widths=(0.3, 0.7)),
+            drawn(diagrams.fabric_svg(plan), said("physical.fabric figure"), drawing),
+            tabled(part_failures(fabric)),
+        ),
+        section(said("physical.names"), tabled(naming(plan))),
+        section(said("storage.title"), tabled(storage(plan), widths=(0.3, 0.7))),
+        section(
+            said("physical.management section"),
+            tabled(management(plan), cite),
+            tabled(management_hosts(plan), cite, widths=PART_WIDTHS),
+        ),
+    )

@@ -1,0 +1,283 @@
+"""What is required and given, and what is assumed for want of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from gpuplan.deliver.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
+from gpuplan.deliver.document.writing import MOST_ROWS, Citations, grid_of
+from gpuplan.facts import weakest
+from gpuplan.locales import quoted
+from gpuplan.plan import Plan
+from gpuplan.plan.known import inputs
+from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.trail import Input
+from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.scenario import FIELDS, Group, field_of
+from gpuplan.wording import (
+    MODE_NAMES,
+    NAMES,
+    amount,
+    basis_word,
+    capital,
+    counted,
+    number,
+    said,
+    stated_percent,
+    target_words,
+    verb,
+)
+
+Assumption = tuple[str, str, str, tuple[str, ...]]
+"""What is assumed, its range, why, and from where."""
+ASKED = ("groups", "demand", "availability")
+"""Parts of a scenario that say what is required; the others but what is internal say with what."""
+
+
+def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """What is required and given, and what is assumed for want of it."""
+    return chapter(
+        said("requirements.title"),
+        section(said("requirements.requirements"), _numbered("requirement", _requirements(plan, cite))),
+        section(said("requirements.constraints"), _given(plan, _constraints(plan, cite))),
+        section(said("requirements.assumptions"), _assumptions(plan, cite)),
+    )
+
+
+def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
+    """The constraints, and what was chosen for want of one."""
+    paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
+    held = [
+        (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
+    ]
+    chosen = [input_words(plan, path, value) for path, value in held if value]
+    text = said("requirements.chosen for this design", inputs=", ".join(chosen))
+    return [
+        *([Paragraph(text)] if chosen else []),
+        *(_numbered("constraint", rows) if rows or not chosen else []),
+    ]
+
+
+def _numbered(kind: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
+    if not rows:
+        return [Paragraph(said("requirements.none is stated"))]
+    shown = [(said(f"requirements.{kind} number", number=n), *row) for n, row in enumerate(rows, 1)]
+    heads = (said("table.number"), said(f"requirements.{kind}"), said("requirements.source"))
+    return grid_of(said(f"requirements.{kind}s"), heads, shown, widths=(0.08, 0.64, 0.28))
+
+
+def _origin(plan: Plan, path: str, cite: Citations) -> str:
+    """How an input is known, with its document."""
+    origin = plan.scenario.origin(path)
+    return capital(basis_word(origin.basis)) + cite((origin.source,))
+
+
+def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite: Citations) -> str:
+    """How a group is known: by the inputs that its numbers rest on, of which the customer may have confirmed some."""
+    own = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
+    assumed = [i for i in own if i.basis == "assumed"]
+    if not own or len(assumed) == len(own):
+        return _origin(plan, f"groups.{group.id}", cite)
+    weak = assumed or own
+    words = said("requirements.partly assumed") if assumed else basis_word(weakest(i.basis for i in own))
+    return capital(words) + cite(dict.fromkeys(source for i in weak for source in i.sources))
+
+
+def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
+    scenario = plan.scenario
+    known = inputs(plan)
+    rows = [
+        (_group_asks(plan, group), _origin_of_group(plan, group, known, cite)) for group in scenario.groups
+    ]
+    if (left := len(rows) - MOST_ROWS // 2) > 0:
+        rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
+    rows += [(text, _origin(plan, path, cite)) for path, text in _asked_in_all(plan).items() if text]
+    return rows
+
+
+def _asked_in_all(plan: Plan) -> dict[str, str]:
+    """Path of an input -> what it requires; nothing where it does not matter."""
+    asked, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
+    stated = ""
+    if asked.stated_gpus is not None:
+        decides = plan.scenario.deciding_total_gpus is not None
+        key = "requirements.total decides" if decides else "requirements.groups decide"
+        stated = said(key, gpus=asked.stated_gpus)
+    found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
+    if not plan.pools:
+        return found
+    lost = stand.host_failures
+    survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
+    return found | {
+        "availability.host_failures": survived if lost else said("requirements.the design need not"),
+        "availability.maintenance_failure_accepted": said(
+            "requirements.maintenance risk"
+            if stand.maintenance_failure_accepted
+            else "requirements.maintenance covered"
+        ),
+        "availability.sized_for": (
+            ""
+            if stand.sized_for == "best"
+            else said("requirements.every planned vm starts", share=stated_percent(stand.orders_share))
+        ),
+        "cost.years": said(
+            "requirements.costs are counted over", years=counted(plan.scenario.cost.years, "year")
+        ),
+    }
+
+
+def _group_asks(plan: Plan, group: Group) -> str:
+    found, made = plan.group(group.id), plan.llm.of(group.id)
+    text = said(
+        "requirements.concurrently each",
+        name=found.name,
+        vms=amount(found.vms, "VM"),
+        gpus=amount(found.gpus_each, "GPU"),
+    )
+    if made:
+        text = f"{found.name}: {made.model}, {made.said}"
+    wishes = [
+        words
+        for words, wanted in (
+            (said("requirements.own host"), not group.remote_allowed),
+            (said("requirements.low latency"), group.low_latency),
+            (said("requirements.isolation"), group.isolation),
+            (
+                said("requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"),
+                group.vmotion != "auto",
+            ),
+            (
+                said("requirements.access by", mode=MODE_NAMES.get(group.access, group.access)),
+                group.access != "auto",
+            ),
+            (said("requirements.more each year", growth=stated_percent(group.growth or 0)), group.growth),
+        )
+        if wanted
+    ]
+    return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
+
+
+PROMISES = NAMES["promise of a rule"]
+
+
+def promise(plan: Plan) -> str:
+    """What the sizing rule promises, in a sentence."""
+    asked = plan.scenario.demand
+    if asked.rule in PROMISES:
+        return PROMISES[asked.rule]
+    each = asked.for_whom == "each"
+    return said(
+        "requirements.enough gpus that",
+        target=target_words(asked.rule, asked.chance, asked.wait_min, each),
+    )
+
+
+def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
+    scenario = plan.scenario
+    rows = []
+    for spec in FIELDS:
+        head, _, tail = spec.path.partition(".")
+        value = scenario.get(spec.path)
+        known = (
+            tail
+            and head not in (*ASKED, "format", "internal")
+            and spec.path not in ("cost.years", "cost.as_of")
+        )
+        if known and value is not None and scenario.origin(spec.path).basis != "assumed":
+            rows.append(
+                (f"{spec.label}: {input_words(plan, spec.path, value)}.", _origin(plan, spec.path, cite))
+            )
+    if scenario.prices:
+        rows.append(
+            (
+                said(
+                    "requirements.stated see the prices",
+                    prices=capital(counted(len(scenario.prices), "price")),
+                ),
+                said("requirements.stated"),
+            )
+        )
+    rows += [
+        (
+            said("requirements.not possible here", name=mode.name, text=mode.text),
+            capital(basis_word(mode.basis)) + cite(mode.sources),
+        )
+        for mode in sharing_modes(scenario, plan.catalog)
+        if mode.verdict == "no"
+    ]
+    return rows
+
+
+def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
+    """What is assumed: what has a range or a reason of its own in a table, the rest by its reason."""
+    found = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
+    if not found:
+        return [Paragraph(said("assumptions.none"))]
+    rows = [*_assumed_of_groups(plan, found), *_assumed_of_work(plan, found), *_assumed_facts(plan, found)]
+    alike = Counter((note, sources) for _, span, note, sources in rows if not span)
+    together = {reason for reason, count in alike.items() if count > 2}
+    apart = [row for row in rows if row[1] or row[2:] not in together]
+    shown = [
+        (f"A{n}", what, span, f"{capital(note)}{cite(sources)}".strip())
+        for n, (what, span, note, sources) in enumerate(apart, 1)
+    ]
+    points = [
+        said(
+            "assumptions.reason",
+            reason=capital(note) + cite(sources),
+            what="; ".join(row[0] for row in rows if not row[1] and row[2:] == (note, sources)),
+        )
+        for note, sources in dict.fromkeys(row[2:] for row in rows if row[2:] in together)
+    ]
+    heads = tuple(said(f"assumptions.{key}") for key in ("number", "what", "range", "why"))
+    return [
+        Paragraph(said("assumptions.lead", count=len(found))),
+        *([Bullets(tuple(points))] if points else []),
+        *grid_of(said("assumptions.table"), heads, shown, widths=(0.07, 0.34, 0.14, 0.45)),
+    ]
+
+
+def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What is assumed of each group, in one line."""
+    for group in plan.scenario.groups:
+        own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
+        if own:
+            told = [i for i in own if i.value != ""]
+            what = ", ".join(
+                f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in told
+            )
+            yield f"{group.name}: {what}", "", quoted(own[0].note), own[0].sources
+
+
+def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What is assumed of each kind of work over the network, in one line."""
+    work: dict[str, list[Input]] = {}
+    for key, i in found.items():
+        if key.startswith("network_workloads/"):
+            work.setdefault(key.split("/")[1], []).append(i)
+    for item, own in work.items():
+        columns = [i.key.rpartition("/")[2] for i in own]
+        names = [WORK_NAMES.get(column, column.replace("_", " ")) for column in columns]
+        what = ", ".join(f"{name} {assumed_value(plan, i)}" for name, i in zip(names, own, strict=True))
+        name = catalog_name(plan.catalog, "network_workloads", item)
+        yield f"{name}: {what}", "", quoted(own[0].note), own[0].sources
+
+
+def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What else is assumed, each with its range."""
+    for key, i in found.items():
+        if key.startswith(("groups.", "network_workloads/")):
+            continue
+        yield (
+            f"{assumed_name(plan, key)}: {assumed_value(plan, i)}",
+            assumed_range(plan, i),
+            quoted(i.note),
+            i.sources,
+        )
+
+
+def _small(label: str) -> str:
+    """A label within a sentence: a small first letter, unless it begins an abbreviation."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]

@@ -1,0 +1,85 @@
+"""Chapters 9 and 10: design decisions, and the sources and figures that the design rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gpuplan.deliver.document.blocks import (
+    Block,
+    Chapter,
+    DecisionBlock,
+    Paragraph,
+    References,
+    chapter,
+    section,
+)
+from gpuplan.deliver.document.writing import BASIS_MEANS, Citations, grid_of
+from gpuplan.facts import BASES
+from gpuplan.plan import Plan
+from gpuplan.plan.known import inputs
+from gpuplan.plan.trail import Line
+from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, percent, said, watts
+
+MOST_CITED = 4
+"""Sources of a decision that are named: its own, and the first behind its numbers, which the tables cite."""
+MOST_SOURCES = 140
+"""As many as two pages hold."""
+HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
+"""Main results beside the totals."""
+
+
+def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """The design decisions in full."""
+    blocks: tuple[Block, ...] = tuple(
+        DecisionBlock(
+            d.number, d.title, d.decision, d.justification, f"{d.implication}{cite(d.sources[:MOST_CITED])}"
+        )
+        for d in plan.decisions
+    )
+    return Chapter(said("decisions.title"), blocks or (Paragraph(said("decisions.nothing")),))
+
+
+def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """How well the numbers are known, and the sources that the document cites."""
+    known = Counter(i.basis for i in inputs(plan).values())
+    bases = [
+        (capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis]))
+        for basis in BASES
+        if known[basis]
+    ]
+    headline = [
+        (line.label, _result(line), basis_word(line.basis))
+        for key, line in plan.lines.items()
+        if key.startswith("totals.") or key in HEADLINE
+    ]
+    heads = tuple(said(f"sources.bases.{key}") for key in ("basis", "means", "count"))
+    kinds = grid_of(said("sources.bases"), heads, bases, right=(2,), widths=(0.24, 0.62, 0.14))
+    heads = tuple(said(f"sources.results.{key}") for key in ("result", "value", "weakest"))
+    results = grid_of(said("sources.results"), heads, headline, right=(1,))
+    return chapter(
+        said("sources.title"),
+        section(said("sources.known"), Paragraph(said("sources.how")), kinds, results),
+        section(said("sources.list"), _references(plan, cite) or Paragraph(said("sources.none"))),
+    )
+
+
+def _references(plan: Plan, cite: Citations) -> list[Block]:
+    """The sources by title, producer and year; of very many those that are cited first."""
+    cited = [(str(n), _titled(plan, id)) for id, n in cite.numbers.items()]
+    left = len(cited) - MOST_SOURCES
+    more = [Paragraph(said("sources.more", count=left), "note")] if left > 0 else []
+    return [References(tuple(cited[:MOST_SOURCES])), *more] if cited else []
+
+
+def _titled(plan: Plan, id: str) -> str:
+    source = plan.catalog.sources[id]
+    return ". ".join(
+        filter(None, (source.title, ", ".join(filter(None, (source.producer, (source.published or "")[:4])))))
+    )
+
+
+def _result(line: Line) -> str:
+    """A main result, as other chapters show it."""
+    if line.unit == "%":
+        return percent(line.value / 100)
+    return watts(line.value) if line.unit == "W" else amount(line.value, line.unit)

@@ -1,0 +1,351 @@
+"""The design for the executive: recommendation, what it carries and survives, money, alternatives, what moves the answer, decisions.
+
+The first page of the document, the second slide, the overview of the workbook and the preview in the app say it from here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuplan.analysis.alternatives import IN_SHORT, Alternative, planned_alternatives
+from gpuplan.analysis.sensitivity import Bar, Progress, tornado
+from gpuplan.deliver.priced_items import PricedItems
+from gpuplan.locales import spoken
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import LEVELS, Message
+from gpuplan.plan.prices import price_day
+from gpuplan.report.summary import what_to_do
+from gpuplan.report.tables.sensitivity import value_words
+from gpuplan.wording import NAMES, headline_money, hours, said, whole
+
+MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
+ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
+"""Alternatives by how much they tell an executive, the first of them shown."""
+OWNERS = NAMES["owner"]
+
+
+class Choice(NamedTuple):
+    """An alternative that was priced, and why it is not recommended."""
+
+    key: str
+    name: str
+    hosts: int | None
+    """At the start; None where GPUs are rented."""
+    net_present: float
+    low: float | None
+    high: float | None
+    difference: float
+    why_not: str
+
+
+class Priced(NamedTuple):
+    """An alternative, and what its cost follows when prices change."""
+
+    alternative: Alternative
+    quantities: Mapping[str, float] | None
+    """The discounted quantity behind each price; none where GPUs are rented, None where it is not known."""
+
+
+class Driver(NamedTuple):
+    """An assumption that moves the cost, and between which costs."""
+
+    label: str
+    low: str
+    """Its low end as a reader sees it."""
+    high: str
+    cost_low: float
+    cost_high: float
+    """Least and most net present cost over its range."""
+    at_low: float
+    at_high: float
+    """Net present cost with the input at its low and at its high end."""
+
+
+class Action(NamedTuple):
+    """Something to do, by whom and by when."""
+
+    what: str
+    why: str
+    owner: str
+    due: str
+    """ISO day."""
+    code: str
+    """Of the message that asks for it."""
+    level: str = "stop"
+    """Of that message; what any design asks for goes before all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executive:
+    """What an executive decides on."""
+
+    recommendation: tuple[str, str]
+    carries: str
+    survives: str
+    unsupported: str
+    """Which products of the design are out of support; empty where none is."""
+    money: str
+    """Net present cost with its range."""
+    money_about: str
+    choices: tuple[Choice, ...]
+    drivers: tuple[Driver, ...]
+    decisions: tuple[Action, ...]
+    priced: tuple[Priced, ...] = ()
+    """The plan and all that the choices are taken from."""
+
+    @property
+    def first_decisions(self) -> tuple[Action, ...]:
+        """The decisions that stand first wherever not all have room: what any design asks for, then what weighs most; by day."""
+        ranked = sorted(
+            self.decisions,
+            key=lambda each: (not each.code.startswith(STANDING_CODE), LEVELS.index(each.level)),
+        )
+        return tuple(sorted(ranked[:MOST_DECISIONS], key=lambda each: each.due))
+
+
+@spoken
+def executive(plan: Plan, tell: Progress | None = None) -> Executive:
+    """What an executive decides on; ``tell`` hears how many of the plans for it are made."""
+    found = tuple(_priced(plan))
+    return Executive(
+        recommendation=recommendation(plan),
+        carries=_carries(plan),
+        survives=_survives(plan),
+        unsupported=_unsupported(plan),
+        money=net_present(plan),
+        money_about=_money_about(plan),
+        choices=tuple(choices(plan, [each.alternative for each in found])),
+        drivers=tuple(drivers(plan, tornado(plan, tell))),
+        decisions=tuple(decisions(plan)),
+        priced=found,
+    )
+
+
+def document_day(plan: Plan) -> str:
+    """The ISO day of the documents: that stated, else that of the prices."""
+    return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
+
+
+# What is recommended
+
+
+def recommendation(plan: Plan) -> tuple[str, str]:
+    """What to build, and what it does, in a sentence each."""
+    totals = plan.totals
+    if not plan.pools:
+        return said("executive.nothing"), said("executive.nothing why", vms=totals.unplaced_vms)
+    boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
+    servers = {pool.server for pool in plan.pools if pool.server}
+    server = plan.catalog.servers[servers.pop()].name if len(servers) == 1 else said("executive.server")
+    demand = whole(totals.gpus_demanded)
+    built = said(
+        "executive.build",
+        hosts=totals.hosts, server=server, gpus=totals.gpus, board=boards, demand=demand, clusters=len(plan.pools),
+    )  # fmt: skip
+    if len(plan.pools) > 1:
+        built = said(
+            "executive.build in clusters",
+            hosts=totals.hosts, server=server, gpus=totals.gpus, board=boards, demand=demand, clusters=len(plan.pools),
+        )  # fmt: skip
+    return built, plan.placed.sentence
+
+
+def _carries(plan: Plan) -> str:
+    """The workloads, the largest first."""
+    ranked = sorted(plan.groups, key=lambda group: -group.demand_gpus)
+    if not ranked:
+        return said("executive.carries a total", gpus=whole(plan.totals.gpus_demanded))
+    names = [said("executive.workload", name=group.name, vms=group.vms) for group in ranked]
+    return said("executive.carries", names=names)
+
+
+def _survives(plan: Plan) -> str:
+    """What may fail, and what that leaves."""
+    chosen = next((posture for posture in plan.postures if posture.chosen), None)
+    lost = max(1, plan.scenario.availability.host_failures)
+    left = said("executive.left", gpus=plan.totals.gpus_after_failure, hosts=lost)
+    if plan.placed.state != "all":
+        return f"{plan.placed.sentence} {left}"
+    kept = plan.scenario.availability.maintenance_failure_accepted
+    also = said("executive.maintenance risk" if kept else "executive.maintenance covered") if chosen else ""
+    return " ".join(filter(None, (said("executive.survives", failures=plan.placed.failures), left, also)))
+
+
+OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
+"""Messages that a product of the design gets no fixes any more."""
+
+
+def _unsupported(plan: Plan) -> str:
+    """What is out of support, and how much of the design rests on it."""
+    found = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
+    remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
+    if remote and OUT_OF_SUPPORT[0] in found:
+        found[OUT_OF_SUPPORT[0]] += " " + said(
+            "executive.on bitfusion", gpus=whole(remote), demand=whole(plan.totals.gpus_demanded)
+        )
+    return " ".join(found.values())
+
+
+# Money
+
+
+def net_present(plan: Plan) -> str:
+    """The net present cost as a headline, with its range."""
+    if plan.costs is None:
+        return said("executive.no cost")
+    ends = plan.cost_ranges.net_present if plan.cost_ranges else None
+    return headline_money(plan.costs.net_present, plan.costs.currency, ends)
+
+
+def _money_about(plan: Plan) -> str:
+    costs = plan.costs
+    if costs is None:
+        return ""
+    text = said("executive.money", years=costs.years, start=headline_money(costs.cash[0], costs.currency))
+    if costs.hosts[-1] > costs.hosts[0]:
+        text += " " + said("executive.money with growth", hosts=costs.hosts[-1])
+    if left_out := (*costs.excludes, *costs.outside):
+        text += " " + said("executive.money excludes", names=_some_items(left_out))
+    return text
+
+
+def _some_items(items: Sequence[str]) -> str:
+    """The first of the items that the money leaves out, as they stand in the bill, and how many more there are."""
+    names = "; ".join(items[:MOST_ITEMS])
+    more = len(items) - MOST_ITEMS
+    return said("executive.money excludes more", names=names, more=more) if more > 0 else names
+
+
+# Alternatives
+
+
+def _priced(plan: Plan) -> Iterator[Priced]:
+    """The plan and its alternatives."""
+    for each, own in planned_alternatives(plan):
+        if own is not None:
+            items = PricedItems(own)
+            yield Priced(each, {key: items.discounted(key) for key in items.prices})
+        else:
+            yield Priced(each, None if each.hosts else {})
+
+
+def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Choice]:
+    """The alternatives that tell an executive most, each priced, with why it is not recommended."""
+    found = [_choice(plan, each) for each in alternatives if not each.chosen]
+    rents = [each for each in found if each.key.startswith("rent-")]
+    cheapest = min(rents, key=lambda each: each.net_present, default=None)
+    shown = [each for each in found if each not in rents or each is cheapest]
+    yield from sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key)))
+
+
+def _kind(plan: Plan, key: str) -> str:
+    """What kind of alternative it is: the posture nearest to the chosen one goes before the other."""
+    if key in ("n0", "n1", "n2"):
+        chosen = plan.scenario.availability.host_failures
+        return "posture" if key == ("n1" if chosen != 1 else "n0") else "other posture"
+    return "rent" if key.startswith("rent-") else key
+
+
+def _choice(plan: Plan, each: Alternative) -> Choice:
+    name = IN_SHORT.get(each.key, each.name)
+    hosts = each.hosts[0] if each.hosts else None
+    why = each.gives_up
+    if each.key.startswith("n") and each.difference > 0:
+        why = said("executive.why not more", less=_short_of_hours(plan))
+    if each.key == "silos" and each.difference > 0:
+        why = said("executive.why not silos")
+    return Choice(each.key, name, hosts, each.net_present, each.low, each.high, each.difference, why)
+
+
+def _short_of_hours(plan: Plan) -> str:
+    """How little is left to gain: the hours a year with too few hosts that the design expects."""
+    chosen = next((posture for posture in plan.postures if posture.chosen), None)
+    return hours(chosen.short_h) if chosen else ""
+
+
+# What moves the answer
+
+
+def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
+    """The assumptions that move the cost, the strongest first."""
+    now = plan.costs.net_present if plan.costs else 0.0
+    for bar in bars:
+        at_low = now if bar.cost_low is None else bar.cost_low
+        at_high = now if bar.cost_high is None else bar.cost_high
+        ends = sorted((at_low, at_high, now))
+        if ends[-1] > ends[0]:
+            low, high = (value_words(bar.path, end, bar.unit) for end in (bar.low, bar.high))
+            yield Driver(bar.label, low, high, ends[0], ends[-1], at_low, at_high)
+
+
+# Decisions and next steps
+
+
+def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Action]:
+    """What is to be done, by whom and by when, the first due first; what the same action settles is one."""
+    found: dict[tuple[str, str], list[Message]] = {}
+    for message in check_plan(plan) if messages is None else messages:
+        if what := what_to_do(message):
+            found.setdefault((what, message.owner), []).append(message)
+    made = [
+        Action(
+            what,
+            _because(held),
+            owner,
+            due(plan, min(each.days for each in held), decided=owner == "customer"),
+            held[0].code,
+            min((each.level for each in held), key=LEVELS.index),
+        )
+        for (what, owner), held in found.items()
+    ]
+    return sorted(made, key=lambda each: each.due)
+
+
+def _because(messages: Sequence[Message]) -> str:
+    first, *others = (each.text for each in messages)
+    return f"{first} {said('action.more', count=len(others))}" if others else first
+
+
+def due(plan: Plan, days: int, *, decided: bool = False) -> str:
+    """The day so many days after the document's; of a decision, the day that is stated for them if there is one."""
+    stated = plan.scenario.document.decide_by
+    if decided and stated:
+        return stated
+    return (
+        datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10]) + datetime.timedelta(days)
+    ).isoformat()
+
+
+STANDING_CODE = "decide-"
+STANDING = (("order", "customer", 30), ("failures", "customer", 14), ("board", "customer", 14))
+"""What a customer decides of any design: key of its words, who, and days after the document's day."""
+
+
+def decisions(plan: Plan) -> Iterator[Action]:
+    """What the customer has to decide: what any design asks, and what this one does beside that."""
+    if not plan.pools:
+        return
+    asked = plan.scenario.availability
+    own = [each for each in actions(plan) if each.owner == "customer"]
+    words: dict[str, dict[str, object]] = {
+        "failures": {"hosts": asked.host_failures},
+        "no failures": {},
+        "board": {"board": plan.catalog.gpus[plan.scenario.hardware.gpu].name},
+        "order": {"hosts": plan.totals.hosts},
+    }
+    standing = [
+        Action(
+            said(f"decision.{case}", **words[case]),
+            said(f"decision.{case} why", **words[case]),
+            owner,
+            due(plan, days, decided=True),
+            f"{STANDING_CODE}{key}",
+        )
+        for key, owner, days in STANDING
+        for case in ["no failures" if key == "failures" and not asked.host_failures else key]
+    ]
+    yield from sorted((*standing, *own), key=lambda each: each.due)

@@ -1,0 +1,77 @@
+"""Pages of HTML from templates: how texts are written in them."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING
+
+from gpuplan.deliver.texts import FILLED, clean
+from gpuplan.wording import said
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+LONGEST_WORD = 24
+"""Characters of a word that stay on one line; a longer one may be broken, so that no table grows beyond the page."""
+_BREAKS = re.compile(rf"[^\s]{{{LONGEST_WORD + 1},}}")
+_PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=&?]+")
+
+
+@cache  # reading the template takes 0.1 s
+def templates(kind: str) -> Environment:
+    """The templates of a kind of file, and how texts are written in them."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("gpuplan.deliver", f"{kind}/templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters |= {
+        "base64": lambda text: b64encode(clean(text).encode()).decode(),
+        "css": _in_css,
+        "kind": lambda block: type(block).__name__,
+        "plain": _plain,
+        "text": _text,
+    }
+    found.globals["words"] = said
+    return found
+
+
+def _plain(text: str) -> Markup:
+    """Text for an attribute or a title."""
+    from markupsafe import Markup
+
+    return Markup(escape(clean(text)))
+
+
+def _text(text: str) -> Markup:
+    """Text that is shown, with places where long words may be broken, and what is filled in later marked."""
+    from markupsafe import Markup
+
+    parts = (part for part in FILLED.split(clean(text)) if part)
+    return Markup(
+        "".join(f"<i>{_broken(part)}</i>" if FILLED.fullmatch(part) else _broken(part) for part in parts)
+    )
+
+
+def _broken(cleaned: str) -> str:
+    """Escaped text with places where long words may be broken."""
+    found, at = [], 0
+    for word in _BREAKS.finditer(cleaned):
+        found.append(escape(cleaned[at : word.start()]))
+        found.append("<wbr>".join(escape(piece) for piece in _PIECES.findall(word.group())))
+        at = word.end()
+    return "".join([*found, escape(cleaned[at:])])
+
+
+def _in_css(text: str) -> str:
+    """Text for between the quotes of a style, short enough for the foot of a page."""
+    return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in clean(text)[:90])

@@ -1,0 +1,22 @@
+"""Infrastructure as code: Terraform for vSphere and VMware Cloud Foundation, and what runs on Kubernetes.
+
+The files are those of ``templates``, filled in. Every number comes from the plan; what a plan cannot know is a variable.
+"""
+
+from __future__ import annotations
+
+from gpuplan.deliver.infrastructure.kubernetes import kubernetes_files
+from gpuplan.deliver.infrastructure.shown import shown
+from gpuplan.deliver.infrastructure.terraform import terraform_files
+from gpuplan.deliver.infrastructure.writing import one_line, written
+from gpuplan.plan import Plan
+
+
+def infrastructure_files(plan: Plan) -> dict[str, str]:
+    """Path -> text of the files that build the clusters, networks and VMs of a plan; a README alone if it has no host."""
+    title = one_line(plan.scenario.name) or "GPU design"
+    if not plan.pools:
+        return {"terraform/README.md": written("nothing.md", {"title": title})}
+    given = {"title": title, **shown(plan)}
+    found = {f"terraform/{name}": text for name, text in terraform_files(plan, given).items()}
+    return found | {f"kubernetes/{name}": text for name, text in kubernetes_files(plan, given).items()}

@@ -1,0 +1,213 @@
+"""What runs on the Supervisor: VM classes, namespaces, VKS clusters with a pool of GPU nodes for each group, and the GPU Operator.
+
+VM classes are objects of vCenter that no manifest makes: the vSphere provider does, or its API where the provider lacks an argument. Fields are
+those of broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-variables, tkc-gpu-manifest-2022, supervisor-namespace-9.1,
+nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says what is composed of them and published nowhere as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuplan.deliver.infrastructure.providers import vsphere_provider
+from gpuplan.deliver.infrastructure.shown import vsphere_profile
+from gpuplan.deliver.infrastructure.vms import USUAL_GIB, USUAL_VCPUS, Size, cluster_id, group_slugs, vms_of
+from gpuplan.deliver.infrastructure.writing import written
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.tables.build import class_name
+from gpuplan.units import MIB_PER_GIB
+
+SINCE = "7.0u3"
+"""Version of vSphere from which VM classes take GPUs."""
+CLUSTER_API_SINCE, GENERIC_SINCE = "8.0", "8.0u3"
+"""Versions from which clusters are made by the Cluster API, and by the generic cluster class, with a namespace by Terraform."""
+NAMESPACE_SINCE = ">= 2.16.0"
+"""Releases of the vSphere provider that make a namespace."""
+AUTOMATION = ("9.1", "operations-automation")
+"""Version of vSphere and services for which a manifest of a namespace is known."""
+CLASS_FILES = ("main.tf", "variables.tf", "outputs.tf", "terraform.tfvars.example")
+OPERATOR_FILES = ("namespace.yaml", "values.yaml")
+SOURCES = (
+    "broadcom-vm-class-api",
+    "vmware-terraform-provider-vsphere",
+    "vm-operator-types",
+    "vks-manifest-annotated",
+    "broadcom-vks-variables",
+    "nvidia-gpu-operator-vgpu",
+    "nvidia-gpu-operator-install",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VmClass:
+    """The VM class of a group."""
+
+    slug: str
+    name: str
+    group: str
+    group_name: str
+    profile: str
+    vgpus: int
+    gpus: int
+    """GPUs in passthrough."""
+    vms: int
+    vcpus: int | None
+    memory_gib: int | None
+    pods: bool
+    """Whether the group runs on Kubernetes."""
+
+    @property
+    def devices(self) -> int:
+        """GPUs that a container sees."""
+        return self.vgpus or self.gpus
+
+    @property
+    def sizes(self) -> tuple[Size, Size]:
+        """Variables with its processors and its memory."""
+        what = f"the VM class {self.name}"
+        return (
+            Size(f"{self.slug}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, 1, USUAL_VCPUS),
+            Size(f"{self.slug}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, 1, USUAL_GIB),
+        )
+
+
+class NodePool(NamedTuple):
+    """Nodes of one class in a Kubernetes cluster."""
+
+    vm_class: VmClass
+    replicas: int
+
+
+class Cluster(NamedTuple):
+    """A Kubernetes cluster on a Supervisor, which is a cluster of vSphere."""
+
+    id: str
+    """Of the cluster of vSphere in identifiers."""
+    key: str
+    name: str
+    pools: tuple[NodePool, ...]
+
+
+def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
+    """Path -> text of what the Supervisor takes; nothing where the design has no Supervisor."""
+    pods = on_kubernetes(plan)
+    if plan.scenario.management.supervisor in (None, "none") and not pods:
+        return {}
+    ready = _since(plan, SINCE)
+    classes = _classes(plan)
+    remote = [group.name for group in plan.groups if group.mode == "bitfusion" and _is_pod(plan, group)]
+    shown = {**given, "classes": classes, "remote": remote, "ready": ready}
+    if not ready or not classes:
+        return {"README.md": written("kubernetes/nothing.md", shown)}
+    shown |= _shown(plan, classes)
+    files = {f"vm-classes/{name}": written(f"kubernetes/vm-classes/{name}", shown) for name in CLASS_FILES}
+    files["vm-classes/versions.tf"] = written("versions.tf", shown)
+    for each in classes:
+        if not each.profile:
+            files[f"vm-classes/{each.name}.json"] = written(
+                "kubernetes/vm-class.json", shown | {"each": each}
+            )
+    if shown["kubernetes"]:
+        files |= _of_pods(shown)
+    if (plan.scenario.platform.vsphere, plan.scenario.management.services) == AUTOMATION:
+        files["supervisor-namespace.yaml"] = written("kubernetes/supervisor-namespace.yaml", shown)
+        shown["automation"] = True
+    files["settings.env.example"] = written("kubernetes/settings.env", shown)
+    return files | {"README.md": written("kubernetes/README.md", shown)}
+
+
+def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
+    """Clusters of Kubernetes, the GPU Operator and a test pod for each group."""
+    files = {
+        f"clusters/{each.key}.yaml": written(f"kubernetes/{shown['api']}.yaml", {**shown, "cluster": each})
+        for each in shown["kubernetes"]
+    }
+    for name in OPERATOR_FILES:
+        files[f"gpu-operator/{name}"] = written(f"kubernetes/gpu-operator/{name}", shown)
+    if shown["licensed"]:
+        files["gpu-operator/gridd.conf"] = written("kubernetes/gpu-operator/gridd.conf", shown)
+    return files | {"test-pods.yaml": written("kubernetes/test-pods.yaml", shown)}
+
+
+def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
+    provider, namespaced = vsphere_provider(plan), _since(plan, GENERIC_SINCE)
+    kubernetes = _clusters(plan, classes)
+    api = "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster"
+    profiles = sorted({each.profile for each in classes if each.profile})
+    return {
+        "provider": provider.since(NAMESPACE_SINCE) if namespaced else provider,
+        "provider_name": "vSphere",
+        "provider_key": "vsphere",
+        "taken_for": plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
+        "mib_per_gib": MIB_PER_GIB,
+        "vgpu_classes": [each for each in classes if each.profile],
+        "api_classes": [each for each in classes if not each.profile],
+        "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
+        "namespaced": namespaced,
+        "supervisors": kubernetes or [_as_cluster(plan)],
+        "kubernetes": kubernetes,
+        "api": api,
+        "generic": namespaced,
+        "licensed": any(pool.vm_class.profile for each in kubernetes for pool in each.pools),
+        "automation": False,
+        "sources": [
+            plan.catalog.sources[id]
+            for id in (*SOURCES, *(() if api == "cluster" else ("tkc-gpu-manifest-2022",)))
+        ],
+    }
+
+
+def _since(plan: Plan, version: str) -> bool:
+    """Whether the vSphere version of a design is this one or a later one."""
+    order = {key: int(item.value("order") or 0) for key, item in plan.catalog.vsphere.items()}
+    return order[plan.scenario.platform.vsphere] >= order[version]
+
+
+def _is_pod(plan: Plan, group: GroupPlan) -> bool:
+    return group.id in {each.id for each in on_kubernetes(plan)}
+
+
+def _classes(plan: Plan) -> list[VmClass]:
+    """Classes of the groups on Kubernetes; of all groups where none is, for VMs that users make on the Supervisor."""
+    sized, slugs = {group.id: group for group in plan.sized.groups}, group_slugs(plan)
+    pods = {group.id for group in on_kubernetes(plan)}
+    return [
+        VmClass(
+            slug=slugs[group.id],
+            name=class_name(group),
+            group=group.id,
+            group_name=group.name,
+            profile=group.profile,
+            vgpus=group.vgpus,
+            gpus=0 if group.profile else round(group.gpus_each),
+            vms=group.vms,
+            vcpus=sized[group.id].vcpus_each,
+            memory_gib=sized[group.id].memory_gib_each,
+            pods=group.id in pods,
+        )
+        for group in plan.groups
+        if group.vms and group.mode != "bitfusion" and (group.id in pods or not pods)
+    ]
+
+
+def _clusters(plan: Plan, classes: list[VmClass]) -> list[Cluster]:
+    """A Kubernetes cluster on each cluster of vSphere that has nodes for one."""
+    found = []
+    for pool in plan.pools:
+        counts = vms_of(pool)
+        pools = tuple(
+            NodePool(each, counts[each.group]) for each in classes if each.pods and counts[each.group]
+        )
+        if pools:
+            found.append(Cluster(cluster_id(pool), pool.id, pool.name, pools))
+    return found
+
+
+def _as_cluster(plan: Plan) -> Cluster:
+    """The first cluster of vSphere, whose Supervisor serves VMs alone."""
+    pool = plan.pools[0]
+    return Cluster(cluster_id(pool), pool.id, pool.name, ())

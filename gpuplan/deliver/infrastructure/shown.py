@@ -1,0 +1,158 @@
+"""What the templates show of a plan: clusters, the sites they stand at, networks and VMs. Every number comes from the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpuplan.deliver.infrastructure.providers import too_large, vsphere_provider
+from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
+from gpuplan.deliver.infrastructure.writing import one_line, slug
+from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.power_on import as_set_up
+from gpuplan.report.bitfusion import gpus_of
+from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
+from gpuplan.report.tables.plan import gpus_by_host
+from gpuplan.scenario import other_vms
+from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import amount, runs
+
+PORT_GROUPS = ("management", "vmotion", "storage", "vm")
+"""Port groups on the teamed ports."""
+GRID = ("Pascal", "Volta", "Turing", "Ampere")
+"""Architectures whose profiles vSphere has been seen to list as grid_...; those of later ones as nvidia_..."""
+SOURCES = ("vmware-terraform-provider-vsphere", "vmware-gpus-directpath-2018", "vmware-sharing-gpus-2020")
+"""What the files for the vSphere provider rest on beside the plan."""
+FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
+"""What the templates show of a pool as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where clusters stand that share switches, VLANs and subnets; a design that is not divided by site has one."""
+
+    id: str
+    """In identifiers; empty if it is the only one."""
+    name: str
+    clusters: tuple[dict[str, Any], ...]
+
+    def named(self, what: str) -> str:
+        """An identifier of this site."""
+        return f"{self.id}_{what}" if self.id else what
+
+    def title(self, what: str) -> str:
+        """A name of this site, as vSphere shows it."""
+        return self.named(what).replace("_", "-")
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of its clusters."""
+        return sum(cluster["hosts"] for cluster in self.clusters)
+
+    @property
+    def where(self) -> str:
+        """Where it is, for the end of a sentence."""
+        return f" at {one_line(self.name)}" if self.id else ""
+
+
+def shown(plan: Plan) -> dict[str, Any]:
+    """What every template is given."""
+    cabling, network, platform = plan.cabling, plan.scenario.network, plan.scenario.platform
+    assert cabling is not None
+    vms = tuple(all_vms(plan))
+    version = plan.catalog.vsphere[platform.vsphere]
+    requests = [request for pool in plan.pools for request in pool.requests]
+    sites = _sites(plan, vms)
+    clusters = [cluster for site in sites for cluster in site.clusters]
+    profiles = sorted({vm.profile for vm in vms if vm.profile})
+    return {
+        "customer": plan.scenario.customer,
+        "provider": vsphere_provider(plan),
+        "too_large": too_large(plan),
+        "mib_per_gib": MIB_PER_GIB,
+        "platform": as_set_up(plan.scenario, plan.power_on).platform,
+        "vsphere": version.name,
+        "network": network,
+        "host_failures": plan.scenario.availability.host_failures,
+        "totals": plan.totals,
+        "groups": plan.groups,
+        "sites": sites,
+        "clusters": clusters,
+        "site_of": {cluster["id"]: site for site in sites for cluster in site.clusters},
+        "vms": vms,
+        "guests": [vm for vm in vms if not vm.server],
+        "clients": [vm for vm in vms if vm.client],
+        "servers": [vm for vm in vms if vm.server],
+        "pods": [group.name for group in on_kubernetes(plan)],
+        "sizes": sizes(vms),
+        "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
+        "drs_can_balance": version.value("drs_vgpu_balancing") == "automatable",
+        "maintenance_can_move": version.value("maintenance_evacuates_vgpu") == "opt-in automatic",
+        "ports": cabling.ports,
+        "port_groups": PORT_GROUPS,
+        "distributed_switches": cabling.distributed_switches * len(sites),
+        "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
+        "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
+        "other_vms": other_vms(plan.sized.hardware.other_vms),
+        "sources": [plan.catalog.sources[id] for id in SOURCES],
+        "reserved": plan.scenario.availability.reserved_hosts,
+    }
+
+
+def vsphere_profile(plan: Plan, profile: str) -> str:
+    """What vSphere is taken to call a vGPU profile."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    prefix = "grid" if gpu.value("architecture") in GRID else "nvidia"
+    return f"{prefix}_{profile.lower()}"
+
+
+def subnets(plan: Plan, site: Site) -> dict[str, int]:
+    """Network -> prefix of the smallest subnet that holds the hosts of a site in the last year that is planned."""
+    share = site.hosts / plan.totals.hosts
+    return {each.key: prefix(round(each.addresses * share)) for each in networks(plan)}
+
+
+def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:
+    names = list(dict.fromkeys(pool.site for pool in plan.pools))
+    several, taken = len(names) > 1, set[str]()
+    return tuple(
+        Site(
+            slug(name or "other", taken, "site") if several else "",
+            name,
+            tuple(_cluster(plan, pool, vms) for pool in plan.pools if pool.site == name),
+        )
+        for name in names
+    )
+
+
+def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
+    here = [vm for vm in vms if vm.cluster == cluster_id(pool)]
+    return {name: getattr(pool, name) for name in FROM_POOL} | {
+        "id": cluster_id(pool),
+        "key": pool.id,
+        "host_names": [host_name(pool, number) for number in range(1, pool.hosts + 1)],
+        "gpus": [room.gpus for room in pool.rooms],
+        "each_host": gpus_by_host(pool.rooms),
+        # admission control allows at most one fewer than the hosts
+        "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
+        "used": [at for at, host in enumerate(pool.placement) if host],
+        "spare": [at for at, host in enumerate(pool.placement) if not host],
+        "mig_hosts": list(_mig_hosts(plan, pool)),
+        "vms": [vm for vm in here if not vm.client],
+        "vgpu_vms": [vm for vm in here if vm.kind in ("vgpu", "vgpu-server")],
+        "pinned_vms": [vm for vm in here if vm.pinned],
+    }
+
+
+def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
+    sliced = {group.id for group in plan.groups if group.backing == "mig"}
+    hosts: dict[int, list[int]] = {}
+    for at, gpus in enumerate(gpus_of(pool, sliced), 1):
+        if gpus:
+            hosts.setdefault(gpus, []).append(at)
+    for gpus, numbers in hosts.items():
+        words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers))
+        where, has = f"{words} of `{cluster_id(pool)}_hosts`", amount(gpus, "GPU")
+        yield f"Host {where} has {has}" if len(numbers) == 1 else f"Hosts {where} have {has} each"

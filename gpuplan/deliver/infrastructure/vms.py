@@ -1,0 +1,264 @@
+"""VMs of each cluster as Terraform makes them: those of its groups, then its Bitfusion servers.
+
+Groups on Kubernetes are left out: the Supervisor makes their nodes. Sources: vmware-gpus-directpath-2018 (memory-mapped I/O).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gpuplan.deliver.infrastructure.writing import one_line, slug
+from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
+from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.tables.build import restart_ranks
+from gpuplan.units import exact
+from gpuplan.wording import MODE_NAMES
+
+LEAST_MMIO_GIB = 64
+"""Least memory-mapped I/O for boards with large BARs (rule passthrough-firmware)."""
+USUAL_VCPUS, USUAL_GIB = 16, 64
+"""Of a VM in the example of what is to be filled in."""
+NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
+
+
+class Spot(NamedTuple):
+    """Devices of one host that a VM holds: numbers of the host and of its GPUs, from 0."""
+
+    host: int
+    gpus: list[int]
+    mmio_gib: int
+
+
+class Size(NamedTuple):
+    """A variable with the size of a VM."""
+
+    variable: str
+    about: str
+    known: int | None
+    least: int
+    example: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vms:
+    """VMs of one group, or the Bitfusion servers of a cluster."""
+
+    slug: str
+    """Of the resource."""
+    name: str
+    count: int
+    kind: str
+    """``vgpu``, ``passthrough``, ``client``, ``vgpu-server`` or ``server``."""
+    cluster: str
+    key: str
+    """Id of the cluster in the plan."""
+    label: str = ""
+    """What the names of the VMs begin with: that of the group, whose VMs may be in several clusters."""
+    before: int = 0
+    """VMs of that name in the clusters before."""
+    in_all: int = 0
+    """VMs of that name in all clusters."""
+    group: str = ""
+    """Id of the group; empty for servers."""
+    mode: str = ""
+    profile: str = ""
+    vgpus: int = 0
+    mmio_gib: int = 0
+    spots: tuple[Spot, ...] = ()
+    vcpus: int | None = None
+    memory_gib: int | None = None
+    least_vcpus: int = 1
+    least_memory_gib: int = 1
+    rdma: bool = False
+    gpus: int = 0
+    """GPUs of one client."""
+    share: str = ""
+    """Share of each GPU of a client."""
+    restart: str = ""
+    """Restart priority in vSphere HA; empty where all groups have the same."""
+    apart: bool = False
+    """Whether they are replicas, which should run on different hosts."""
+
+    @property
+    def address(self) -> str:
+        """The resource."""
+        return f"vsphere_virtual_machine.{self.slug}"
+
+    @property
+    def ids(self) -> str:
+        """Ids of all of them, as an expression."""
+        return f"[for vm in {self.address} : vm.id]" if self.spots else f"{self.address}[*].id"
+
+    @property
+    def names(self) -> str:
+        """Names of all of them, as an expression."""
+        return f"[for vm in {self.address} : vm.name]" if self.spots else f"{self.address}[*].name"
+
+    @property
+    def client(self) -> bool:
+        """Whether it uses GPUs over the network."""
+        return self.kind == "client"
+
+    @property
+    def server(self) -> bool:
+        """Whether it is a Bitfusion server."""
+        return self.kind in ("server", "vgpu-server")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether each VM stays on the host whose GPUs it holds."""
+        return self.kind in ("passthrough", "server")
+
+    @property
+    def template(self) -> str:
+        """What it is cloned from."""
+        return "bitfusion_server" if self.server else "template"
+
+    @property
+    def digits(self) -> int:
+        """Of the number at the end of a VM's name."""
+        return max(2, len(str(self.in_all)))
+
+    @property
+    def all_gpus(self) -> int:
+        """GPUs that all of them hold."""
+        return sum(len(spot.gpus) for spot in self.spots)
+
+    @property
+    def sizes(self) -> tuple[Size, Size]:
+        """Variables with its processors and its memory."""
+        what = "a Bitfusion server" if self.server else f"a VM of {self.name}"
+        cpus, memory = self.least_vcpus, self.least_memory_gib
+        usual_gib = memory if self.server else USUAL_GIB
+        return (
+            Size(f"{self.label}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, cpus, USUAL_VCPUS),
+            Size(f"{self.label}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, memory, usual_gib),
+        )
+
+
+def cluster_id(pool: Pool) -> str:
+    """What a cluster is called in identifiers."""
+    return pool.id.replace("-", "_")
+
+
+def all_vms(plan: Plan) -> Iterator[Vms]:
+    """VMs of each cluster, those of a name numbered on from one to the next."""
+    found = list(_of_clusters(plan))
+    parts, in_all, before = Counter(vm.label for vm in found), Counter[str](), Counter[str]()
+    for vm in found:
+        in_all[vm.label] += vm.count
+    taken = {*NAMES_TAKEN, *map(cluster_id, plan.pools), *parts}
+    for vm in found:
+        own = slug(f"{vm.label}_{vm.cluster}", taken) if parts[vm.label] > 1 else vm.label
+        yield replace(vm, slug=own, before=before[vm.label], in_all=in_all[vm.label])
+        before[vm.label] += vm.count
+
+
+def group_slugs(plan: Plan) -> dict[str, str]:
+    """Group -> its identifier."""
+    taken = {*NAMES_TAKEN, *map(cluster_id, plan.pools)}
+    return {group.id: slug(group.id, taken) for group in plan.groups}
+
+
+def sizes(vms: Sequence[Vms]) -> list[Size]:
+    """The variables with the sizes of the VMs, each once."""
+    found: dict[str, Size] = {}
+    for size in (size for vm in vms for size in vm.sizes):
+        known = found.get(size.variable, size)
+        found[size.variable] = max(known, size, key=lambda each: each.least)
+    return list(found.values())
+
+
+def vms_of(pool: Pool) -> Counter[str]:
+    """Group -> its VMs that have a place in a cluster."""
+    placed = {(slot.group, slot.vm) for host in pool.placement for load in host for slot in load.slots}
+    return Counter(group for group, _ in placed)
+
+
+def _of_clusters(plan: Plan) -> Iterator[Vms]:
+    slugs, pods = group_slugs(plan), {group.id for group in on_kubernetes(plan)}
+    for pool in plan.pools:
+        counts = vms_of(pool)
+        for group in plan.groups:
+            if counts[group.id] and group.id not in pods:
+                yield _of_group(plan, pool, group, slugs[group.id], counts[group.id])
+        if servers := servers_of(plan, pool):
+            yield _of_servers(plan, pool, servers)
+
+
+def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) -> Vms:
+    asked = next(g for g in plan.sized.groups if g.id == group.id)
+    request = next(r for r in pool.requests if r.group == group.id)
+    kind = {"bitfusion": "client", "passthrough": "passthrough"}.get(group.mode, "vgpu")
+    gpus = request.gpus or request.shares
+    pvrdma = plan.scenario.network.transport == "pvrdma"
+    serving = plan.llm.serving.get(group.id)
+    return Vms(
+        slug=label,
+        label=label,
+        name=one_line(group.name),
+        count=count,
+        kind=kind,
+        cluster=cluster_id(pool),
+        key=pool.id,
+        group=group.id,
+        mode=MODE_NAMES.get(group.mode, group.mode),
+        profile=group.profile if kind == "vgpu" else "",
+        vgpus=gpus if kind == "vgpu" else 0,
+        mmio_gib=_mmio_gib(plan, gpus),
+        spots=tuple(_passthrough_spots(plan, pool, group.id)) if kind == "passthrough" else (),
+        vcpus=asked.vcpus_each,
+        memory_gib=asked.memory_gib_each,
+        rdma=pvrdma and (kind == "client" or asked.vms_each > 1),
+        gpus=gpus,
+        share="1" if request.gpus else f"{float(exact(asked.gpus_each) / request.shares):.6g}",
+        restart=_restart(plan, group.id) if kind == "vgpu" else "",
+        apart=kind == "vgpu" and count > 1 and serving is not None and serving.replicas > 1,
+    )
+
+
+def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
+    """The Bitfusion servers of a cluster."""
+    return Vms(
+        slug="bitfusion_server",
+        label="bitfusion_server",
+        name="Bitfusion server",
+        count=len(servers.vms),
+        kind="vgpu-server" if servers.profile else "server",
+        cluster=cluster_id(pool),
+        key=pool.id,
+        profile=servers.profile,
+        spots=tuple(Spot(vm.host, list(vm.gpus), _mmio_gib(plan, len(vm.gpus))) for vm in servers.vms),
+        least_vcpus=servers.least_vcpus,
+        least_memory_gib=servers.least_memory_gib,
+        rdma=plan.scenario.network.transport == "pvrdma",
+    )
+
+
+def _restart(plan: Plan, group: str) -> str:
+    """What a group has as its restart priority, if groups differ."""
+    ranks = restart_ranks(plan)
+    rank = next(each.priority for each in plan.scenario.groups if each.id == group)
+    return ranks[rank] if len(ranks) > 1 else ""
+
+
+def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
+    """Devices of each VM of a group, as placed."""
+    for at, host in enumerate(pool.placement):
+        first = 0
+        for load in host:
+            if load.slots and load.slots[0].group == group:
+                yield Spot(at, list(range(first, first + load.gpus)), _mmio_gib(plan, load.gpus))
+            first += load.gpus
+
+
+def _mmio_gib(plan: Plan, gpus: int) -> int:
+    """Memory-mapped I/O of a VM with so many GPUs: a power of two, at least twice their memory."""
+    return max(LEAST_MMIO_GIB, 1 << (math.ceil(2 * gpu_gib(plan) * gpus) - 1).bit_length())

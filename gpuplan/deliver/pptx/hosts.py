@@ -1,0 +1,336 @@
+"""The hosts as a picture: who is on which GPU, and what becomes of the VMs when hosts fail; many hosts once for all that are filled alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, text_width
+from gpuplan.deliver.pptx.sketch import Sketch
+from gpuplan.models.availability.failover import Outcome
+from gpuplan.models.placement import Host, Load
+from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.failures import fail_hosts, worst_failures
+from gpuplan.plan.hosts import POOL_NAMES, Pool
+from gpuplan.report.diagrams import OTHER, group_symbols
+from gpuplan.report.tables import group_names
+from gpuplan.report.tables.plan import equipment
+from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import MODE_NAMES, amount, number, said
+
+LINE = SMALL * LINE_HEIGHT
+GAP, PAD = 12.0, 7.0
+HEAD, FOOT = LINE + 6, LINE + 2
+"""Height of the name of a cluster, and of what is said below its hosts."""
+KEY, KEY_GAP = 272.0, 28.0
+"""Width of the key at the right of the hosts, and the room before it."""
+WIDE_TILE, LEAST_TILE = 170.0, 128.0
+"""Width of a host with room for its name and a note, and the least with room for four GPUs."""
+LOWEST, HIGHEST = 30.0, 96.0
+"""Height of a GPU; as high as there is room for all hosts."""
+MOST_CLUSTERS = 3
+"""Clusters that are drawn one by one; of more, those of a pool together."""
+BAD, FREE, GREY = "B3261E", "8B94A3", "D9DDE3"
+"""Edge of what has failed, edge of what is free, and what was on a host that has failed."""
+
+
+class Tile(NamedTuple):
+    """A host, or one for several that are filled alike."""
+
+    name: str
+    pool: Pool
+    loads: Host
+    gpus: int
+    note: str = ""
+    failed: bool = False
+    landing: bool = False
+    """Whether VMs restart there."""
+
+
+class Section(NamedTuple):
+    """Hosts that stand together, under a name."""
+
+    title: str
+    tiles: Sequence[Tile]
+    rest: str = ""
+    """What is said of those that are not drawn."""
+    marked: frozenset[tuple[str, int]] = frozenset()
+    """(group, VM) of VMs that restart."""
+
+
+# What is drawn
+
+
+def hosts_sketch(plan: Plan, sketch: Sketch) -> Sketch:
+    """The hosts with who is on which GPU."""
+    together: dict[str, list[Pool]] = {}
+    for pool in plan.pools:
+        together.setdefault(pool.kind if len(plan.pools) > MOST_CLUSTERS else pool.id, []).append(pool)
+    parts = list(together.values())[:MOST_CLUSTERS]
+    picture = _Picture(plan, sketch, plan.pools, [sum(pool.hosts for pool in pools) for pools in parts])
+    return picture.drawn([_section(plan, pools, picture.most) for pools in parts])
+
+
+def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
+    """The hosts of some clusters, one by one where there is room for all of them."""
+    pool = pools[0]
+    title = f"{pool.name}: {equipment(plan, pool)}"
+    if len(pools) > 1:
+        hosts, gpus = sum(each.hosts for each in pools), sum(each.gpus for each in pools)
+        title = said(
+            "deck.hosts.clusters", name=POOL_NAMES[pool.kind], count=len(pools), hosts=hosts, gpus=gpus
+        )
+    elif pool.hosts <= most:
+        return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
+    kinds: dict[str, list[tuple[Pool, int]]] = {}
+    for each in pools:
+        for at in range(each.hosts):
+            kinds.setdefault(_filled(each, at), []).append((each, at))
+    ranked = sorted(kinds.values(), key=lambda alike: (not alike[0][0].placement[alike[0][1]], -len(alike)))
+    shown = ranked if len(ranked) <= most else ranked[:most]
+    tiles = [
+        _host(alike[0][0], alike[0][1], alike[0][0].placement[alike[0][1]])._replace(
+            name=amount(len(alike), "host")
+        )
+        for alike in shown
+    ]
+    left = sum(map(len, ranked[len(shown) :]))
+    return Section(title, tiles, said("deck.hosts.others", hosts=left) if left else "")
+
+
+def _host(pool: Pool, at: int, loads: Host) -> Tile:
+    note = "" if loads else said("deck.hosts.spare")
+    return Tile(said("deck.hosts.host", number=at + 1), pool, loads, pool.rooms[at].gpus, note)
+
+
+def _filled(pool: Pool, at: int) -> str:
+    """What is on a host, whichever VMs of a group these are."""
+    held = (Counter(slot.group for slot in load.slots) for load in pool.placement[at])
+    loads = zip(pool.placement[at], held, strict=True)
+    return repr((pool.rooms[at].gpus, sorted((load.gpus, sorted(counts.items())) for load, counts in loads)))
+
+
+class Failed(NamedTuple):
+    """Hosts that fail, and what follows."""
+
+    pool: Pool
+    hosts: tuple[int, ...]
+    """From 1."""
+    outcome: Outcome
+
+
+def worst_case(plan: Plan, lost: int) -> Failed | None:
+    """The failure of so many hosts that hurts most; None where no cluster has more than these."""
+    pools = [pool for pool in plan.pools if pool.hosts > lost]
+    found = [(pool, loss) for pool in pools for loss in worst_failures(plan, pool.id, lost)[:1]]
+    if not found:
+        return None
+    pool, loss = max(found, key=lambda each: (each[1].unplaced_gpus, each[1].unplaced, each[1].restarted))
+    return Failed(pool, loss.hosts, fail_hosts(plan, pool.id, loss.hosts))
+
+
+def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> Sketch:
+    """The hosts of a cluster after a failure: what has failed, where its VMs restart, and some of the others."""
+    pool, outcome = failed.pool, failed.outcome
+    gone = {host - 1 for host in failed.hosts}
+    restarts = Counter(host - 1 for _, _, host in outcome.restarted)
+    picture = _Picture(plan, sketch, [pool], [pool.hosts])
+    touched = [*sorted(gone), *sorted(set(restarts) - gone)]
+    others = (at for at in range(pool.hosts) if at not in touched)
+    shown = sorted([*touched, *others][: picture.most])
+    tiles = []
+    for at in shown:
+        tile = _host(pool, at, pool.placement[at] if at in gone else outcome.hosts[at])
+        if at in gone:
+            tile = tile._replace(note=said("deck.failure.failed"), failed=True)
+        elif restarts[at]:
+            tile = tile._replace(note=f"+{number(restarts[at])}", landing=True)
+        tiles.append(tile)
+    left = pool.hosts - len(shown)
+    marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
+    rest = said("deck.failure.others", hosts=left) if left else ""
+    if others_untouched := len(plan.pools) - 1:
+        rest = "; ".join(filter(None, (rest, said("deck.failure.other clusters", count=others_untouched))))
+    return picture.drawn(
+        [Section(f"{pool.name}: {equipment(plan, pool)}", tiles, rest, marked)], failure=True
+    )
+
+
+# How it is drawn
+
+
+class _Picture:
+    """Hosts at the left, the key to the groups at the right."""
+
+    def __init__(self, plan: Plan, sketch: Sketch, pools: Iterable[Pool], hosts: Sequence[int]) -> None:
+        self.plan, self.sketch = plan, sketch
+        self.symbols = group_symbols(plan)
+        self.groups: set[str] = set()
+        """Those that are on a host drawn so far."""
+        self.wide = sketch.box.width - KEY - KEY_GAP
+        self.gpu_rows = max(-(-room.gpus // _across(room.gpus)) for pool in pools for room in pool.rooms)
+        room = sketch.box.height / len(hosts) - HEAD - FOOT
+        bare = self._tile_height(0)
+        most_rows = max(1, int((room + GAP) / (bare + self.gpu_rows * LOWEST + GAP)))
+        for least in (WIDE_TILE, LEAST_TILE):
+            self.across = max(2, int((self.wide + GAP) / (least + GAP)))
+            rows = min(-(-max(hosts) // self.across), most_rows)
+            if rows * self.across >= max(hosts):
+                break
+        self.tile = (self.wide - (self.across - 1) * GAP) / self.across
+        spare = ((room + GAP) / rows - GAP - bare) / self.gpu_rows
+        self.high = min(HIGHEST / self.gpu_rows**0.5, max(LOWEST, spare))
+        self.most = rows * self.across
+        """Hosts of a section for which there is room."""
+
+    def _tile_height(self, high: float) -> float:
+        return LINE + 6 + self.gpu_rows * (high + 3) + PAD
+
+    def drawn(self, sections: Sequence[Section], *, failure: bool = False) -> Sketch:
+        """All of it."""
+        y = 0.0
+        for section in sections:
+            y = self._section(section, y)
+        self._key(failure)
+        return self.sketch
+
+    def _section(self, section: Section, y: float) -> float:
+        self.sketch.text(Box(0, y, self.wide, LINE), section.title, bold=True)
+        y += HEAD
+        tall = self._tile_height(self.high)
+        for at, tile in enumerate(section.tiles):
+            row, column = divmod(at, self.across)
+            place = Box(column * (self.tile + GAP), y + row * (tall + GAP), self.tile, tall)
+            self._tile(section, tile, place)
+        y += -(-len(section.tiles) // self.across) * (tall + GAP)
+        if section.rest:
+            self.sketch.text(Box(0, y - GAP + 2, self.wide, LINE), section.rest, colour="tx2")
+        return y + FOOT - GAP
+
+    def _tile(self, section: Section, tile: Tile, place: Box) -> None:
+        """One host with its GPUs."""
+        strong = tile.failed or tile.landing
+        edge = BAD if tile.failed else "accent1" if tile.landing else FREE
+        dashed = tile.failed or not tile.loads
+        self.sketch.rect(
+            place, fill="FFFFFF", line=edge, width=1.75 if strong else 0.75, dashed=dashed, name=tile.name
+        )
+        inside = place.width - 2 * PAD
+        long = text_width(tile.name, SMALL, bold=True)
+        top = Box(place.left + PAD, place.top + 3, inside, LINE)
+        self.sketch.text(top, tile.name, bold=True)
+        if tile.note:
+            area = top._replace(left=top.left + long, width=inside - long)
+            tone = BAD if tile.failed else "accent1" if tile.landing else "tx2"
+            self.sketch.text(area, tile.note, colour=tone, align="right", bold=strong)
+        across = _across(tile.gpus)
+        wide = (inside - (across - 1) * 3) / across
+        every: list[Load | None] = [load for load in tile.loads for _ in range(load.gpus)]
+        every += [None] * (tile.gpus - len(every))
+        for at, load in enumerate(every):
+            row, column = divmod(at, across)
+            left, upper = place.left + PAD + column * (wide + 3), place.top + LINE + 6 + row * (self.high + 3)
+            self._gpu(section, tile, load, Box(left, upper, wide, self.high))
+
+    def _gpu(self, section: Section, tile: Tile, load: Load | None, area: Box) -> None:
+        bands = _bands(self.plan, tile.pool, load, area.height) if load else []
+        if sum(high for *_, high in bands) < 0.97 * area.height:
+            self.sketch.rect(area, line=FREE, dashed=True, round_by=2, name="Free")
+        top = area.top
+        for group, count, high in bands:
+            self._band(tile, group, count, area._replace(top=top, height=high))
+            top += high
+        restarted = load is not None and any((slot.group, slot.vm) in section.marked for slot in load.slots)
+        if restarted and not tile.failed:
+            self.sketch.rect(area, line="1A2230", width=2.25, round_by=2, name="Restarted here")
+
+    def _band(self, tile: Tile, group: str, count: int, area: Box) -> None:
+        """The part of a GPU that a group takes."""
+        symbol = self.symbols.get(group)
+        letter, colour, pen = symbol or (group, OTHER, "#1A2230")
+        if symbol:
+            self.groups.add(group)
+        text = f"{letter}\u00d7{count}" if count > 1 else letter
+        self.sketch.rect(
+            area,
+            fill=GREY if tile.failed else _hex(colour),
+            line="FFFFFF",
+            round_by=2,
+            text=text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter,
+            pen="5A6576" if tile.failed else _hex(pen),
+            name=said("deck.gpu of", letter=letter),
+        )
+
+    def _key(self, failure: bool) -> None:
+        """What the letters stand for."""
+        left, y = self.sketch.box.width - KEY, 0.0
+        names = group_names(self.plan)
+        entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
+        if UNASSIGNED in self.groups:
+            entries.append((self.symbols[UNASSIGNED], names[UNASSIGNED], ""))
+        room = self.sketch.box.height - (LINE + 8) * failure
+        with_words, bare = 2 * LINE + 8, LINE + 7
+        step = with_words if len(entries) * with_words <= room else bare
+        most = int(room / step)
+        shown = entries if len(entries) <= most else entries[: most - 1]
+        for symbol, name, about in shown:
+            key_swatch(self.sketch, Box(left, y, 26, LINE + 3), symbol)
+            self.sketch.text(Box(left + 34, y + 1, KEY - 34, LINE), name)
+            if step == with_words and about:
+                self.sketch.text(Box(left + 34, y + LINE + 1, KEY - 34, LINE), about, colour="tx2")
+            y += step
+        if len(entries) > len(shown):
+            more = said("deck.hosts.other groups", count=len(entries) - len(shown))
+            self.sketch.text(Box(left, y, KEY, LINE), more, colour="tx2")
+            y += step
+        if failure:
+            swatch = Box(left, y + 2, 26, LINE)
+            self.sketch.rect(swatch, line="1A2230", width=2.25, round_by=2, name="Key: restarts")
+            self.sketch.text(Box(left + 34, y + 2, KEY - 34, LINE), said("deck.failure.key"))
+
+
+def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:
+    """The letter of a group on its colour."""
+    letter, colour, pen = symbol
+    sketch.rect(area, fill=_hex(colour), round_by=2, text=letter, pen=_hex(pen), name=f"Key {letter}")
+
+
+def _hex(colour: str) -> str:
+    """A colour as the file has it."""
+    return colour.lstrip("#").upper()
+
+
+def _about(group: GroupPlan) -> str:
+    return f"{number(group.vms_placed)} \u00d7 {amount(group.gpus_each, 'GPU')}, {MODE_NAMES[group.mode]}"
+
+
+def _across(gpus: int) -> int:
+    """GPUs of a host beside each other."""
+    return 4 if gpus <= 8 else 8
+
+
+def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, int, float]]:
+    """(group, VMs, height) on a GPU, the largest first; where there is no room for all, how many others."""
+    if load.family is None:
+        return [(load.slots[0].group, 1, high)]
+    counts = Counter(slot.group for slot in load.slots)
+    parts = _parts(plan, pool)
+    held = {group: count * parts.get(group, 1.0) for group, count in counts.items()}
+    ranked = sorted(counts, key=lambda group: (-held[group], group))
+    most = max(1, int(high / LINE))
+    kept = [(group, counts[group], held[group]) for group in ranked]
+    if len(kept) > most:
+        others = kept[most - 1 :]
+        kept = [*kept[: most - 1], (f"+{len(others)}", 1, sum(part for *_, part in others))]
+    tall = [max(LINE, high * part) for *_, part in kept]
+    factor = min(1.0, high / sum(tall))
+    return [(group, count, each * factor) for (group, count, _), each in zip(kept, tall, strict=True)]
+
+
+def _parts(plan: Plan, pool: Pool) -> Mapping[str, float]:
+    """The part of a GPU that one VM of a group takes."""
+    whole = float(plan.catalog.gpus[pool.gpu].fact("memory_gib").value) * MIB_PER_GIB
+    own = {g.id: g.frame_buffer_mb / max(1, g.vgpus_each) / whole or 1.0 for g in plan.groups}
+    return own | {r.group: r.weight / whole for r in pool.requests if r.weight}

@@ -1,0 +1,123 @@
+"""How much room text takes on a slide, and places on it in points; rather too much than too little, whichever font a program has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from gpuplan.deliver.texts import one_line
+
+POINT = 12_700
+"""English Metric Units in a point."""
+COVER, TITLE, LEAD, BODY, SMALL = 40, 28, 20, 16, 14
+"""The type scale of all slides, in points: nothing is smaller than the last."""
+LINE_HEIGHT = 1.2
+BOLD = 1.15
+"""How much wider a bold letter is."""
+NARROW, LOOSE = 0.84, 0.88
+"""How wide text is in the narrowest of the usual fonts, as a part of that in the widest; and in most of them."""
+WIDE = {"verdana", "dejavu sans", "lucida sans", "lucida sans unicode", "century gothic", "courier new"}
+"""Fonts as wide as the widest."""
+INSET = 7.2
+"""Left and right in a box and in a cell; half as much above and below."""
+
+
+class Box(NamedTuple):
+    """A place on a slide, in points."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def emu(self) -> tuple[int, int, int, int]:
+        """In the units of the file."""
+        left, top, right, bottom = (
+            round(POINT * each)
+            for each in (self.left, self.top, self.left + self.width, self.top + self.height)
+        )
+        return left, top, right - left, bottom - top
+
+    def above(self, height: float) -> Box:
+        """Its upper part."""
+        return self._replace(height=height)
+
+    def below(self, height: float) -> Box:
+        """What is under its upper part."""
+        return self._replace(top=self.top + height, height=self.height - height)
+
+    def columns(self, count: int, gap: float) -> list[Box]:
+        """Equal parts beside each other."""
+        wide = (self.width - (count - 1) * gap) / count
+        return [self._replace(left=self.left + at * (wide + gap), width=wide) for at in range(count)]
+
+    def sides(self, left: float, gap: float) -> tuple[Box, Box]:
+        """A part so wide, and what is at the right of it and a gap."""
+        return self._replace(width=left), self._replace(
+            left=self.left + left + gap, width=self.width - left - gap
+        )
+
+
+def box_of(shape: Any) -> Box:
+    """Where a shape is."""
+    return Box(*(each / POINT for each in (shape.left, shape.top, shape.width, shape.height)))
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Width of a text in points, as in the widest of the usual fonts."""
+    return size * sum(map(_character_width, text)) * (BOLD if bold else 1)
+
+
+def _character_width(character: str) -> float:
+    if ord(character) > 0x2E80:
+        return 1.0
+    if character in " iljtfrI.,:;'|!()[]/\u202f\u00a0":
+        return 0.34
+    if character in "mwMW@%\u2026+\u00d7\u2013":
+        return 1.0
+    return 0.72 if character.isupper() else 0.58
+
+
+def text_lines(text: str, size: float, width: float, *, bold: bool = False) -> int:
+    """Lines that a text takes."""
+    lines = 0
+    for paragraph in text.split("\n"):
+        used, lines = 0.0, lines + 1
+        for word in paragraph.split(" "):
+            long = text_width(word, size, bold=bold)
+            if used and used + long > width:
+                lines, used = lines + 1, 0.0
+            while long > width:
+                lines, long = lines + 1, long - width
+            used += long + text_width(" ", size, bold=bold)
+    return lines
+
+
+def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = False) -> str:
+    """The text on one line of the file, or as much of it as so many lines of the slide hold."""
+    text = one_line(text)
+    if text_lines(text, size, width, bold=bold) <= lines:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text_lines(text[:middle].rstrip() + "\u2026", size, width, bold=bold) <= lines:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip(" ,;:") + "\u2026"
+
+
+def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *, bold: bool = False) -> str:
+    """The first of several wordings that so many lines hold; the last one cut if none does."""
+    for text in map(one_line, texts):
+        if text_lines(text, size, width, bold=bold) <= lines:
+            return text
+    return cut(texts[-1], size, width, lines, bold=bold)
+
+
+def fitting(tall: Sequence[float], room: float) -> int:
+    """How many of the first there is room for."""
+    return sum(below <= room for below in accumulate(tall))

@@ -1,0 +1,390 @@
+"""Templates: of a DOCX or PPTX file from outside, only what is looks and can do no harm.
+
+Nothing that the file says of itself is believed. Its members are inflated one by one and counted, its XML is read without
+entities, and what is handed on is a new file of the parts that the document or the deck takes over: styles, headers, masters,
+layouts. What loads from elsewhere or runs is refused in those parts and left out with all the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from posixpath import basename, dirname, join, normpath
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from gpuplan.deliver.untrusted import (
+    CUT_FROM_SETTINGS,
+    OLD,
+    Broken,
+    Reader,
+    Said,
+    TemplateError,
+    Unreadable,
+    is_clicked,
+    members,
+    shown_part,
+)
+from gpuplan.scenario import one_line
+
+MOST_TEMPLATE_BYTES = 30_000_000
+"""Size of a template."""
+SHOWN = 3
+"""Parts that a message names."""
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+OFFICE = "application/vnd.openxmlformats-officedocument"
+MAIN_TYPES = {
+    "docx": (f"{OFFICE}.wordprocessingml.document.main+xml", f"{OFFICE}.wordprocessingml.template.main+xml"),
+    "pptx": (
+        f"{OFFICE}.presentationml.presentation.main+xml",
+        f"{OFFICE}.presentationml.template.main+xml",
+    ),
+}
+"""Kind of file -> content type of the main part of an ordinary file, and of a template."""
+PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
+LOOKS = (
+    "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
+    "footnotes", "endnotes",
+)  # fmt: skip
+"""Parts of a document that are no content; the others go with what it says."""
+NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors", "authors")
+"""Parts of a deck that are left out; the others are its looks."""
+PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
+
+MACROS = "macro"
+HARMFUL_TYPES = {
+    "oleobject": "OLE object",
+    "package": "embedded file",
+    "control": "ActiveX control",
+    "activexcontrolbinary": "ActiveX control",
+    "afchunk": "imported file",
+    "subdocument": "subdocument",
+    "vbaproject": MACROS,
+    "wordvbadata": MACROS,
+    "keymapcustomizations": MACROS,
+    "attachedtoolbars": MACROS,
+    "extensibility": "custom ribbon",
+    "webextension": "web add-in",
+    "webextensiontaskpanes": "web add-in",
+}
+"""Last word of the type of a relationship -> what it brings."""
+ASCII = rb"[\0\t\n\r\x20-\x7e]"
+XML_BEGINS = re.compile(
+    rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<\0?[?!A-Za-z_](" + ASCII + rb"{30}|" + ASCII + rb"*\Z)"
+)
+
+
+class Checked(NamedTuple):
+    """A template that can do no harm."""
+
+    file: bytes
+    left_out: tuple[str, ...]
+    """Parts of it that load from elsewhere or run, and are not in ``file``."""
+
+
+def read_template(path: Path, kind: str) -> Checked:
+    """The template in a file, of which no more is read than a template may have."""
+    with path.open("rb") as file:
+        return checked_template(file.read(MOST_TEMPLATE_BYTES + 1), kind)
+
+
+def checked_template(template: bytes, kind: str) -> Checked:
+    """A user's template as an ordinary, harmless file of its ``kind``, which is ``docx`` or ``pptx``."""
+    if len(template) > MOST_TEMPLATE_BYTES:
+        raise TemplateError(
+            f"template has more than {MOST_TEMPLATE_BYTES:,} bytes; take large pictures out of it"
+        )
+    try:
+        parts = members(template)
+        del template  # as large as its parts
+    except Broken as broken:
+        again = f"open it in {PROGRAMS[kind]} and save it again as {kind.upper()}"
+        raise TemplateError(f"template is no {kind.upper()} file: {broken}; {again}") from None
+    return _Package(parts, kind).checked()
+
+
+@contextmanager
+def usable_template(kind: str) -> Iterator[None]:
+    """Turn whatever a library stumbles over in a template into a `TemplateError`."""
+    try:
+        yield
+    except (TemplateError, ImportError):
+        raise
+    except Exception as error:
+        raise _unreadable(kind, one_line(str(error))[:120] or type(error).__name__) from error
+
+
+def _unreadable(kind: str, why: str) -> TemplateError:
+    again = f"open it in {PROGRAMS[kind]} and save it again"
+    return TemplateError(f"template cannot be read as a {kind.upper()} file: {why}; {again}")
+
+
+def left_out_text(left_out: tuple[str, ...]) -> str:
+    """What was left out of a template as a sentence, or nothing."""
+    if not left_out:
+        return ""
+    return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
+
+
+def packed_parts(parts: Mapping[str, bytes]) -> bytes:
+    """Parts of an Office file as a zip file, the same bytes for the same parts."""
+    stream = BytesIO()
+    with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            info = ZipInfo(name, ZIP_DATE)
+            info.compress_type = ZIP_DEFLATED
+            packed.writestr(info, content)
+    return stream.getvalue()
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = tuple(dict.fromkeys(names))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+# ---- its parts and what they are to each other
+
+
+class _Relation(NamedTuple):
+    """One part names another, or something outside."""
+
+    id: str
+    type: str
+    target: str
+    away: bool
+
+    @property
+    def kind(self) -> str:
+        """The last word of its type."""
+        return self.type.rstrip("/").rpartition("/")[2]
+
+    def harm(self) -> str:
+        """What it would load or run, or nothing."""
+        if not self.away:
+            return HARMFUL_TYPES.get(self.kind.lower(), "")
+        if self.kind.lower() == "hyperlink":
+            return "" if is_clicked(self.target) else "link to a file"
+        return {
+            "attachedTemplate": "attached template",
+            "image": "linked picture",
+            "oleObject": "linked OLE object",
+            "frame": "frame of another file",
+            "subDocument": "subdocument",
+        }.get(self.kind, f"external {one_line(self.kind[:30])}")
+
+
+class _Package:
+    """The parts of an Office file."""
+
+    def __init__(self, parts: dict[str, bytes], kind: str) -> None:
+        self.parts, self.kind = parts, kind
+        self.reader = Reader()
+        types = (
+            self._read("[Content_Types].xml", wanted=True).elements if "[Content_Types].xml" in parts else []
+        )
+        self.defaults = {
+            a.get("extension", "").lower(): a.get("contenttype", "") for t, a in types if t == "Default"
+        }
+        self.overrides = {
+            a.get("partname", "").lstrip("/").lower(): a.get("contenttype", "")
+            for t, a in types
+            if t == "Override"
+        }
+        self.all_types = [*self.defaults.values(), *self.overrides.values()]
+        self.relations: dict[str, list[_Relation]] = {}
+        self.said: dict[str, Said] = {}
+        self._check_macros()
+        main = self._main()
+        for name in parts:
+            if name.lower().endswith(".rels"):
+                self.relations[name] = self._relations(name)
+            elif name != "[Content_Types].xml" and self._is_xml(name):
+                self.said[name] = self._read(name)
+        self.unread = set(parts) - set(self.said) - set(self.relations) - {"[Content_Types].xml"}
+        self._check_macros()
+        self.main = main
+
+    def checked(self) -> Checked:
+        """The file anew, with what is kept of it and nothing else."""
+        kept = self._kept()
+        what, program = self.kind.upper(), PROGRAMS[self.kind]
+        refused = [f"{shown_part(name)} ({harm})" for name in kept for harm in self._harms(name)]
+        if refused:
+            raise TemplateError(
+                f"template holds what would load from elsewhere or run in the {what} file: {_listed(refused)}; delete it there in "
+                f"{program} and save the template again"
+            )
+        parts = {"[Content_Types].xml": self._types(kept), "_rels/.rels": _written(self.roots)}
+        for name, relations in kept.items():
+            said = self.said.get(name)
+            parts[name] = _without_cuts(self.parts[name]) if said and said.cut else self.parts[name]
+            if relations:
+                parts[_rels_of(name)] = _written(relations)
+        return Checked(packed_parts(parts), tuple(dict.fromkeys(self._left_out(kept))))
+
+    def _read(self, name: str, *, wanted: bool = False) -> Said:
+        try:
+            return self.reader.read(self.parts[name], wanted=wanted)
+        except Unreadable as error:
+            raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
+
+    def _relations(self, name: str) -> list[_Relation]:
+        found = []
+        for tag, held in self._read(name, wanted=True).elements:
+            if tag.lower() == "relationship":
+                away = held.get("targetmode", "internal").lower() != "internal"
+                found.append(
+                    _Relation(held.get("id", ""), held.get("type", ""), held.get("target", ""), away)
+                )
+        return found
+
+    def _type_of(self, name: str) -> str:
+        return self.overrides.get(name.lower()) or self.defaults.get(name.rpartition(".")[2].lower(), "")
+
+    def _is_xml(self, name: str) -> bool:
+        held = self._type_of(name).partition(";")[0].strip().lower()
+        return name.lower().endswith((".xml", ".vml", ".svg")) or held.endswith("xml")
+
+    def _main(self) -> str:
+        """The part that a document or a deck begins with, and the relations from outside to it and its properties."""
+        what, types = self.kind.upper(), MAIN_TYPES[self.kind]
+        another = TemplateError(
+            f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
+        )
+        if not set(types) & set(self.all_types) or "_rels/.rels" not in self.parts:
+            raise another
+        self.roots = [
+            relation
+            for relation in self._relations("_rels/.rels")
+            if not relation.away and relation.kind in ("officeDocument", *PROPERTIES)
+        ]
+        starts = [_target("", relation) for relation in self.roots if relation.kind == "officeDocument"]
+        if len(starts) != 1 or self._type_of(starts[0]) not in types:
+            raise another
+        return starts[0]
+
+    def _check_macros(self) -> None:
+        found = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
+        found += [
+            held
+            for held in self.all_types
+            if re.search("macroEnabled|vbaProject|vbaData", held, re.IGNORECASE)
+        ]
+        found += [
+            name for name, held in self.relations.items() if MACROS in (relation.harm() for relation in held)
+        ]
+        if found:
+            what = self.kind.upper()
+            raise TemplateError(
+                f"template has macros ({_listed(map(shown_part, found))}); save it as {what} without them"
+            )
+
+    def _kept(self) -> dict[str, list[_Relation]]:
+        """Part that is taken over -> its relations to other such parts and to pages."""
+        kept: dict[str, list[_Relation]] = {}
+        next_ones = [_target("", relation) for relation in self.roots]
+        while next_ones:
+            name = next_ones.pop()
+            if name in kept:
+                continue
+            if name not in self.parts or not self._type_of(name):
+                raise _unreadable(self.kind, f"it names {shown_part(name)}, which it does not hold")
+            kept[name] = [r for r in self.relations.get(_rels_of(name), ()) if self._is_kept(name, r)]
+            next_ones += [_target(name, relation) for relation in kept[name] if not relation.away]
+        return kept
+
+    def _is_kept(self, name: str, relation: _Relation) -> bool:
+        """Whether a relation of a part that is taken over is taken over with it."""
+        if name == self.main:
+            return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
+        said = self.said.get(name)
+        return not (relation.away and said and said.root == "settings")
+
+    def _harms(self, name: str) -> Iterator[str]:
+        """What a part and its relations would load or run; of a document, its text is not taken over."""
+        said = self.said.get(name)
+        if said and not (name == self.main and self.kind == "docx"):
+            yield from said.harms
+        loaded = said.loaded if said else set()
+        for relation in self.relations.get(_rels_of(name), ()):
+            harm = relation.harm() or ("linked content" if relation.away and relation.id in loaded else "")
+            if harm and self._is_kept(name, relation):
+                yield harm
+        yield from self._embedded(name)
+
+    def _embedded(self, name: str) -> Iterator[str]:
+        if re.search("oleObject|activeX", self._type_of(name), re.IGNORECASE):
+            yield "embedded object"
+        elif self.parts[name].startswith((OLD, b"PK\3\4")):
+            yield "embedded file"
+        elif name in self.unread and XML_BEGINS.match(self.parts[name]):
+            yield "text under another name"
+
+    def _left_out(self, kept: Mapping[str, list[_Relation]]) -> Iterator[str]:
+        """What would load or run and is not in the new file."""
+        for name, said in self.said.items():
+            gone = name not in kept or (name == self.main and self.kind == "docx")
+            yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
+        held = {_rels_of(name): set(relations) for name, relations in kept.items()}
+        for name, relations in self.relations.items():
+            for relation in relations:
+                if (harm := relation.harm()) and relation not in held.get(name, ()):
+                    yield f"{shown_part(name)} ({harm})"
+        for name in self.parts:
+            if name not in kept:
+                yield from (f"{shown_part(name)} ({what})" for what in self._embedded(name))
+
+    def _types(self, kept: Iterable[str]) -> bytes:
+        """The list of content types anew; a template becomes an ordinary file."""
+        as_file, as_template = MAIN_TYPES[self.kind]
+        types = {name: self._type_of(name) for name in kept}
+        lines = [
+            f"<Override PartName={quoteattr(f'/{name}')} ContentType={quoteattr(as_file if type == as_template else type)}/>"
+            for name, type in types.items()
+        ]
+        relations = "application/vnd.openxmlformats-package.relationships+xml"
+        head = f'<Default Extension="rels" ContentType="{relations}"/><Default Extension="xml" ContentType="application/xml"/>'
+        space = "http://schemas.openxmlformats.org/package/2006/content-types"
+        return _xml(f'<Types xmlns="{space}">{head}{"".join(lines)}</Types>')
+
+
+def _rels_of(name: str) -> str:
+    """Where the relations of a part stand."""
+    return join(dirname(name), "_rels", f"{basename(name)}.rels")
+
+
+def _target(name: str, relation: _Relation) -> str:
+    """The part that a relation of a part leads to."""
+    return normpath(join("/", dirname(name), relation.target)).lstrip("/")
+
+
+def _written(relations: Iterable[_Relation]) -> bytes:
+    lines = [
+        f"<Relationship Id={quoteattr(r.id)} Type={quoteattr(r.type)} Target={quoteattr(r.target)}"
+        + (' TargetMode="External"/>' if r.away else "/>")
+        for r in relations
+    ]
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return _xml(f'<Relationships xmlns="{space}">{"".join(lines)}</Relationships>')
+
+
+def _xml(text: str) -> bytes:
+    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{text}'.encode()
+
+
+def _without_cuts(content: bytes) -> bytes:
+    """The settings of a document without what loads from elsewhere."""
+    from lxml import etree
+
+    root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+    for child in list(root):
+        if isinstance(child.tag, str) and etree.QName(child).localname in CUT_FROM_SETTINGS:
+            root.remove(child)
+    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+    return written

@@ -1,0 +1,169 @@
+"""Answers: what `make_plan` says at every position of a few inputs, made beforehand for a page that works out nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from gpuplan.deliver.what_if.axes import Axis, axes_of, most_plans
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.placed import Placed
+from gpuplan.scenario import Problem, Scenario, ScenarioError
+
+Progress = Callable[[int, int], object]
+"""Called with how many plans are made, and how many it takes at most."""
+Position = tuple[int, ...]
+"""Position of each input in its list, in the order of the axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """What a design costs, in the currency of its scenario."""
+
+    net_present: float
+    low: float
+    high: float
+    upfront: float
+    gpu_hour_used: float | None
+    """None where nothing is used."""
+    utilisation: float
+    hosts_at_end: int
+    """In the last year, which growth is counted to."""
+    excludes: tuple[str, ...]
+    """What has no price or cannot be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the plan of one position says."""
+
+    hosts: int
+    hosts_for_demand: int
+    hosts_for_failures: int
+    gpus: int
+    gpus_after_failure: int
+    unplaced_after_failure: int
+    placed: Placed
+    typical_w: float
+    peak_w: float
+    money: Money | None
+    """None without hosts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A position that cannot be planned, and why."""
+
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The inputs that are moved, and the answer of every combination of their positions, the last one moved first."""
+
+    design: Plan
+    axes: tuple[Axis, ...]
+    answers: Mapping[Position, Answer | Refused]
+
+    @property
+    def scenario(self) -> Scenario:
+        """That of the design."""
+        return self.design.scenario
+
+    @property
+    def own(self) -> Position:
+        """Where the design is."""
+        return tuple(axis.own for axis in self.axes)
+
+    @property
+    def designed(self) -> Answer:
+        """The answer of the design."""
+        return answer_of(self.design)
+
+    def at(self, position: Position) -> Scenario:
+        """The scenario of a position."""
+        scenario = self.scenario
+        for axis, at in zip(self.axes, position, strict=True):
+            scenario = axis.set(scenario, at)
+        return scenario
+
+
+def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
+    """The answers of `make_plan` for every combination of size, host failures tolerated and price of the board; ``tell`` hears how many of them there are."""
+    done, most = 0, most_plans(plan)
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        if tell:
+            tell(done, most)
+
+    found = WhatIf(plan, axes_of(plan, told), {})
+    answers = {}
+    for position, answer in _answers(found):
+        answers[position] = answer
+        told()
+    return WhatIf(plan, found.axes, dict(sorted(answers.items())))
+
+
+def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
+    """The answer of each position; of those that differ in a price alone, that with the design's price first."""
+    priced = found.axes[-1].kind == "price"
+    others = found.axes[:-1] if priced else found.axes
+    prices = [(at,) for at in _own_first(found.axes[-1])] if priced else [()]
+    for outer in product(*(range(len(axis.values)) for axis in others)):
+        base = None
+        for price in prices:
+            position = (*outer, *price)
+            try:
+                plan = _planned(found, position, base)
+                answer: Answer | Refused = answer_of(plan)
+                base = base or plan
+            except ScenarioError as error:
+                answer = Refused(error.problems)
+            yield position, answer
+
+
+def _own_first(axis: Axis) -> list[int]:
+    return sorted(range(len(axis.values)), key=lambda at: (at != axis.own, at))
+
+
+def _planned(found: WhatIf, position: Position, base: Plan | None) -> Plan:
+    """The plan of a position, which has all that comes before the network from one that differs in a price alone."""
+    scenario = found.at(position)
+    return base.relinked(scenario) if base else make_plan(scenario, found.design.catalog)
+
+
+def answer_of(plan: Plan) -> Answer:
+    """The answer of a plan."""
+    totals, power = plan.totals, plan.power
+    return Answer(
+        hosts=totals.hosts,
+        hosts_for_demand=totals.hosts_for_demand,
+        hosts_for_failures=totals.hosts_for_failures,
+        gpus=totals.gpus,
+        gpus_after_failure=totals.gpus_after_failure,
+        unplaced_after_failure=totals.unplaced_vms_after_failure,
+        placed=plan.placed,
+        typical_w=power.typical_w if power else 0.0,
+        peak_w=power.peak_w if power else 0.0,
+        money=_money(plan),
+    )
+
+
+def _money(plan: Plan) -> Money | None:
+    costs, ranges = plan.costs, plan.cost_ranges
+    if costs is None:
+        return None
+    low, high = ranges.net_present if ranges else (costs.net_present, costs.net_present)
+    return Money(
+        net_present=costs.net_present,
+        low=low,
+        high=high,
+        upfront=costs.cash[0],
+        gpu_hour_used=costs.gpu_hour_used,
+        utilisation=costs.utilisation,
+        hosts_at_end=costs.hosts[-1],
+        excludes=costs.excludes,
+    )

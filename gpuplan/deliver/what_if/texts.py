@@ -1,0 +1,171 @@
+"""Texts: what the page says at every position, in the locale of the scenario, so that the page itself only picks."""
+
+from __future__ import annotations
+
+from gpuplan.deliver.what_if.answers import Answer, Position, Refused, WhatIf
+from gpuplan.deliver.what_if.axis_words import named, readout
+from gpuplan.deliver.what_if.measures import MEASURES, signed
+from gpuplan.scenario import Problem
+from gpuplan.wording import (
+    capital,
+    headline_money,
+    in_words,
+    number,
+    priced,
+    rounded_money,
+    said,
+    unit_of,
+    watts,
+)
+
+BY_KEY = {measure.key: measure for measure in MEASURES}
+FIGURES = ("hosts", "gpus", "placed", "cost", "hour", "power")
+"""Figures that are large on the page; each has a note, and how it differs from the design."""
+
+
+class Teller:
+    """Says the answer of each position beside that of the design, in the locale that is spoken."""
+
+    def __init__(self, found: WhatIf) -> None:
+        self.found, self.designed = found, found.designed
+        self.currency = found.scenario.cost.currency
+        self.failures = next(n for n, axis in enumerate(found.axes) if axis.kind == "failures")
+
+    def texts(self, position: Position) -> dict[str, str]:
+        """All that the page shows of a position, by where it stands."""
+        answer = self.found.answers[position]
+        if isinstance(answer, Refused):
+            return self._refused(answer)
+        differences = self._differences(answer)
+        return {
+            "headline": self._headline(position, answer),
+            "sentence": answer.placed.sentence,
+            "left-out": self._left_out(answer),
+            "tone": answer.placed.tone,
+            **self._values(answer),
+            **{f"{key}-note": note for key, note in self._notes(position, answer).items()},
+            **{f"{key}-by": differences[key] or said("whatif.designed") for key in FIGURES},
+            **self._rows(answer),
+        }
+
+    def _refused(self, answer: Refused) -> dict[str, str]:
+        """What is said where there is no plan."""
+        nothing = said("whatif.nothing")
+        return {
+            "headline": said("whatif.headline refused"),
+            "sentence": " ".join(map(self._reason, answer.problems)),
+            "left-out": "",
+            "tone": "bad",
+            **dict.fromkeys(FIGURES, nothing),
+            **{f"{key}-{part}": "" for part in ("note", "by") for key in FIGURES},
+            **{f"row-{measure.key}{part}": nothing for measure in MEASURES for part in ("", "-by")},
+        }
+
+    def _reason(self, problem: Problem) -> str:
+        if not problem.path:
+            return capital(problem.message)
+        called = named(self.found.scenario.label(problem.path))
+        return said("whatif.refused", label=called, value=problem.value, allowed=problem.message)
+
+    # The answer in a sentence
+
+    def _headline(self, position: Position, answer: Answer) -> str:
+        placed = answer.placed
+        return said(
+            f"whatif.headline {placed.state}",
+            hosts=capital(f"{in_words(answer.hosts)} {unit_of(answer.hosts, 'host')}"),
+            count=answer.hosts,
+            what=self._carried(position),
+            failures=placed.failures,
+            lost=placed.lost,
+            missing=placed.missing,
+            money=self._money(answer),
+        )
+
+    def _carried(self, position: Position) -> str:
+        """What the hosts carry, by the size that is moved."""
+        axis, size = self.found.axes[0], readout(self.found.axes[0], position[0])
+        if axis.kind == "total":
+            return said("whatif.demand", size=size)
+        what = said("whatif.workload", name=named(axis.name), size=size)
+        return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
+
+    def _money(self, answer: Answer) -> str:
+        paid = answer.money
+        if paid is None:
+            return said("executive.no cost")
+        return headline_money(paid.net_present, self.currency, (paid.low, paid.high))
+
+    def _left_out(self, answer: Answer) -> str:
+        """What this cost does not include, beyond what that of the design does not."""
+        own = self.designed.money.excludes if self.designed.money else ()
+        more = [each for each in answer.money.excludes if each not in own] if answer.money else []
+        return said("whatif.left out", names="; ".join(more)) if more else ""
+
+    # The large figures
+
+    def _values(self, answer: Answer) -> dict[str, str]:
+        paid, cost = answer.money, ""
+        if paid:
+            cost = priced(rounded_money(paid.net_present, (paid.low, paid.high))[0], self.currency)
+        found = {
+            "hosts": number(answer.hosts),
+            "gpus": number(answer.gpus),
+            "placed": answer.placed.short,
+            "cost": cost,
+            "hour": BY_KEY["gpu_hour_used"].said(answer, self.currency),
+            "power": watts(answer.typical_w),
+        }
+        return {key: text or said("whatif.nothing") for key, text in found.items()}
+
+    def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
+        """What belongs to each figure."""
+        lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
+        needed, spare = number(answer.hosts_for_demand), number(answer.hosts_for_failures)
+        paid = answer.money
+        return {
+            "hosts": said("whatif.hosts note", needed=needed, spare=spare),
+            "gpus": said("whatif.gpus note", gpus=number(answer.gpus_after_failure), lost=lost),
+            "placed": answer.placed.note,
+            "cost": self._range(answer),
+            "hour": said("whatif.hour note", share=paid.utilisation) if paid else "",
+            "power": said("whatif.power note", peak=watts(answer.peak_w)),
+        }
+
+    def _range(self, answer: Answer) -> str:
+        """The range of the cost, and how many hosts it grows to."""
+        if answer.money is None:
+            return ""
+        paid = answer.money
+        _, low, high = rounded_money(paid.net_present, (paid.low, paid.high))
+        if not low:
+            return ""
+        with_growth = " with growth" * (paid.hosts_at_end > answer.hosts)
+        return said(f"whatif.cost note{with_growth}", low=low, high=high, hosts=paid.hosts_at_end)
+
+    def _differences(self, answer: Answer) -> dict[str, str]:
+        """How each figure differs from the design; nothing where it does not."""
+        other = self.designed
+        found = {
+            key: BY_KEY[key].by(answer, other, self.currency) for key in ("hosts", "gpus", "gpu_hour_used")
+        }
+        found["hour"] = found.pop("gpu_hour_used")
+        found["power"] = signed(answer.typical_w - other.typical_w, watts)
+        found["cost"] = ""
+        if answer.money and other.money:
+            more = answer.money.net_present - other.money.net_present
+            found["cost"] = signed(more, lambda size: headline_money(size, self.currency))
+        told = {key: said("whatif.against", by=text) if text else "" for key, text in found.items()}
+        here, there = ((each.placed.short, each.placed.note) for each in (answer, other))
+        return told | {"placed": said("whatif.was", was=there[1]) if here != there else ""}
+
+    # The table
+
+    def _rows(self, answer: Answer) -> dict[str, str]:
+        """Each figure exactly, and its difference."""
+        found = {}
+        for measure in MEASURES:
+            text, by = measure.said(answer), measure.by(answer, self.designed)
+            found[f"row-{measure.key}"] = text or said("whatif.nothing")
+            found[f"row-{measure.key}-by"] = by or said("whatif.same")
+        return found

@@ -1,0 +1,204 @@
+"""A workbook that is written: its sheets with tables, its footer and paper, and names for its cells."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.deliver.xlsx import measure
+from gpuplan.deliver.xlsx.blocks import (
+    COMFORTS,
+    KIND_LOOKS,
+    Block,
+    all_printed,
+    column_of,
+    laid,
+    needs_of,
+    printed_widths,
+)
+from gpuplan.deliver.xlsx.cells import cleaned
+from gpuplan.deliver.xlsx.look import NUMBERS, Styles
+from gpuplan.deliver.xlsx.page import Page
+from gpuplan.plan import Plan
+from gpuplan.report import table as report
+from gpuplan.report.summary import as_of, paper_of
+from gpuplan.report.tables.plan import cited_sources
+from gpuplan.wording import run_words, said
+
+HEAD = 3
+"""Row of the heads, from 0; title and note stand above."""
+PAPERS = {"": 9, "a4": 9, "letter": 1}
+"""Paper -> its number in a workbook; A4 where none is chosen."""
+MOST_TITLES = 2
+"""Sources that are cited by their titles; of more the numbers are told."""
+
+
+class Named(NamedTuple):
+    """A name that a cell has in formulas."""
+
+    name: str
+    what: str
+    address: str
+    editable: bool
+    kind: str
+    value: Any
+
+
+class Book:
+    """The workbook that is written, its styles and its ways to lay out a sheet."""
+
+    def __init__(self, plan: Plan, brand: Brand = PLAIN) -> None:
+        import xlsxwriter
+
+        self._file = io.BytesIO()
+        self.file = xlsxwriter.Workbook(
+            self._file,
+            {
+                "in_memory": True,
+                "strings_to_formulas": False,
+                "strings_to_urls": False,
+                "strings_to_numbers": False,
+                "default_format_properties": {"font_name": brand.text, "font_size": measure.SIZE},
+            },
+        )
+        scenario = plan.scenario
+        self.file.set_properties(
+            {
+                "title": cleaned(scenario.name)[:255],
+                "subject": said("sheet.subject"),
+                "author": cleaned(scenario.document.author or "")[:255],
+                "company": cleaned(brand.name)[:255],
+                "created": datetime.datetime.fromisoformat(as_of(plan)),
+            }
+        )
+        self.brand, self.named = brand, list[Named]()
+        self._styles = Styles(self.file, brand)
+        self._plan, self._paper = plan, paper_of(plan) or brand.paper
+        self._pages: list[Page] = []
+        self._numbers = {id: at for at, id in enumerate(_known(plan), 1)}
+
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        for page in self._pages:
+            page.close()
+        self.file.close()
+        return self._file.getvalue()
+
+    def name(
+        self, name: str, address: str, what: str, value: Any, *, kind: str = "num", editable: bool = False
+    ) -> None:
+        """Give a cell a name of its own, which formulas may use and a sheet lists."""
+        self.file.define_name(name, f"={address}")
+        self.named.append(Named(name, what, address, editable, kind, value))
+
+    def page(self, name: str, widths: Sequence[float], *, portrait: bool = False) -> Page:
+        """A new sheet without content, set up for print."""
+        sheet = self.file.add_worksheet(name)
+        page = Page(sheet, self._styles, widths)
+        if not portrait:
+            sheet.set_landscape()
+        sheet.set_paper(PAPERS[self._paper])
+        sheet.set_margins(left=0.35, right=0.35, top=0.4, bottom=0.55)
+        sheet.fit_to_pages(1, 0)
+        footer = cleaned(self.brand.footer or self.brand.name).replace("&", "&&")
+        sheet.set_footer(f"&L&8{footer}&C&8&A&R&8&P / &N", {"scale_with_doc": False})
+        sheet.hide_gridlines(2)
+        self._pages.append(page)
+        return page
+
+    def titled(self, name: str, note: str, widths: Sequence[float], title: str = "") -> Page:
+        """A new sheet with title and note above what follows from row `HEAD` on."""
+        page = self.page(name, widths)
+        page.note(0, title or name, "title")
+        page.note(1, note)
+        page.high(2, 6)
+        return page
+
+    def block(
+        self, table: report.Table, live: Mapping[str, Sequence[Any]] | None = None, *, titles: bool = False
+    ) -> Block:
+        """A topic's table, details and all: numbers as they are; ``live`` has what stands in some columns instead; sources by number, or few of them by their titles."""
+        table = table.keyless()
+        cells = [
+            [self._value(cell, column, titles) for cell, column in zip(row, table.columns, strict=True)]
+            for row in table.cells()
+        ]
+        for key, values in (live or {}).items():
+            at = column_of(table, key)
+            for row, value in zip(cells, values, strict=False):
+                row[at] = value
+        return Block(
+            table.title, [laid(column) for column in table.columns], cells, table.notes, table.totals
+        )
+
+    def _value(self, cell: report.Cell, column: report.Column, titles: bool) -> Any:
+        """What a cell of the sheet holds: a number where its column has numbers, else what a reader sees."""
+        if column.kind == "sources":
+            return self.cited(cell.value or (), titles=titles)
+        if isinstance(cell.value, str) and cell.words is None and column.kind in KIND_LOOKS:
+            return cell.value
+        is_number = isinstance(cell.value, int | float) and column.kind in KIND_LOOKS
+        return cell.value if is_number else report.words(cell, column)
+
+    def cited(self, ids: Iterable[str], *, titles: bool = False) -> str:
+        """Sources by their numbers on the sheet of sources, or few of them by their titles."""
+        known, own = self._plan.catalog.sources, list(dict.fromkeys(ids))
+        if titles and len(own) <= MOST_TITLES:
+            words = [
+                said("sheet.this scenario") if id == "scenario" else known[id].title if id in known else id
+                for id in own
+            ]
+            return "; ".join(words)
+        numbers = sorted(self._numbers[id] for id in own if id in self._numbers)
+        listed = [f"[{run_words(numbers, dash='-')}]"] if numbers else []
+        return ", ".join([said("sheet.this scenario")] * ("scenario" in own) + listed)
+
+    def topic(self, name: str, note: str, block: Block, *, below: Sequence[str] = ()) -> Page | None:
+        """A sheet with one table that can be filtered, and notes below it; none without rows."""
+        if not block.rows:
+            return None
+        widths, printed = printed_widths(needs_of([block], COMFORTS[0]))
+        page = self.titled(name, note, widths)
+        _rows(page, HEAD, block)
+        if count := len(block.rows) - block.totals:
+            page.sheet.autofilter(HEAD, 0, HEAD + count, len(block.columns) - 1)
+        for at, words in enumerate((*block.notes, *below), HEAD + len(block.rows) + 2):
+            page.note(at, words)
+        page.sheet.freeze_panes(HEAD + 1, 1)
+        page.sheet.repeat_rows(HEAD)
+        page.print_columns(printed)
+        return page
+
+    def topics(self, name: str, note: str, blocks: Iterable[Block], title: str = "") -> Page | None:
+        """A sheet with several tables below each other; none without rows."""
+        held = [block for block in blocks if block.rows]
+        if not held:
+            return None
+        page, at = self.titled(name, note, all_printed(held), title), HEAD
+        for block in held:
+            page.note(at, block.title, "section")
+            _rows(page, at + 1, block)
+            at += len(block.rows) + 2
+            for below, words in enumerate(block.notes):
+                page.note(at + below, words)
+            at += len(block.notes) + 1
+        page.sheet.freeze_panes(HEAD, 0)
+        page.sheet.repeat_rows(0)
+        return page
+
+
+def _known(plan: Plan) -> list[str]:
+    """Sources in the order of the sheet that lists them."""
+    return [id for id in cited_sources(plan) if id in plan.catalog.sources]
+
+
+def _rows(page: Page, head: int, block: Block) -> None:
+    for col, column in enumerate(block.columns):
+        page.put(head, col, column.head, "head of numbers" if column.kind in NUMBERS else "head")
+    last = head + len(block.rows) - block.totals
+    for at, row in enumerate(block.rows, start=head + 1):
+        for col, (column, value) in enumerate(zip(block.columns, row, strict=True)):
+            page.put(at, col, value, column.kind, bold=at > last)

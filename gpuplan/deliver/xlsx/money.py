@@ -1,0 +1,214 @@
+"""What the sheets about cost calculate with: every item, price and factor, where its cell is, and what it costs in each year."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
+
+from gpuplan.deliver.priced_items import PricedItems
+from gpuplan.deliver.xlsx.blocks import column_of, ordered
+from gpuplan.deliver.xlsx.book import HEAD
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, area
+from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.facts import Fact
+from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.plan import Plan
+from gpuplan.plan.cash_flow import PARTS, RESIDUAL
+from gpuplan.plan.prices import catalog_factor
+from gpuplan.report.tables.cost import bill_of_materials, prices
+from gpuplan.wording import amount, said
+
+OWN = ("name", "per", "planned", "low", "high", "basis", "own", "used", "cost", "difference", "change")
+"""Columns of the sheet of own prices."""
+RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
+"""Results of the sheet of costs, from top to bottom."""
+DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
+"""What running costs follow from, from top to bottom."""
+Name = TypeVar("Name")
+
+
+class _Factor(NamedTuple):
+    """A row of the sheet of factors."""
+
+    name: str
+    label: str
+    value: float
+    unit: str
+    basis: str
+    sources: tuple[str, ...]
+    note: str
+    cell: float | Editable
+    """The value, as it stands on the sheet."""
+
+
+class Money(PricedItems):
+    """Where the numbers of the cost stand in the workbook, and by which formulas they follow from each other."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.bill = bill_of_materials(plan).without("currency", "known", "item")
+        self.price_table = ordered(
+            prices(plan).without("currency", "stated", "old"),
+            "name",
+            "value",
+            "per",
+            "low",
+            "high",
+            "basis",
+            "as_of",
+            "sources",
+        )
+        self.price_row = {key: at for at, key in enumerate(self.prices, start=HEAD + 1)}
+        self.price_name = _price_names(self.prices)
+        self.unknown_w = {
+            f"{name}_w" for name, watts in self.drawn.items() if name in self.keys and not watts
+        }
+        self.factors = self._factors()
+        self._lay_out()
+
+    def price_at(self, key: str) -> str:
+        """Address of the price that is used: one's own, else the planning price."""
+        return self.own_at(key, "used")
+
+    def own_at(self, key: str, column: str) -> str:
+        """Address of a cell of the sheet of own prices."""
+        return address(self.price_row[key], OWN.index(column), tab("own"))
+
+    def all_own(self, column: str) -> str:
+        """Addresses of a column of the sheet of own prices, without its total."""
+        at = OWN.index(column)
+        return area(HEAD + 1, at, HEAD + len(self.prices), at, tab("own"))
+
+    def own_total(self, column: str) -> str:
+        """Address of the total of such a column."""
+        return address(HEAD + 1 + len(self.prices), OWN.index(column), tab("own"))
+
+    def planned_at(self, key: str) -> str:
+        """Address of the planning price on the sheet of prices and their sources."""
+        return address(self.price_row[key], column_of(self.price_table, "value"), tab("prices"))
+
+    def bill_at(self, material: int, key: str) -> str:
+        """Address of a cell of the bill of materials, from another sheet."""
+        return address(HEAD + 1 + material, column_of(self.bill, key), tab("bill"))
+
+    def missing(self, key: str) -> Live:
+        """A word where the price is not known, or was deleted: the formulas then count nothing for it."""
+        word = said("sheet.price not known")
+        return Live(f'IF({self.price_at(key)}="","{word}","")', "" if self.prices[key] else word)
+
+    def year_at(self, row: int, year: int) -> str:
+        """Address of a year of a row of the sheet of costs."""
+        return address(row, 2 + year)
+
+    def driver_at(self, name: str, year: int) -> str:
+        """Address of what a year's running costs follow from."""
+        return self.year_at(self.driver_row[name], year)
+
+    def result_at(self, name: str) -> str:
+        """Address of a result of the sheet of costs, from another sheet."""
+        return address(self.results[name], 2, tab("years"))
+
+    def weight_at(self, key: str) -> str:
+        """Address of the discounted quantity behind a price, from another sheet."""
+        return address(self.weight_row[key], 3 + self.last, tab("years"))
+
+    def _lay_out(self) -> None:
+        """Rows of the sheet of costs, and above which of them a title stands."""
+        priced = {item.part for item in self.items}
+        always = ("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL)
+        self.parts = [name for name in PARTS if name in priced or name in always]
+        own = [n for n, item in enumerate(self.items) if item.units == n]
+        self.part_row, at = _rows(self.parts, HEAD + 2)
+        self.cash_row = at
+        self.results, at = _rows(RESULTS, at + 4)
+        items, at = _rows(range(len(self.items)), at + 2)
+        self.item_row = list(items.values())
+        paid, at = _rows(range(len(self.items)), at + 2)
+        self.paid_row = list(paid.values())
+        self.unit_row, at = _rows(own, at + 3)
+        self.driver_row, at = _rows(DRIVERS, at + 2)
+        self.weight_row, _ = _rows(self.prices, at + 3)
+        starts = {
+            "parts": HEAD + 2,
+            "results": self.results["total"],
+            "drivers": self.driver_row["hosts"],
+            "weights": at + 2,
+        }
+        if self.items:
+            starts |= {
+                "items": self.item_row[0],
+                "paid": self.paid_row[0],
+                "units": self.unit_row[own[0]] - 1,
+            }
+        self.sections = {first - 1: said(f"sheet.years.{name}") for name, first in starts.items()}
+        self.section_notes = {
+            first: said(f"sheet.years.{name} note")
+            for name, first in starts.items()
+            if name in ("units", "weights")
+        }
+
+    def _factors(self) -> list[_Factor]:
+        scenario, use = self.plan.scenario, self.power
+        found = [_share(name, fact) for name, fact in self.facts.items()]
+        new = self.costs.hosts[0] - self.counts.existing
+        per_host = scenario.hardware.gpus_per_host
+        notes = dict.fromkeys(self.unknown_w, said("sheet.factor.fill in"))
+        reserve = catalog_factor(self.plan.catalog, "host_u")
+        notes["hosts_peak_w"] = said("sheet.factor.at the start")
+        notes["hosts_per_rack"] = said("sheet.factor.reserve", height=amount(reserve.value, reserve.unit))
+        derived: list[tuple[str, float, str]] = [
+            ("hours_per_year", HOURS_PER_YEAR, "h"),
+            ("planned_hosts", self.costs.hosts[0], "host"),
+            ("existing_hosts", self.counts.existing, "host"),
+            ("existing_gpus", self.costs.gpus[0] - new * per_host, "GPU"),
+            ("gpus_per_board", per_host / self.counts.boards_per_host, "GPU"),
+            ("hosts_peak_w", use.hosts_peak_w, "W"),
+            ("host_peak_w", use.host_peak_w, "W"),
+            ("idle_share", use.idle_share, "1"),
+            ("leaf_w", self.drawn["leaf"], "W"),
+            ("spine_w", self.drawn["spine"], "W"),
+            ("hosts_per_rack", use.hosts_per_rack, "host"),
+        ]
+        if many := self.counts.management_hosts:
+            derived += [
+                ("management_hosts", many, "host"),
+                ("management_w", use.management_w, "W"),
+            ]
+        for name, value, unit in derived:
+            cell = Editable(value, "num") if name in self.unknown_w else value
+            label, note = said(f"sheet.factor.{name}"), notes.get(name, "")
+            found.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
+        return found
+
+
+LIMITS: Mapping[str, Mapping[str, Any]] = {
+    "warranty_years": {"kind": "int"},
+    "hardware_price_change": {"low": -1, "high": 1},
+    "power_usage_effectiveness": {"kind": "num", "low": 1},
+}
+"""Factors that are no share from 0 to 1: how they look, and between which values they may be."""
+
+
+def _share(name: str, fact: Fact) -> _Factor:
+    """A factor that may be changed within limits."""
+    value, label = float(fact.value), said(f"sheet.factor.{name}")
+    cell = Editable(value, **{"kind": "percent", **LIMITS.get(name, {"high": 1})})
+    return _Factor(name, label, value, "1", fact.basis, fact.sources, fact.note, cell)
+
+
+def _price_names(keys: Iterable[str]) -> dict[str, str]:
+    """What each price is called in formulas: ``gpus/h100-nvl-94gb`` is ``price_h100_nvl_94gb``."""
+    found: dict[str, str] = {}
+    for key in keys:
+        name = "price_" + re.sub(r"[^a-z0-9]+", "_", key.rpartition("/")[2].lower()).strip("_")
+        free = (name if n == 1 else f"{name}_{n}" for n in count(1))
+        found[key] = next(each for each in free if each not in found.values())
+    return found
+
+
+def _rows(names: Iterable[Name], start: int) -> tuple[dict[Name, int], int]:
+    """(row of each, the first one below them)."""
+    found = {name: at for at, name in enumerate(names, start)}
+    return found, start + len(found)

@@ -1,0 +1,270 @@
+"""The first sheet: the design on one page, with its key figures, charts, decisions and how to read the workbook."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.deliver.executive import OWNERS, Executive, document_day
+from gpuplan.deliver.xlsx.book import Book
+from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.charts import Charts
+from gpuplan.deliver.xlsx.choices import Shown
+from gpuplan.deliver.xlsx.look import CHANGE
+from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.page import Page
+from gpuplan.deliver.xlsx.picture import scaled
+from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.locales import written_day
+from gpuplan.plan import Plan
+from gpuplan.report.summary import hosts_lost
+from gpuplan.wording import NAMES, said, whole
+
+COLUMNS, WIDTH = 12, 9.5
+"""Columns of the page, and the width of each."""
+LEFT = 7
+"""Columns of the wider charts."""
+PIXELS = 7 * WIDTH + 5
+"""Of a column, where the normal font is the usual one."""
+CHART_ROWS, CHART_ROW = 10, 17.5
+"""Rows that a chart takes, and their height."""
+BOX = 3
+"""Columns for the logo."""
+BAND = 4 / 3 * 64
+"""Pixels that the title band is high."""
+STATUS = NAMES["document.status"]
+
+
+class Tile(NamedTuple):
+    """A key figure: what it is, its value, what is said below it, and its name in formulas."""
+
+    label: str
+    value: Any
+    note: str
+    name: str = ""
+    kind: str = "int"
+
+
+class Figures(NamedTuple):
+    """Where the figures behind the charts stand; None where there are none."""
+
+    alternatives: Shown | None
+    drivers: Shown | None
+    failures: Shown | None
+
+
+def overview_page(book: Book) -> Page:
+    """The empty first sheet; it is filled when the cells it shows are known."""
+    page = book.page(tab("overview"), [WIDTH] * COLUMNS, portrait=True)
+    page.sheet.fit_to_pages(1, 1)
+    page.sheet.set_first_sheet()
+    page.sheet.activate()
+    return page
+
+
+def fill_overview(
+    book: Book, page: Page, plan: Plan, summary: Executive, money: Money | None, figures: Figures
+) -> None:
+    """Fill the first sheet."""
+    at = _band(book, page, plan)
+    page.span(at, 0, COLUMNS - 1, summary.recommendation[0], "lead")
+    page.span(at + 1, 0, COLUMNS - 1, summary.recommendation[1], "plain")
+    at = _tiles(book, page, at + 3, _design_tiles(plan))
+    if money is not None:
+        at = _tiles(book, page, at, _money_tiles(summary, money))
+        at = _left_out(page, at, money)
+    at = _charts(book, page, at, plan, summary, money, figures)
+    at = _decisions(page, at, summary)
+    _guide(page, at)
+
+
+def _band(book: Book, page: Page, plan: Plan) -> int:
+    """Title, customer, author, version and date in the brand's accent, its logo beside them; the first free row."""
+    given, logo = plan.scenario.document, book.brand.logo
+    last = COLUMNS - 1 - BOX * bool(logo)
+    page.span(0, 0, last, plan.scenario.name, "band")
+    page.high(0, 30)
+    page.span(1, 0, last, plan.scenario.customer or said("sheet.overview.no customer"), "band below")
+    about = [
+        said("sheet.overview.author", author=given.author) if given.author else "",
+        said("sheet.overview.version", version=given.version or said("sheet.overview.first version"), status=STATUS[given.status or "draft"]),
+        said("sheet.overview.day", day=written_day(document_day(plan))),
+    ]  # fmt: skip
+    page.span(2, 0, last, "    ".join(filter(None, about)), "band below")
+    page.high(1, 17)
+    page.high(2, 17)
+    if logo:
+        _logo(page, logo, last + 1)
+    page.high(3, 8)
+    return 4
+
+
+def _logo(page: Page, logo: bytes, col: int) -> None:
+    """The logo in a box of three columns beside the title, as large as it fits."""
+    scale, left, top = scaled(logo, BOX * PIXELS - 16, BAND - 12)
+    if scale:
+        page.sheet.insert_image(
+            0,
+            col,
+            "logo",
+            {
+                "image_data": io.BytesIO(logo),
+                "x_scale": scale,
+                "y_scale": scale,
+                "x_offset": 8 + left,
+                "y_offset": 6 + top,
+                "object_position": 2,
+                "decorative": True,
+            },
+        )
+
+
+def _design_tiles(plan: Plan) -> list[Tile]:
+    """What is built, and what a failure leaves."""
+    totals, use = plan.totals, plan.power
+    spare = said("sheet.tile.hosts note", demand=totals.hosts_for_demand, failures=totals.hosts_for_failures)
+    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
+    needed = said("sheet.tile.left note", gpus=whole(totals.gpus_demanded))
+    found = [
+        Tile(said("sheet.tile.hosts"), totals.hosts, spare, "hosts"),
+        Tile(said("sheet.tile.gpus"), totals.gpus, boards, "gpus"),
+        Tile(
+            said("sheet.tile.left", hosts=hosts_lost(plan)),
+            totals.gpus_after_failure,
+            needed,
+            "gpus_after_failure",
+        ),
+    ]
+    if use:
+        typical = said("sheet.tile.power note", kilowatts=round(use.typical_w / 1000, 1))
+        found.append(Tile(said("sheet.tile.power"), use.peak_w / 1000, typical, "peak_power_kw", "num"))
+    return found
+
+
+def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
+    """What it costs now, and what the reader's inputs have changed."""
+    costs = money.costs
+    used, change = costs.gpu_hour_used, Live(f"net_present_cost-{costs.net_present!r}", 0.0)
+    hour = Live("gpu_hour_used", said("sheet.none") if used is None else used)
+    return [
+        Tile(said("sheet.tile.cost", currency=costs.currency), Live("net_present_cost", costs.net_present), said("sheet.tile.cost note", planned=summary.money, years=costs.years), kind="money"),
+        Tile(said("sheet.tile.start", currency=costs.currency), Live("paid_at_start", costs.cash[0]), said("sheet.tile.start note"), kind="money"),
+        Tile(said("sheet.tile.hour", currency=costs.currency), hour, said("sheet.tile.hour note"), kind="price"),
+        Tile(said("sheet.tile.change", currency=costs.currency), change, said("sheet.tile.change note"), "change_by_inputs", "change"),
+    ]  # fmt: skip
+
+
+def _tiles(book: Book, page: Page, at: int, tiles: Sequence[Tile]) -> int:
+    """A row of key figures, each over three columns with a gap; the first free row."""
+    wide = COLUMNS // 4
+    for n, tile in enumerate(tiles):
+        first, last = n * wide, n * wide + wide - 1
+        page.span(at, first, last, tile.label, "tile")
+        page.span(at + 1, first, last, tile.value, "tile value", **_number_look(tile.kind))
+        page.span(at + 2, first, last, tile.note, "tile note")
+        if tile.name:
+            value = tile.value.value if isinstance(tile.value, Live) else tile.value
+            where = address(at + 1, first, tab("overview"))
+            book.name(tile.name, where, tile.label, value, kind=tile.kind)
+    page.high(at, 17)
+    page.high(at + 1, 24)
+    page.high(at + 3, 6)
+    return at + 4
+
+
+def _number_look(kind: str) -> dict[str, Any]:
+    formats = {"price": "#,##0.00", "change": CHANGE, "num": "#,##0.0"}
+    return {"num_format": formats[kind]} if kind in formats else {}
+
+
+def _left_out(page: Page, at: int, money: Money) -> int:
+    """What the cost does not hold; the first free row."""
+    costs = money.costs
+    parts = []
+    if costs.excludes:
+        parts.append(said("sheet.excludes", names="; ".join(costs.excludes)))
+    if costs.outside:
+        parts.append(said("sheet.overview.outside", names="; ".join(costs.outside)))
+    if not parts:
+        return at
+    page.span(at, 0, COLUMNS - 1, " ".join(parts), "note")
+    page.high(at + 1, 6)
+    return at + 2
+
+
+def _charts(
+    book: Book,
+    page: Page,
+    at: int,
+    plan: Plan,
+    summary: Executive,
+    money: Money | None,
+    figures: Figures,
+) -> int:
+    """The charts, two beside each other; the first free row."""
+    charts, currency = Charts(book.file, book.brand), plan.scenario.cost.currency
+    made: list[tuple[Any, int]] = []
+    if money is not None:
+        made.append((charts.cost_by_year(money), LEFT))
+    if figures.alternatives is not None and money is not None:
+        most = max(each.alternative.net_present for each in summary.priced)
+        made.append((charts.alternatives(figures.alternatives, most, currency), COLUMNS - LEFT))
+    if figures.drivers is not None and money is not None:
+        made.append((charts.drivers(figures.drivers, money.costs.net_present, currency), LEFT))
+    if figures.failures is not None:
+        made.append((charts.failures(figures.failures, len(plan.pools) > 1), COLUMNS - LEFT))
+    first = 0
+    for chart, columns in made:
+        if first + columns > COLUMNS:
+            first, at = 0, at + CHART_ROWS + 1
+        chart.set_size(
+            {"width": int(columns * PIXELS) - 6, "height": int(CHART_ROWS * CHART_ROW * 4 / 3) - 4}
+        )
+        page.sheet.insert_chart(at, first, chart, {"object_position": 1, "x_offset": 3, "y_offset": 2})
+        for row in range(at, at + CHART_ROWS):
+            page.high(row, CHART_ROW)
+        page.high(at + CHART_ROWS, 6)
+        first += columns
+    return at + CHART_ROWS + 1 if made else at
+
+
+def _decisions(page: Page, at: int, summary: Executive) -> int:
+    """What the customer has to decide, who and by when; the first free row."""
+    if not summary.decisions:
+        return at
+    what, owner, due = (0, 7), (8, 9), (10, 11)
+    page.span(at, 0, COLUMNS - 1, said("sheet.overview.decisions"), "section")
+    heads = ("sheet.overview.decision", "sheet.overview.owner", "sheet.overview.due")
+    for (first, last), key in zip((what, owner, due), heads, strict=True):
+        page.span(at + 1, first, last, said(key), "head")
+    at += 2
+    for action in summary.first_decisions:
+        cells = (action.what, OWNERS[action.owner], written_day(action.due))
+        for (first, last), text in zip((what, owner, due), cells, strict=True):
+            page.span(at, first, last, text, "text")
+        at += 1
+    left = len(summary.decisions) - len(summary.first_decisions)
+    if left > 0:
+        page.span(
+            at, 0, COLUMNS - 1, said("sheet.overview.more decisions", count=left, sheet=tab("decisions"))
+        )
+        at += 1
+    page.high(at, 8)
+    return at + 1
+
+
+def _guide(page: Page, at: int) -> None:
+    """How to read the workbook, in three lines."""
+    page.span(at, 0, COLUMNS - 1, said("sheet.overview.guide"), "section")
+    for n, key in enumerate(("inputs", "live", "trail"), 1):
+        words = said(
+            f"sheet.guide.{key}",
+            own=tab("own"),
+            bill=tab("bill"),
+            years=tab("years"),
+            factors=tab("factors"),
+            trail=tab("trail"),
+            names=tab("names"),
+        )
+        page.span(at + n, 0, COLUMNS - 1, words, "plain")

@@ -1,0 +1,77 @@
+"""What the sheet of costs comes to: total, net present cost and cost of a GPU-hour, with the names they have in formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuplan.deliver.xlsx.book import Book
+from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.rows import Row
+from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.models import cost
+from gpuplan.plan import Plan
+from gpuplan.wording import number, said
+
+NAMES = {
+    "total": "total_cost",
+    "net_present": "net_present_cost",
+    "gpu_hour_installed": "gpu_hour_installed",
+    "gpu_hour_used": "gpu_hour_used",
+}
+"""Result -> its name in formulas."""
+
+
+def results(money: Money) -> Iterator[Row]:
+    """Total, net present cost and cost of a GPU-hour."""
+    found = {
+        "total": (Live(address(money.cash_row, 3 + money.last), money.costs.total), "money"),
+        "net_present": (_net_present(money), "money"),
+        "hours_installed": (_hours(money, "installed", money.costs.gpu_hours), "int"),
+        "hours_used": (_hours(money, "used", money.costs.used_gpu_hours), "int"),
+        "gpu_hour_installed": (_gpu_hour(money, "installed", money.costs.gpu_hour_installed), "price"),
+        "gpu_hour_used": (_gpu_hour(money, "used", money.costs.gpu_hour_used), "price"),
+    }
+    notes = {"net_present": _span(money.plan), "hours_used": said("sheet.result.hours note")}
+    for name, at in money.results.items():
+        value, kind = found[name]
+        cells = (value, *[None] * money.last)
+        yield Row(at, said(f"sheet.result.{name}"), cells, note=notes.get(name, ""), kind=kind)
+
+
+def name_results(book: Book, money: Money) -> None:
+    """Give the results their names."""
+    costs = money.costs
+    values = (costs.total, costs.net_present, costs.gpu_hour_installed, costs.gpu_hour_used)
+    for (result, name), value in zip(NAMES.items(), values, strict=True):
+        kind = "price" if "hour" in name else "money"
+        book.name(name, money.result_at(result), said(f"sheet.result.{result}"), value, kind=kind)
+    start = address(money.cash_row, 2, tab("years"))
+    book.name("paid_at_start", start, said("sheet.result.at start"), costs.cash[0], kind="money")
+
+
+def _later(money: Money, row: int) -> str:
+    """What a row of later years is worth at the start."""
+    return f"NPV(discount_rate,{money.year_at(row, 1)}:{money.year_at(row, money.last)})"
+
+
+def _net_present(money: Money) -> Live:
+    cash = money.cash_row
+    return Live(f"{money.year_at(cash, 0)}+{_later(money, cash)}", money.costs.net_present)
+
+
+def _hours(money: Money, kind: str, given: Sequence[float]) -> Live:
+    discounted = cost.net_present_cost([0.0, *given], rate=money.factor("discount_rate"))
+    return Live(_later(money, money.driver_row[f"hours_{kind}"]), discounted)
+
+
+def _gpu_hour(money: Money, kind: str, each: float | None) -> Live:
+    paid, hours = (address(money.results[name], 2) for name in ("net_present", f"hours_{kind}"))
+    none = said("sheet.none")
+    return Live(f'IF({hours}=0,"{none}",{paid}/{hours})', none if each is None else each)
+
+
+def _span(plan: Plan) -> str:
+    """The range of the net present cost as planned."""
+    low, high = plan.cost_ranges.net_present if plan.cost_ranges else (0.0, 0.0)
+    return said("sheet.result.span", low=number(round(low)), high=number(round(high)))

@@ -1,0 +1,295 @@
+"""The sheets about the design: groups, hosts, demand, availability, network, power, inputs, trail, sources, decisions, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.analysis.compare import Comparison
+from gpuplan.catalog import Catalog
+from gpuplan.deliver.executive import OWNERS, Executive
+from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of, ordered
+from gpuplan.deliver.xlsx.book import HEAD, Book
+from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.choices import Shown
+from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.plan import Plan
+from gpuplan.plan.llm import INPUTS
+from gpuplan.report.charts.availability import capacity_rows
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
+from gpuplan.report.tables import plan as topics
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.tables.sensitivity import compared
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
+
+MAX_HOST_ROWS = 500
+"""Beyond so many hosts a row stands for all hosts of a kind."""
+FIGURES = ("label", "value", "unit", "formula", "basis")
+"""Columns of a topic's own numbers; the others stand on Trail."""
+
+
+def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """The groups, and their share of the cost."""
+    block = book.block(topics.groups(plan))
+    if money is not None and plan.groups:
+        block = _with_cost(book, plan, money, block)
+    book.topic(tab("groups"), said("sheet.groups.note"), block)
+
+
+def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
+    """The groups with their share of the cost beside them, and what belongs to none."""
+    names, table = topics.group_names(plan), cost.cost_by_group(plan).without("group")
+    ids = [each.id for each in money.costs.groups]
+    rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
+    for id in ids:
+        rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
+    share, at = len(block.columns) + column_of(table, "share"), list(rows)
+    totals = [
+        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{money.result_at('total')}", each.total)
+        for each in money.costs.groups
+    ]
+    paid = book.block(table, {"total": totals})
+    costs = dict(zip(ids, paid.rows, strict=True))
+    for id, row in rows.items():
+        row += costs.get(id, [None] * len(paid.columns))
+    return block._replace(columns=[*block.columns, *paid.columns], rows=list(rows.values()))
+
+
+def hosts_sheet(book: Book, plan: Plan) -> None:
+    """What stands on each host."""
+    count = sum(len(pool.placement) for pool in plan.pools)
+    note = said("sheet.hosts.note")
+    if count > MAX_HOST_ROWS:
+        note = said("sheet.hosts.alike", count=count)
+    book.topic(tab("hosts"), note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
+
+
+def _figures(plan: Plan, title: str, *starts: str) -> Table:
+    """A topic's own numbers, each with its formula."""
+    return replace(topics.lines(plan, *starts).only(*FIGURES), title=title)
+
+
+def demand_sheet(book: Book, plan: Plan) -> None:
+    """The demand in all, through the week and by group."""
+    ends = ("active", "vms", "demand_gpus", "held_gpus")
+    keys = [f"groups.{group.id}.{end}" for group in plan.groups for end in ends]
+    tables = [_figures(plan, said("sheet.in all"), "demand.", "totals."), demand.week(plan)]
+    if keys:
+        tables.append(_figures(plan, said("sheet.by group"), *keys))
+    book.topics(tab("demand"), said("sheet.demand.note"), map(book.block, tables))
+
+
+def availability_sheet(book: Book, plan: Plan) -> Shown | None:
+    """What failures and maintenance do; where the rows of its chart are."""
+    left = listed(
+        "capacity",
+        said("sheet.availability.title"),
+        (
+            Column("pool", said("sheet.availability.cluster")),
+            Column("lost", said("sheet.availability.lost"), "number"),
+            Column("left", said("sheet.availability.left"), "number"),
+            Column("occupied", said("sheet.availability.needed"), "number"),
+            Column("state", said("sheet.availability.state")),
+        ),
+        capacity_rows(plan),
+    )
+    tables = (left, availability.postures(plan), availability.losses(plan), availability.failures(plan))
+    page = book.topics(tab("availability"), said("sheet.availability.note"), map(book.block, tables))
+    if page is None or not left.rows:
+        return None
+    return Shown(tab("availability"), HEAD + 2, HEAD + 1 + len(left.rows))
+
+
+def network_sheet(book: Book, plan: Plan) -> None:
+    """The fabric, and what the network does to the work."""
+    given, fabric = plan.scenario.network, plan.cabling
+    tables = [network.rules(plan)]
+    if fabric is not None:
+        tables = [
+            network.cabling(fabric),
+            *tables,
+            network.settings(fabric),
+            network.part_failures(fabric),
+        ]
+    note = said(
+        "sheet.network.note",
+        speed=given.link_gbit_s,
+        transport=TRANSPORT_NAMES[given.transport],
+        mtu=given.mtu_bytes,
+    )
+    book.topics(tab("network"), note, map(book.block, tables))
+    speeds = (network.remote_gpus(plan), network.training(plan))
+    book.topics(tab("speed"), said("sheet.speed.note"), map(book.block, speeds))
+
+
+def power_sheet(book: Book, plan: Plan) -> None:
+    """Power and space."""
+    use, note = plan.power, said("sheet.power.note")
+    if use and use.excludes:
+        note += " " + said("sheet.power.not known", names="; ".join(use.excludes))
+    tables = [*([cost.power(use)] if use else []), _figures(plan, said("sheet.in all"), "power.")]
+    book.topics(tab("power"), note, map(book.block, tables))
+
+
+def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
+    """What the customer has to decide, and what the design has decided."""
+    asked = listed(
+        "asked",
+        said("sheet.decisions.asked"),
+        (
+            Column("what", said("sheet.overview.decision")),
+            Column("why", said("sheet.decisions.why")),
+            Column("owner", said("sheet.overview.owner"), words=OWNERS.get),
+            Column("due", said("sheet.overview.due"), "day"),
+        ),
+        summary.decisions,
+    )
+    blocks = [book.block(asked), book.block(topics.decisions(plan).without("number"))]
+    book.topics(tab("decisions"), said("sheet.decisions.note"), blocks)
+
+
+def names_sheet(book: Book) -> None:
+    """The names that cells have in formulas, each with what it is now."""
+    columns = [
+        SheetColumn(said("sheet.names.name")),
+        SheetColumn(said("sheet.names.what")),
+        SheetColumn(said("sheet.names.value"), "num"),
+        SheetColumn(said("sheet.names.input")),
+        SheetColumn(said("sheet.names.where")),
+    ]
+    yes, no = said("sheet.yes"), said("sheet.no")
+    rows = [
+        [
+            each.name,
+            each.what,
+            Live(f'IF({each.name}="","",{each.name})', "" if each.value is None else each.value, each.kind),
+            yes if each.editable else no,
+            each.address.replace("$", ""),
+        ]
+        for each in book.named
+    ]
+    book.topic(tab("names"), said("sheet.names.note"), Block("", columns, rows))
+
+
+def inputs_sheet(book: Book, plan: Plan) -> None:
+    """Every input with its origin."""
+    scenario = plan.scenario
+    paths = [field.path for field in FIELDS if not field.path.startswith(("format.", "internal."))]
+    of_models = {name for names in INPUTS.values() for name in names}
+    paths += [
+        f"groups.{group.id}.{field.path}"
+        for group in scenario.groups
+        for field in GROUP_FIELDS
+        if field.path not in of_models or field.path in INPUTS.get(group.use_case, ())
+    ]
+    paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
+    table = listed(
+        "inputs",
+        tab("inputs"),
+        (
+            Column("label", said("sheet.inputs.label")),
+            Column("value", said("sheet.inputs.value"), "number"),
+            Column("unit", said("sheet.unit")),
+            Column("basis", said("sheet.inputs.basis"), "basis"),
+            Column("sources", said("sheet.inputs.sources"), "sources"),
+            Column("locator", said("sheet.inputs.locator")),
+            Column("as_of", said("sheet.inputs.as of"), "day"),
+            Column("note", said("sheet.note")),
+            Column("path", said("sheet.inputs.path")),
+        ),
+        [_input(plan, path) for path in paths],
+    )
+    book.topic(tab("inputs"), said("sheet.inputs.says"), book.block(table, titles=True))
+
+
+def _input(plan: Plan, path: str) -> dict[str, Any]:
+    """An input and how it is known."""
+    scenario, value = plan.scenario, plan.scenario.get(path)
+    ranged = path.startswith("ranges.")
+    label = scenario.label(path.removeprefix("ranges."))
+    label = said("sheet.inputs.range", label=label) if ranged else label
+    known: dict[str, Any] = {"path": path, "label": label}
+    if value is None or value == "":
+        empty = said("sheet.inputs.empty")
+        unsaid = dict.fromkeys(("unit", "basis", "locator", "as_of"), "")
+        return known | unsaid | {"value": Cell(None, words=""), "sources": (), "note": empty}
+    origin = scenario.origin(path)
+    unit = scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
+    words = _words(plan, path, value)
+    known |= {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
+    return known | {
+        "value": Cell(value, words=words),
+        "unit": "" if unit == "1" else unit,
+        "sources": (origin.source,),
+    }
+
+
+def _words(plan: Plan, path: str, value: Any) -> str | None:
+    """How a value that is no number reads."""
+    if isinstance(value, tuple):
+        low, high = map(number, value)
+        return said("table.range", low=low, high=high)
+    if not isinstance(value, str):
+        return None
+    table = "" if path.startswith(("prices.", "ranges.")) else field_of(path).table
+    if table:
+        return catalog_name(plan.catalog, table, value)
+    kind = re.sub(r"^groups\.[^.]+", "groups.*", path)
+    return NAMES.get(kind, {}).get(value, value)
+
+
+PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
+    "power-on": lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
+    "platform": lambda plan: (
+        platform.host_line(plan),
+        platform.management(plan),
+        platform.management_hosts(plan),
+    ),
+    "trail": lambda plan: [topics.lines(plan)],
+    "sources": lambda plan: [
+        ordered(
+            topics.sources(plan, topics.cited_sources(plan)),
+            "number",
+            "title",
+            "producer",
+            "published",
+            "url",
+        )
+    ],
+    "messages": lambda plan: (topics.messages(plan), topics.idle(plan)),
+}
+"""Sheets that show tables as they are."""
+
+
+def plain_sheet(book: Book, plan: Plan, key: str) -> None:
+    """A sheet with tables as they are."""
+    note = said(f"sheet.{key}.note")
+    blocks = [book.block(table) for table in PLAIN[key](plan)]
+    if len(blocks) == 1:
+        book.topic(tab(key), note, blocks[0])
+    else:
+        book.topics(tab(key), note, blocks)
+
+
+def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
+    """The plan and the designs that it is compared with, in columns, and what differs."""
+    table = compared(found, catalog).without("differs")
+    said_of = " ".join(found.sentences)
+    book.topic(said("compared.title"), said_of, book.block(replace(table, notes=())))
+
+
+def internal_sheet(book: Book, plan: Plan) -> None:
+    """What the customer's version does not have: no sheet where nothing is internal."""
+    held, table = plan.scenario.internal, cost.margin(plan)
+    notes = tuple((line,) for line in (held.notes or "").split("\n") if line.strip())
+    label = said("sheet.internal.notes")
+    blocks = [book.block(Table("notes", label, (Column("note", label),), notes))]
+    if table is not None:
+        title = said("sheet.internal.margin", share=stated_percent(held.margin or 0))
+        blocks.append(book.block(table)._replace(title=title))
+    book.topics(tab("internal"), said("sheet.internal.note"), blocks, cost.INTERNAL)

@@ -1,0 +1,277 @@
+"""The sheet of costs: each part, item and result in each year as formulas, and what they follow from.
+
+Formulas refer to the bill of materials, the prices that are used and the factors; each carries the value of the plan, so that it
+shows without calculation. Hosts, placement and power come from the plan and do not change with the workbook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from gpuplan.deliver.priced_items import RUNNING
+from gpuplan.deliver.xlsx.blocks import SheetColumn, need_of, printed_widths
+from gpuplan.deliver.xlsx.book import HEAD, Book
+from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of
+from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.page import Page
+from gpuplan.deliver.xlsx.results import results
+from gpuplan.deliver.xlsx.rows import Row, summed
+from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.locales import written_day
+from gpuplan.models import cost
+from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.plan import Plan
+from gpuplan.plan.cash_flow import HARDWARE, RESIDUAL
+from gpuplan.plan.prices import Price, Unknown
+from gpuplan.report.tables.cost import PER, cost_by_year, growth_words
+from gpuplan.wording import said
+
+
+def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
+    """The cost of each part and item in each year, as formulas."""
+    costs, last = money.costs, money.last
+    note = said("sheet.years.note", currency=costs.currency, day=written_day(costs.as_of))
+    if costs.excludes:
+        note += " " + said("sheet.excludes", names="; ".join(costs.excludes))
+    table = cost_by_year(plan)
+    part, *when = (column.label for column in table.columns[: last + 3])
+    more = book.block(table.without(*(column.key for column in table.columns[1 : last + 3]), "basis"))
+    columns = [
+        SheetColumn(part),
+        SheetColumn(said("sheet.years.item")),
+        *(SheetColumn(head, "money") for head in when),
+        SheetColumn(said("sheet.note")),
+        *more.columns[1:],
+    ]
+    made = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
+    rows = [row for rows in made for row in rows(money)]
+    beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not as the count below
+    filled = [(row, [*row.held(), *beside.pop(row.part, ())]) for row in rows]
+    widths, printed = printed_widths(_needs(columns, filled))
+    page = book.titled(tab("years"), f"{note} {growth_words(costs)}".rstrip(), widths)
+    for col, column in enumerate(columns):
+        page.put(HEAD, col, column.head, "head of numbers" if column.kind == "money" else "head")
+    for at, title in money.sections.items():
+        page.note(at, title, "section")
+    for at, words in money.section_notes.items():
+        page.note(at, words)
+    for row, cells in filled:
+        _write(page, row, cells, columns)
+    page.sheet.freeze_panes(HEAD + 1, 2)
+    page.sheet.repeat_rows(HEAD)
+    page.print_columns(printed)
+
+
+def _needs(
+    columns: Sequence[SheetColumn], filled: Sequence[tuple[Row, Sequence[Any]]]
+) -> list[tuple[float, float]]:
+    """(least, natural) width of each column."""
+    found = []
+    for at, column in enumerate(columns):
+        needs = [need_of(column, [])]
+        for row, cells in filled:
+            if at < len(cells) and (row.item or at > 1):
+                kind = row.kind if column.kind == "money" else column.kind
+                needs.append(need_of(column._replace(kind=kind), [cells[at]]))
+        found.append((max(least for least, _ in needs), max(natural for _, natural in needs)))
+    return found
+
+
+def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetColumn]) -> None:
+    """The cells of a row; what has no item has its name over both columns."""
+    for col, (value, column) in enumerate(zip(cells, columns, strict=False)):
+        if col < 2 and not row.item:
+            if not col:
+                page.span(row.at, 0, 1, value, "text", bold=row.bold)
+        else:
+            page.put(row.at, col, value, row.kind if column.kind == "money" else column.kind, bold=row.bold)
+
+
+def _parts(money: Money) -> Iterator[Row]:
+    """What each part costs, all of them, and all of them until then."""
+    costs, years = money.costs, range(money.last + 1)
+    for name in money.parts:
+        yearly = money.part_cost(name)
+        cells = [Live(_part_formula(money, name, year), yearly[year]) for year in years]
+        missing = money.missing(RUNNING[name]) if name in RUNNING else ""
+        yield summed(Row(money.part_row[name], name, cells, note=missing))
+    parts = [money.part_row[name] for name in money.parts]
+    cash = [Live(sum_of(parts, [2 + year]), costs.cash[year]) for year in years]
+    yield summed(Row(money.cash_row, said("sheet.years.all"), cash, bold=True))
+    added = [
+        Live(sum_of([money.cash_row], range(2, 3 + year)), cost.total_cost(*costs.cash[: year + 1]))
+        for year in years
+    ]
+    yield Row(money.cash_row + 1, said("sheet.years.added up"), added)
+
+
+def _part_formula(money: Money, name: str, year: int) -> str:
+    """What is paid for a part in a year."""
+    here = [at for at, item in zip(money.item_row, money.items, strict=True) if item.part == name]
+    hardware = [money.part_row[part] for part in HARDWARE if part in money.part_row]
+    if name == RESIDUAL:
+        return _residual_formula(hardware, year, money.last)
+    if here:
+        return sum_of(here, [2 + year])
+    if name == "Hardware support":
+        return _support_formula(hardware, year, money.last)
+    if not year:
+        return "0"
+    return {
+        "Power": f"{money.driver_at('kwh', year)}*{money.price_at(RUNNING['Power'])}",
+        "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
+        "Space": f"{money.driver_at('racks', year)}*{money.price_at(RUNNING['Space'])}",
+        "Administration": f"{_managed(money, year)}*{money.price_at(RUNNING['Administration'])}",
+    }[name]
+
+
+def _managed(money: Money, year: int) -> str:
+    """Hosts that are managed in a year."""
+    return f"({money.driver_at('hosts', year)}{_managing(money, 'hosts')})"
+
+
+def _managing(money: Money, what: str) -> str:
+    """Hosts of the management domain, or their watts, added where some are bought."""
+    return f"+management_{what}" * bool(money.counts.management_hosts)
+
+
+def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
+    """Support of what is no longer under warranty, paid for the year after."""
+    if year == last:
+        return "0"
+    due = [f"IF({year - lot}>=warranty_years,{sum_of(hardware, [2 + lot])},0)" for lot in range(year + 1)]
+    return f"support_share*({'+'.join(due)})"
+
+
+def _residual_formula(hardware: Sequence[int], year: int, last: int) -> str:
+    """What the hardware of all years is still worth after the last one."""
+    return f"-residual_share*{sum_of(hardware, range(2, 3 + last))}" if year == last else "0"
+
+
+def _items(money: Money) -> Iterator[Row]:
+    """What each item costs."""
+    for at, paid, item in zip(money.item_row, money.paid_row, money.items, strict=True):
+        price = money.price_at(item.price)
+        cells = [
+            Live(f"{money.year_at(paid, year)}*{price}", money.item_cost(item, year))
+            for year in range(money.last + 1)
+        ]
+        yield summed(Row(at, item.part, cells, item.name, money.missing(item.price)))
+
+
+def _paid_units(money: Money) -> Iterator[Row]:
+    """How many of each item are paid for, after the discount."""
+    for at, item in zip(money.paid_row, money.items, strict=True):
+        each = f"(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
+        units = money.unit_row[item.units]
+        cells = [
+            Live(
+                f"{each}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
+                if lots
+                else "0",
+                money.paid_units(item, year),
+            )
+            for year, lots in enumerate(item.paid)
+        ]
+        yield Row(at, item.part, cells, item.name, kind="num")
+
+
+def _later(part: str, year: int) -> str:
+    """What hardware of a later year costs more or less by."""
+    return f"*(1+hardware_price_change)^{year}" if year and part in HARDWARE else ""
+
+
+def _units(money: Money) -> Iterator[Row]:
+    """How many of each item are bought or licensed anew."""
+    for n, at in money.unit_row.items():
+        item = money.items[n]
+        start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
+        cells = (start, *map(Editable, item.lots[1:]), None)
+        yield summed(Row(at, item.part, cells, item.name, kind="num"))
+
+
+def _weights(money: Money) -> Iterator[Row]:
+    """The quantity behind each price, with support and residual value, and all of it discounted."""
+    priced: tuple[Price | Unknown, ...] = (*money.costs.prices, *money.costs.unknown)
+    per = {price.key: (price.name, price.per) for price in priced}
+    for key, at in money.weight_row.items():
+        own = [n for n, item in enumerate(money.items) if item.price == key]
+        hardware = [money.paid_row[n] for n in own if money.items[n].part in HARDWARE]
+        paid = [money.paid_row[n] for n in own]
+        cells = []
+        for year, value in enumerate(money.quantities(key)):
+            terms = [sum_of(paid, [2 + year])] * bool(paid)
+            if hardware:
+                terms += [
+                    _support_formula(hardware, year, money.last),
+                    _residual_formula(hardware, year, money.last),
+                ]
+            terms += _running_terms(money, key, year)
+            cells.append(Live("+".join(term for term in terms if term != "0") or "0", value))
+        name, unit = per[key]
+        first, later = money.year_at(at, 0), f"{money.year_at(at, 1)}:{money.year_at(at, money.last)}"
+        total = Live(f"{first}+NPV(discount_rate,{later})", money.discounted(key))
+        yield Row(at, name, cells, note=PER.get(unit, unit), kind="num", total=total)
+
+
+def _running_terms(money: Money, key: str, year: int) -> list[str]:
+    """The quantity of a price that is paid each year."""
+    if not year:
+        return []
+    found = {
+        "Power": f"{money.driver_at('kwh', year)}*power_usage_effectiveness",
+        "Space": money.driver_at("racks", year),
+        "Administration": _managed(money, year),
+    }
+    return [term for part, term in found.items() if RUNNING[part] == key]
+
+
+def _drivers(money: Money) -> Iterator[Row]:
+    """Hosts, GPUs, their use, energy and racks of each year."""
+    costs, use, at = money.costs, money.power, money.driver_at
+    years = range(1, money.last + 1)
+    unit_rows = {costs.materials[money.items[n].material].key: row for n, row in money.unit_row.items()}
+    stated = money.plan.scenario.cost.utilisation is not None
+    used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
+
+    def held(key: str, year: int) -> str:
+        return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 2 + year))
+
+    def row(name: str, cells: Sequence[Any], note: str = "", kind: str = "int") -> Row:
+        return Row(money.driver_row[name], said(f"sheet.driver.{name}"), cells, note=note, kind=kind)
+
+    def by_year(formula: Callable[[int], str], values: Sequence[Any]) -> list[Any]:
+        return [None, *(Live(formula(year), value) for year, value in zip(years, values, strict=True))]
+
+    def load(year: int) -> str:
+        gpus = at("gpus", year)
+        return "stated_utilisation" if stated else f"IF({gpus}=0,0,MIN(1,{at('busy', year)}/{gpus}))"
+
+    def kwh(year: int) -> str:
+        hosts_w = f"(hosts_peak_w+({at('hosts', year)}-planned_hosts)*host_peak_w)"
+        host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
+        return f"({host_w}{_managing(money, 'w')}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
+
+    grown = said("sheet.driver.grown") if len(set(costs.hosts)) > 1 else ""
+    left_out = ""
+    if use.unknown_power:
+        key = "sheet.driver.without unless" if money.unknown_w else "sheet.driver.without"
+        left_out = said(key, names=", ".join(use.unknown_power))
+    shares = [busy / gpus for busy, gpus in zip(used, costs.gpus, strict=True)]
+    racks = list(map(money.racks, years))
+    hosts_in_racks = f"{_managing(money, 'hosts')})/hosts_per_rack,0))"
+    taken = by_year(lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP(({at('hosts', y)}{hosts_in_racks}", racks)
+    apart = len(money.counts.fabric.site_hosts) > 1
+    yield row("hosts", by_year(lambda y: f"existing_hosts+{held('servers', y)}", costs.hosts), grown)
+    gpus = by_year(lambda y: f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus)
+    yield row("gpus", gpus, grown)
+    busy = said("sheet.driver.busy stated" if stated else "sheet.driver.busy of groups")
+    yield row("busy", [None, *used], busy, "num")
+    yield row("load", by_year(load, shares), kind="percent")
+    yield row("kwh", by_year(kwh, list(map(money.kwh, years))), left_out)
+    yield row("racks", [None, *racks] if apart else taken, note=said("sheet.driver.sites") if apart else "")
+    installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
+    yield row("hours_installed", installed)
+    in_use = by_year(lambda y: f"{at('gpus', y)}*hours_per_year*{at('load', y)}", costs.used_gpu_hours)
+    yield row("hours_used", in_use)

@@ -1,3 +1,0 @@
-"""A plan as slides: one message each, with tables and charts that a person can go on editing."""
-
-from gpuplan.report.pptx.presentation import pptx_bytes

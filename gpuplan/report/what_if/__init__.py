@@ -1,5 +1,0 @@
-"""The what-if page: one file with sliders for the inputs that matter most, and the plan's answer at every position."""
-
-from gpuplan.report.what_if.answers import Answer, Money, Refused, WhatIf, what_if
-from gpuplan.report.what_if.axes import Axis
-from gpuplan.report.what_if.page import what_if_page

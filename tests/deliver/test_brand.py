@@ -1,0 +1,166 @@
+"""A brand file: what it may say, and that each refusal names field, value and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from approved import has_approved
+from branding import ACME, LOGO, TEXT, acme
+
+from gpuplan import load_scenario
+from gpuplan.deliver.brand import (
+    COLOURS,
+    FONTS,
+    LONGEST,
+    MOST_FILE_BYTES,
+    MOST_LOGO_BYTES,
+    PLAIN,
+    TEXTS,
+    Brand,
+    brand_of,
+    contrast_on_white,
+    load_brand,
+)
+from gpuplan.scenario import Problem, ScenarioError
+
+JPEG = b"\xff\xd8\xff\xe0" + bytes(20)
+
+
+def refused(folder: Path, text: str | bytes) -> tuple[Problem, ...]:
+    with pytest.raises(ScenarioError) as error:
+        brand_of(text if isinstance(text, bytes) else text.encode(), folder)
+    return error.value.problems
+
+
+def test_a_file_and_its_logo_are_read(tmp_path: Path) -> None:
+    assert acme(tmp_path) == ACME
+    (tmp_path / "acme.yaml").write_text(TEXT, encoding="utf-8")
+    found = load_brand(tmp_path / "acme.yaml")
+    assert found == ACME and found.logo == LOGO and found.logo_kind == "png"
+
+
+def test_what_is_not_said_stays_as_it_is(tmp_path: Path) -> None:
+    assert brand_of(b"name: ACME", tmp_path) == Brand(name="ACME")
+    assert PLAIN.logo_kind == ""
+    (tmp_path / "logo.jpg").write_bytes(JPEG)
+    assert brand_of(b"logo: logo.jpg", tmp_path).logo_kind == "jpeg"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value", "allowed"),
+    [
+        ("name: 7", "name", "7", f"at most {LONGEST} characters"),
+        (f"name: {'n' * 81}", "name", "n" * 20, f"at most {LONGEST} characters"),
+        ('name: "two\\nlines"', "name", "two", "one line"),
+        ("footer: [a]", "footer", "a", f"at most {LONGEST} characters"),
+        ("logo: 7", "logo", "7", "the name of a picture in the folder"),
+        ("logo: ../logo.png", "logo", "../logo.png", "in the folder of the brand file"),
+        ("logo: /etc/passwd", "logo", "/etc/passwd", "in the folder of the brand file"),
+        ("logo: missing.png", "logo", "missing.png", "No such file"),
+        ("logo: text.png", "logo", "text.png", "a PNG or JPEG picture of at most 2 MB"),
+        ("logo: large.png", "logo", "large.png", "a PNG or JPEG picture of at most 2 MB"),
+        ("colours: red", "colours", "red", ", ".join(COLOURS)),
+        ('colours: {border: "#000000"}', "colours", "border", ", ".join(COLOURS)),
+        ("colours: {accent: red}", "colours.accent", "red", "such as #0B5CAD"),
+        ('colours: {ink: "#12345"}', "colours.ink", "#12345", "such as #0B5CAD"),
+        ('colours: {quiet: "#777777"}', "colours.quiet", "#777777", "contrast of 4.5"),
+        ('colours: {accent: "#FFD700"}', "colours.accent", "#FFD700", "darker colour"),
+        ("fonts: Arial", "fonts", "Arial", ", ".join(FONTS)),
+        ("fonts: {code: Arial}", "fonts", "code", ", ".join(FONTS)),
+        ("fonts: {text: 'A; B'}", "fonts.text", "A; B", "the name of a font"),
+        (f"fonts: {{headings: {'F' * 41}}}", "fonts.headings", "F" * 20, "the name of a font"),
+        ("currency: euro", "currency", "euro", "a code such as EUR"),
+        ("paper: a3", "paper", "a3", "a4 or letter"),
+        ("colors: {}", "", "colors", "did you mean"),
+    ],
+)
+def test_a_wrong_field_is_named_with_what_is_allowed(
+    tmp_path: Path, text: str, field: str, value: str, allowed: str
+) -> None:
+    (tmp_path / "text.png").write_bytes(b"<svg/>")
+    (tmp_path / "large.png").write_bytes(LOGO + bytes(MOST_LOGO_BYTES))
+    (problem,) = refused(tmp_path, text)
+    assert problem.path == f"brand.{field}".rstrip(".")
+    assert value in problem.value
+    assert allowed in problem.message
+
+
+def test_every_field_is_tried_above(tmp_path: Path) -> None:
+    """What is known, named in the refusal of a field that is like none."""
+    (problem,) = refused(tmp_path, "zzzz: 1")
+    assert has_approved(problem.message)
+    assert (*TEXTS, *COLOURS, *FONTS) == ("name", "footer", "accent", "ink", "quiet", "headings", "text")
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    found = refused(tmp_path, 'paper: a3\ncurrency: 1\ncolours: {accent: "#FFFFFF", ink: blue}')
+    assert [each.path for each in found] == [
+        "brand.paper",
+        "brand.currency",
+        "brand.colours.accent",
+        "brand.colours.ink",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "allowed"),
+    [
+        (b"a: [", "YAML"),
+        (b"\xff\xfe\xff", "YAML"),
+        (b"- a", "fields such as name, logo, colours"),
+        (b"", "fields such as name"),
+        (b"name: !!python/object/apply:os.system [ls]", "YAML"),
+        (b"#" * (MOST_FILE_BYTES + 1), f"at most {MOST_FILE_BYTES} bytes"),
+    ],
+)
+def test_a_file_that_is_no_brand_is_refused(tmp_path: Path, content: bytes, allowed: str) -> None:
+    (problem,) = refused(tmp_path, content)
+    assert problem.path == "brand" and allowed in problem.message
+
+
+def test_a_file_may_be_as_large_as_the_limit_and_a_text_as_long(tmp_path: Path) -> None:
+    start = f"name: {'n' * LONGEST}\n".encode()
+    assert brand_of(start + b"#" * (MOST_FILE_BYTES - len(start)), tmp_path).name == "n" * LONGEST
+    (tmp_path / "logo.png").write_bytes(LOGO + bytes(MOST_LOGO_BYTES - len(LOGO)))
+    assert len(brand_of(b"logo: logo.png", tmp_path).logo) == MOST_LOGO_BYTES
+
+
+def test_a_file_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(ScenarioError) as error:
+        load_brand(Path("/none.yaml"))
+    (problem,) = error.value.problems
+    assert "none.yaml" in problem.value and "No such file" in problem.message
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast_on_white("000000") == pytest.approx(21)
+    assert contrast_on_white("FFFFFF") == pytest.approx(1)
+    assert contrast_on_white("767676") == pytest.approx(4.54, abs=0.005)  # the lightest grey that passes
+    assert contrast_on_white("777777") < 4.5
+
+
+def test_tints_are_shares_of_the_colour_in_white() -> None:
+    """9 % of 0B5CAD, and 35 % of 5A6576."""
+    assert (PLAIN.shade, PLAIN.line) == ("E9F0F8", "C5C9CF")
+    black = Brand(accent="000000", quiet="000000")
+    assert (black.shade, black.line) == ("E8E8E8", "A6A6A6")
+
+
+def test_currency_and_paper_hold_where_the_scenario_states_none() -> None:
+    scenario = load_scenario("enterprise")
+    assumed: Any = scenario.origin("cost.currency").basis
+    applied = ACME.applied(scenario)
+    if assumed == "assumed" or not scenario.get("cost.currency"):
+        assert applied.get("cost.currency") == "EUR"
+        assert "ACME Systems" in applied.origin("cost.currency").note
+    stated = scenario.with_value("format.paper", "a4").with_value("cost.currency", "CHF")
+    kept = ACME.applied(stated)
+    assert (kept.get("format.paper"), kept.get("cost.currency")) == ("a4", "CHF")
+    assert PLAIN.applied(scenario) is scenario
+
+
+def test_the_example_is_a_brand_file() -> None:
+    assert set(yaml.safe_load(TEXT)) == {"name", "logo", "colours", "fonts", "footer", "currency", "paper"}

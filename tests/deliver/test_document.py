@@ -1,0 +1,173 @@
+"""The design document: its first page, and that it is made for every plan with bounds on its length."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from approved import is_approved
+from random_cases import examples
+from summaries import brief_document, document_of_one_design
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.deliver.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
+from gpuplan.deliver.document.blocks import Chapter, Section, chapter, section
+from gpuplan.deliver.document.hosts import MOST_HOSTS
+from gpuplan.deliver.document.sources import MOST_SOURCES
+from gpuplan.plan.prices import newest_price
+from gpuplan.scenario import Scenario, from_dict
+
+
+def blocks(document: Document) -> list[object]:
+    chapters = (
+        block
+        for chapter in document.chapters
+        for block in (*chapter.blocks, *(b for section in chapter.sections for b in section.blocks))
+    )
+    return [*document.front, *document.control, *chapters]
+
+
+@pytest.fixture(scope="module")
+def documents(plans: dict[str, Plan]) -> dict[str, Document]:
+    return {plan.scenario.name: design_document(plan) for plan in plans.values()}
+
+
+@pytest.fixture
+def document(example: Plan, documents: dict[str, Document]) -> Document:
+    """The document of one example after the other."""
+    return documents[example.scenario.name]
+
+
+def test_what_it_is_of(example: Plan, document: Document) -> None:
+    assert document.title == example.scenario.name
+    assert document.customer == example.scenario.customer
+    assert example.costs is not None
+    assert document.day == example.costs.as_of == "2026-11-21"
+    assert document.made_with.endswith(f"catalog {example.catalog.digest}")
+    assert is_approved(document.about, "0.1", "2026-11-21")
+
+
+def test_the_same_plan_gives_the_same_document(
+    plans: dict[str, Plan], documents: dict[str, Document]
+) -> None:
+    starter = plans["starter"]
+    assert design_document(starter) == documents[starter.scenario.name]
+
+
+def test_who_wrote_it_stands_on_it(plans: dict[str, Plan], catalog: Catalog) -> None:
+    said = {
+        "author": "A. Writer",
+        "approver": "B. Chief",
+        "version": "1.2",
+        "status": "review",
+        "date": "2026-12-01",
+    }
+    scenario = plans["starter"].scenario
+    for name, value in said.items():
+        scenario = scenario.with_value(f"document.{name}", value)
+    document = brief_document(make_plan(scenario, catalog))
+    assert document.day == "2026-12-01"
+    assert all(word in document.about for word in ("A. Writer", "1.2", "For review", "2026-12-01"))
+    assert "B. Chief" in repr(document.control)
+
+
+def test_every_table_is_whole(document: Document) -> None:
+    for block in blocks(document):
+        if isinstance(block, Grid):
+            assert block.rows
+            assert {len(row) for row in block.rows} == {len(block.heads)}
+            assert len(block.widths) in (0, len(block.heads))
+            assert not block.widths or sum(block.widths) == pytest.approx(1)
+            assert all(column < len(block.heads) for column in block.right)
+            assert all(isinstance(cell, str) for row in block.rows for cell in row)
+
+
+def test_no_section_is_empty_and_no_text_is_unfinished(document: Document) -> None:
+    assert all(section.blocks for chapter in document.chapters for section in chapter.sections)
+    shown = repr(document)
+    assert "None" not in {
+        cell for block in blocks(document) if isinstance(block, Grid) for r in block.rows for cell in r
+    }
+    assert "nan" not in shown.lower().split()
+    assert "Line(" not in shown
+    assert "Fact(" not in shown
+
+
+@pytest.mark.parametrize("demand", [{}, {"stated_gpus": 6}])
+def test_without_groups(catalog: Catalog, demand: dict[str, int]) -> None:
+    plan = make_plan(from_dict({"name": "Empty", "demand": demand}), catalog)
+    document = brief_document(plan)
+    assert len(document.chapters) == 15
+    assert bool(plan.pools) is bool(demand)
+    assert any(isinstance(b, Figure) for b in blocks(document)) is bool(demand)
+    assert any(isinstance(b, DecisionBlock) for b in blocks(document)) is bool(demand)
+    assert document.day == newest_price(catalog)
+
+
+def test_two_clusters_are_told_apart(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
+    plan = make_plan(scenario, catalog)
+    assert len(plan.pools) == 2
+    captions = [block.caption for block in blocks(brief_document(plan)) if isinstance(block, Grid)]
+    for pool in plan.pools:
+        assert any(caption.startswith(f"{pool.name}:") for caption in captions)
+
+
+def test_thousands_of_hosts_stay_a_document(catalog: Catalog) -> None:
+    thousands = examples(10, few=2)
+    groups = [
+        {"id": "a", "name": "A", "people": 3_900 * thousands, "gpus_each": 1, "use_case": "ds-workstation"},
+        {"id": "b", "name": "B", "people": 400 * thousands, "gpus_each": 0.25, "use_case": "dev-test"},
+    ]
+    plan = make_plan(from_dict({"groups": groups, "hardware": {"gpus_per_host": 4}}), catalog)
+    assert plan.totals.hosts > 1_000 * thousands
+    document = document_of_one_design(plan)
+    grids = [block for block in blocks(document) if isinstance(block, Grid)]
+    assert max(len(grid.rows) for grid in grids) <= MOST_SOURCES
+    clusters = counted = 0
+    for grid in (grid for grid in grids if grid.caption.endswith("by their VMs")):
+        assert len(grid.rows) <= MOST_HOSTS
+        runs = re.findall(r"(\d+)(?: to (\d+))?", grid.caption.partition(":")[0])
+        alike = sum(int(last or first) - int(first) + 1 for first, last in runs)
+        counted += alike * sum(int(row[0].replace("\u202f", "")) for row in grid.rows)
+        clusters += alike
+    assert (clusters, counted) == (len(plan.pools), plan.totals.hosts)
+
+
+def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalog: Catalog) -> None:
+    own = plans["enterprise"].scenario.with_value("internal.notes", "Ask Bob.\n\nNot before Monday.")
+    plan = make_plan(own.with_value("internal.margin", 0.2), catalog)
+    document = brief_document(plan)
+    assert [c.title for c in document.chapters[:-1]] == [
+        c.title for c in design_document(plans["enterprise"]).chapters
+    ]
+    last = document.chapters[-1]
+    assert is_approved(last.title)
+    notes, margin = last.sections
+    assert notes.blocks == (Paragraph("Ask Bob."), Paragraph("Not before Monday."))
+    (grid,) = (block for block in margin.blocks if isinstance(block, Grid))
+    assert grid.heads == ("All years", "We pay", "The customer pays", "We earn")
+    assert is_approved(grid.rows[-1][0])
+    assert "Ask Bob" not in repr(document.chapters[:-1])
+
+
+def test_a_chapter_leaves_out_what_says_nothing() -> None:
+    text, note = Paragraph("text"), Paragraph("note", "note")
+    empty = section("Empty", None, [])
+    assert chapter("Title", text, None, empty, [section("Full", [note], text)], (note,)) == Chapter(
+        "Title", (text, note), (Section("Full", (note, text)),)
+    )
+
+
+def test_a_requirement_follows_what_the_customer_confirmed() -> None:
+    def known(scenario: Scenario) -> str:
+        chapter = brief_document(make_plan(scenario)).chapters[0]
+        grid = next(part for part in chapter.sections if part.title == "Requirements").blocks[0]
+        assert isinstance(grid, Grid)
+        return next(row[2] for row in grid.rows if row[1].startswith("Developers:"))
+
+    scenario = load_scenario("enterprise")
+    assert known(scenario).startswith("Assumed [")
+    assert known(scenario.with_value("groups.developers.people", 41)).startswith("Partly assumed [")
+    assert known(scenario.confirmed("groups.developers")) == "Stated or quoted"

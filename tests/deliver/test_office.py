@@ -1,0 +1,43 @@
+"""What Office files say of themselves, and that the moment of writing is not in them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from io import BytesIO
+from types import SimpleNamespace
+from typing import Any
+from zipfile import ZipFile
+
+import docx
+
+from gpuplan.deliver.office import moment_of, same_bytes, set_properties
+
+
+def parts(file: bytes) -> dict[str, bytes]:
+    with ZipFile(BytesIO(file)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_same_bytes_keeps_everything_but_the_time() -> None:
+    stream = BytesIO()
+    docx.Document().save(stream)
+    held, moved = parts(stream.getvalue()), parts(same_bytes(stream.getvalue(), day="2001-02-03"))
+    assert b"2001-02-03T00:00:00Z" in moved["docProps/core.xml"]
+    changed = {name for name in held if moved[name] != held[name]}
+    assert moved.keys() == held.keys() and changed == {"docProps/core.xml"}
+
+
+def test_a_day_a_month_and_none_are_moments() -> None:
+    assert [moment_of(day) for day in ("2026-11-28", "2026-11", "")] == [
+        datetime(2026, 11, 28),
+        datetime(2026, 11, 1),
+        datetime(1980, 1, 1),
+    ]
+
+
+def test_a_file_says_what_it_is_on_one_line_and_loses_its_thumbnail() -> None:
+    said: Any = SimpleNamespace()
+    relations = {"a": SimpleNamespace(reltype="x/thumbnail"), "b": SimpleNamespace(reltype="x/styles")}
+    set_properties(said, relations, title="A\nplan\x0b", subject="Müller", comments="c\x00", day="2026-11-28")
+    assert (said.title, said.subject, said.comments, said.author) == ("A plan", "Müller", "c", "gpuplan")
+    assert list(relations) == ["b"]
