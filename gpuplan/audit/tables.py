@@ -20,16 +20,15 @@ def holders(use: Found) -> Table:
     """Users of GPUs."""
     return listed(
         "holders",
-        said("table.holders"),
         (
-            Column("name", said("table.holders.name")),
-            Column("jobs", said("table.holders.jobs"), "number"),
-            Column("gpu_h", said("table.holders.gpu_h"), "whole", "h"),
-            Column("share", said("table.holders.share"), "share"),
-            Column("mean_duration_h", said("table.holders.mean_duration_h"), "duration", "h"),
-            Column("mean_gpus", said("table.holders.mean_gpus"), "mean"),
-            Column("peak_gpus", said("table.holders.peak_gpus"), "mean"),
-            Column("own_peak_utilisation", said("table.holders.own_peak_utilisation"), "share"),
+            Column("name"),
+            Column("jobs", kind="number"),
+            Column("gpu_h", kind="whole", unit="h"),
+            Column("share", kind="share"),
+            Column("mean_duration_h", kind="duration", unit="h"),
+            Column("mean_gpus", kind="mean"),
+            Column("peak_gpus", kind="mean"),
+            Column("own_peak_utilisation", kind="share"),
         ),
         use["groups"],
     )
@@ -39,15 +38,14 @@ def activity(use: Found) -> Table:
     """How busy the chips of each group were."""
     return listed(
         "activity",
-        said("table.activity"),
         (
-            Column("name", said("table.activity.name")),
-            Column("samples", said("table.activity.samples"), "number"),
-            Column("mean_activity_pct", said("table.activity.mean_activity_pct"), "points", "%"),
-            Column("active_share", said("table.activity.active_share"), "share"),
-            Column("busy_share", said("table.activity.busy_share"), "share"),
-            Column("mean_gpus", said("table.activity.mean_gpus"), "mean"),
-            Column("busy_gpus", said("table.activity.busy_gpus"), "mean"),
+            Column("name"),
+            Column("samples", kind="number"),
+            Column("mean_activity_pct", kind="points", unit="%"),
+            Column("active_share", kind="share"),
+            Column("busy_share", kind="share"),
+            Column("mean_gpus", kind="mean"),
+            Column("busy_gpus", kind="mean"),
         ),
         use["groups"],
     )
@@ -57,35 +55,15 @@ def requests(arrivals: Found) -> Table:
     """Requests to each language model, or by each application."""
     return listed(
         "requests",
-        said("table.requests"),
         (
-            Column("name", said("table.requests.name")),
-            Column("requests", said("table.requests.requests"), "number"),
-            Column("share", said("table.requests.share"), "share"),
-            Column(
-                "busiest_per_second", said("table.requests.busiest_per_second"), "number", words=few_digits
-            ),
-            Column(
-                "in", said("table.requests.in"), "number", of=lambda group: round(group["tokens_in"]["mean"])
-            ),
-            Column(
-                "in_p95",
-                said("table.requests.in_p95"),
-                "number",
-                of=lambda group: round(group["tokens_in"]["p95"]),
-            ),
-            Column(
-                "out",
-                said("table.requests.out"),
-                "number",
-                of=lambda group: round(group["tokens_out"]["mean"]),
-            ),
-            Column(
-                "out_p95",
-                said("table.requests.out_p95"),
-                "number",
-                of=lambda group: round(group["tokens_out"]["p95"]),
-            ),
+            Column("name"),
+            Column("requests", kind="number"),
+            Column("share", kind="share"),
+            Column("busiest_per_second", kind="number", words=few_digits),
+            Column("in", kind="number", of=lambda group: round(group["tokens_in"]["mean"])),
+            Column("in_p95", kind="number", of=lambda group: round(group["tokens_in"]["p95"])),
+            Column("out", kind="number", of=lambda group: round(group["tokens_out"]["mean"])),
+            Column("out_p95", kind="number", of=lambda group: round(group["tokens_out"]["p95"])),
         ),
         arrivals["groups"],
     )
@@ -95,19 +73,13 @@ def suggestions(found: Sequence[Found]) -> Table:
     """Groups for a scenario, made from the jobs."""
     return listed(
         "suggestions",
-        said("table.suggestions"),
         (
-            Column("name", said("table.suggestions.name")),
-            Column("people", said("table.suggestions.people"), "number"),
-            Column("gpus_each", said("table.suggestions.gpus_each"), "number", of=_gpus_each),
-            Column(
-                "jobs_per_day",
-                said("table.suggestions.jobs_per_day"),
-                "number",
-                words=lambda jobs: number(round(jobs, 2)),
-            ),
-            Column("work_h", said("table.suggestions.work_h"), "number", "h", words=two_places),
-            Column("when", said("table.suggestions.when"), of=_when),
+            Column("name"),
+            Column("people", kind="number"),
+            Column("gpus_each", kind="number", of=_gpus_each),
+            Column("jobs_per_day", kind="number", words=lambda jobs: number(round(jobs, 2))),
+            Column("work_h", kind="number", unit="h", words=two_places),
+            Column("when", of=_when),
         ),
         found,
     )
@@ -117,28 +89,22 @@ def serving(found: Sequence[Found]) -> Table:
     """Groups for a scenario, made from the requests."""
     return listed(
         "serving",
-        said("table.serving"),
         (
-            Column("name", said("table.serving.name")),
-            Column("requests_per_s", said("table.serving.requests_per_s"), "number", words=few_digits),
-            Column("tokens_in", said("table.serving.tokens_in"), "number"),
-            Column("tokens_out", said("table.serving.tokens_out"), "number"),
+            Column("name"),
+            Column("requests_per_s", kind="number", words=few_digits),
+            Column("tokens_in", kind="number"),
+            Column("tokens_out", kind="number"),
             Column(
                 "spread",
-                said("table.serving.spread"),
                 of=lambda group: said(
                     "table.serving.and",
                     spread_in=written(group["spread_in"], "g"),
                     spread_out=written(group["spread_out"], "g"),
                 ),
             ),
-            Column("peakedness", said("table.serving.peakedness"), "number", words=number),
-            Column("longest_context", said("table.serving.longest_context"), "number"),
-            Column(
-                "when",
-                said("table.serving.when"),
-                of=lambda group: _when({**group, "days": said("table.serving.every day")}),
-            ),
+            Column("peakedness", kind="number", words=number),
+            Column("longest_context", kind="number"),
+            Column("when", of=lambda group: _when({**group, "days": said("table.serving.every day")})),
         ),
         found,
     )
@@ -159,14 +125,14 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
     """What each formula says, beside the replay."""
     return listed(
         "formulas",
-        title,
         (
-            Column("name", said("table.formulas.name"), words=METHOD_TITLES.get),
+            Column("name", words=METHOD_TITLES.get),
             Column("chance", said("table.formulas.chance", gpus=number(gpus)), "share"),
-            Column("gpus_needed", said("table.formulas.gpus_needed"), "number"),
-            Column("assumption", said("table.formulas.assumption")),
+            Column("gpus_needed", kind="number"),
+            Column("assumption"),
         ),
         found,
+        title=title,
     )
 
 

@@ -35,7 +35,6 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     ]
     return listed(
         "failed_vms",
-        "Affected VMs",
         (
             Column("group", "Group", of=lambda row: names[row[0]]),
             Column("vm", "VM", "number", of=lambda row: row[1]),
@@ -44,6 +43,7 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
             Column("to_host", "To host", "number", of=lambda row: row[4]),
         ),
         rows,
+        title="Affected VMs",
     )
 
 

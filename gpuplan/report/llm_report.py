@@ -60,7 +60,6 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
     shown = known[:LISTED] if short else [p for p in found if p.predicted is not None]
     rows = listed(
         "llm-runs",
-        title,
         (
             Column("source_id", "Run"),
             Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]),
@@ -72,6 +71,7 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
             Column("held", "", words=lambda held: "" if held else "OUTSIDE"),
         ),
         shown,
+        title=title,
     )
     said = (
         f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
@@ -81,13 +81,13 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
     missing = [p for p in found if p.predicted is None]
     why = listed(
         "llm-not-predicted",
-        "Not predicted",
         (
             Column("source_id", "Run"),
             Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]),
             Column("why", "Why"),
         ),
         missing[:LISTED],
+        title="Not predicted",
     )
     parts = (chapter(rows, said), chapter(why), llm_errors_text(found))
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
@@ -106,7 +106,6 @@ def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
 
     table = listed(
         "llm-errors",
-        title,
         (
             Column("name", "Figure", of=lambda row: NAMES[row[0]]),
             Column("runs", "Runs", "number", of=lambda row: row[1].runs),
@@ -125,5 +124,6 @@ def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
             ),
         ),
         _errors(found),
+        title=title,
     )
     return chapter(table).rstrip("\n") + "\n"

@@ -129,7 +129,7 @@ def _scenario(scenario: Scenario) -> str:
         Column("active_share", "Concurrent", "share"),
         Column("gpus_each", "GPUs each", "number"),
     )
-    groups = listed("groups", scenario.name, columns, scenario.groups)
+    groups = listed("groups", columns, scenario.groups, title=scenario.name)
     stated = [
         (path, scenario.label(path), scenario.get(path), basis_word(scenario.origin(path).basis))
         for path, field in FIELD_BY_PATH.items()
@@ -137,7 +137,6 @@ def _scenario(scenario: Scenario) -> str:
     ]
     inputs = Table(
         "inputs",
-        "Inputs",
         (
             Column("path", "Path"),
             Column("label", "Input"),
@@ -145,6 +144,7 @@ def _scenario(scenario: Scenario) -> str:
             Column("known", "Source"),
         ),
         tuple(stated),
+        title="Inputs",
     )
     return _card(_table(groups) + _table(inputs))
 
@@ -156,7 +156,7 @@ def _line(line: Line) -> str:
         Column("basis", "Basis", "basis"),
         Column("sources", "Sources", "sources"),
     )
-    inputs = listed("inputs", "", columns, line.inputs)
+    inputs = listed("inputs", columns, line.inputs, title="")
     value = f"<strong>{escape(line.label)}: {escape(amount(line.value, line.unit))}</strong>"
     known = f"<small>{escape(basis_word(line.basis))}; {escape(line.function)}</small>"
     return _card(
@@ -171,20 +171,22 @@ def _lines(lines: Lines) -> str:
         Column("value", "Value", of=lambda line: amount(line.value, line.unit)),
         Column("basis", "Basis", "basis"),
     )
-    return _table(listed("lines", "", columns, lines.values()))
+    return _table(listed("lines", columns, lines.values(), title=""))
 
 
 def _costs(costs: Costs) -> str:
     columns = (Column("name", "Part"), Column("total", f"{costs.currency} over {costs.years} years", "money"))
     totals = (("All parts", costs.total), ("Net present cost", costs.net_present))
-    return _table(listed("costs", "Cost", columns, costs.parts, totals=totals))
+    return _table(listed("costs", columns, costs.parts, totals=totals, title="Cost"))
 
 
 def _explanation(why: Explanation) -> str:
     known = Column("known", "Stated or calculated")
-    inputs = listed("inputs", "", (Column("label", "Input"), Column("value", "Value"), known), why.inputs)
+    inputs = listed(
+        "inputs", (Column("label", "Input"), Column("value", "Value"), known), why.inputs, title=""
+    )
     where = [Column("where", "Where")] * any(source.where for source in why.sources)
-    sources = listed("sources", "", (Column("title", "Source"), *where), why.sources)
+    sources = listed("sources", (Column("title", "Source"), *where), why.sources, title="")
     return _card(
         f"<strong>{escape(why.label)}: {escape(why.value)}</strong><p>{escape(why.sentence)}</p>"
         f"<p>{escape(why.formula)}</p>{_folded(inputs, 'inputs')}{_folded(sources, 'sources')}"
@@ -200,7 +202,7 @@ def _comparison(found: Comparison) -> str:
 def _catalog(catalog: Catalog) -> str:
     columns = (Column("name", "Table"), Column("title", "Holds"))
     note = f"catalog {catalog.digest}"
-    listing = Table("catalog", "Catalog", columns, tuple(catalog.titles.items()), notes=(note,))
+    listing = Table("catalog", columns, tuple(catalog.titles.items()), notes=(note,), title="Catalog")
     return _table(listing, most=len(listing.rows))
 
 
@@ -211,14 +213,14 @@ def _item(item: Item) -> str:
         Column("basis", "Basis", "basis", of=lambda fact: fact[1].basis),
         Column("sources", "Sources", "sources", of=lambda fact: fact[1].sources),
     )
-    return _table(listed(item.table, item.name, columns, item.facts.items()))
+    return _table(listed(item.table, columns, item.facts.items(), title=item.name))
 
 
 def _record(record: Brief) -> str:
     """Any record: its fields with their values."""
     rows = tuple((name, _plain(value)) for name, value in _fields(record).items())
     return _table(
-        Table("record", type(record).__name__, (Column("name", "Name"), Column("value", "Value")), rows)
+        Table("record", (Column("name", "Name"), Column("value", "Value")), rows, title=type(record).__name__)
     )
 
 
@@ -228,12 +230,12 @@ def _several(things: Several[Any]) -> str:
     names = dict.fromkeys(name for record in records for name in record)
     columns = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
     rows = tuple(tuple(_plain(record.get(name, "")) for name in names) for record in records)
-    return _table(Table("several", "", columns, rows)) if rows else _card("none")
+    return _table(Table("several", columns, rows, title="")) if rows else _card("none")
 
 
 def _named(things: Named[Any]) -> str:
     rows = tuple((id, getattr(thing, "name", "")) for id, thing in things.items())
-    return _table(Table("named", "", (Column("id", "Id"), Column("name", "Name")), rows))
+    return _table(Table("named", (Column("id", "Id"), Column("name", "Name")), rows, title=""))
 
 
 def _fields(record: Any) -> dict[str, Any]:

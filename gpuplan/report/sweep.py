@@ -53,7 +53,7 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
         Column("net_present", f"Net present cost, {currency}", "money", currency),
         Column("refused", "Refused"),
     )
-    return frame(listed("sweep", "", columns, [_tried(asked, path, value, known) for value in values]))
+    return frame(listed("sweep", columns, [_tried(asked, path, value, known) for value in values], title=""))
 
 
 def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from gpuplan.wording import (
     number,
     percent,
     points,
+    said,
     share_words,
     unsigned,
     wait_words,
@@ -116,12 +117,16 @@ KIND_UNITS = {
 """Units of the kinds whose values have one without a head that says so: counts, and shares, of which 1 is all."""
 
 
+BY_KEY = "\ue000"
+"""Head of a column and title of a table whose words stand in ``data/words`` under ``table.TABLE.COLUMN`` and ``table.TABLE``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its name for programs, its head for readers, and the kind of quantity in it, one of `KINDS`."""
 
     key: str
-    label: str
+    label: str = BY_KEY
     kind: str = "text"
     unit: str = ""
     """What the values are measured in; the code of the currency for money."""
@@ -173,17 +178,26 @@ class Table(Brief):
     """Rows under columns, and what has to be said of them."""
 
     name: str
-    title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     """Plain values, or cells where there is more to say."""
     totals: int = 0
     """How many of the last rows sum up the others."""
     notes: tuple[str, ...] = ()
+    title: str = BY_KEY
 
     def __post_init__(self) -> None:
-        """Its title is in the locale in which the table is made."""
-        object.__setattr__(self, "title", per_cent(self.title))
+        """Title and heads are in the language and the locale in which the table is made."""
+        title = said(f"table.{self.name}") if self.title == BY_KEY else self.title
+        object.__setattr__(self, "title", per_cent(title))
+        if any(column.label == BY_KEY for column in self.columns):
+            object.__setattr__(self, "columns", tuple(map(self._headed, self.columns)))
+
+    def _headed(self, column: Column) -> Column:
+        """A column with its head."""
+        if column.label != BY_KEY:
+            return column
+        return replace(column, label=said(f"table.{self.name}.{column.key}"))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
         """The rows, every value a cell."""
@@ -239,17 +253,17 @@ class Table(Brief):
 
 def listed(
     name: str,
-    title: str,
     columns: Sequence[Column],
     things: Iterable[Any],
     *,
     totals: Sequence[Sequence[Any]] = (),
     notes: Sequence[str] = (),
+    title: str = BY_KEY,
 ) -> Table:
     """A table with a row about each thing, and below them rows that sum them up."""
     rows = [tuple(column.held(thing) for column in columns) for thing in things]
     rows += map(tuple, totals)
-    return Table(name, title, tuple(columns), tuple(rows), len(totals), tuple(notes))
+    return Table(name, tuple(columns), tuple(rows), len(totals), tuple(notes), title=title)
 
 
 def words(cell: Cell, column: Column) -> str:

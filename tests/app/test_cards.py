@@ -51,7 +51,7 @@ def test_a_group_has_its_letter_in_its_colour_and_no_group_a_dot(book: Workbook)
 
 
 def test_a_card_holds_a_sentence_a_table_or_what_its_file_draws(book: Workbook) -> None:
-    table = Table("t", "", (Column("name", "Group"), Column("gpus", "GPUs", "number")), (("A", 4),))
+    table = Table("t", (Column("name", "Group"), Column("gpus", "GPUs", "number")), (("A", 4),), title="")
 
     def card(contents: Contents) -> dict[str, Any]:
         return panel("Title", "hint")(lambda _workbook: contents)(book)

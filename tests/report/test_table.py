@@ -30,7 +30,6 @@ from gpuplan.wording import PAGE_WIDTH
 
 COSTS = Table(
     "costs",
-    "What is paid",
     (
         Column("part", "Part"),
         Column("total", "Paid in all", "money", "EUR"),
@@ -42,6 +41,7 @@ COSTS = Table(
         ("Racks", Cell(None, words="no price known"), None, ()),
     ),
     notes=("Prices of today.",),
+    title="What is paid",
 )
 
 
@@ -75,7 +75,7 @@ def test_the_screen_knows_why() -> None:
 
 def test_a_long_table_is_sorted_on_the_screen_by_value_not_by_text() -> None:
     hundred = Table(
-        "all", "All", COSTS.columns[:2], tuple((f"part {n}", n * 1000.5) for n in range(UNSORTED + 1))
+        "all", COSTS.columns[:2], tuple((f"part {n}", n * 1000.5) for n in range(UNSORTED + 1)), title="All"
     )
     assert [row[1]["sort"] for row in screen(hundred)["rows"]] == [n * 1000.5 for n in range(UNSORTED + 1)]
     assert not any("sort" in cell for row in screen(hundred.top(UNSORTED))["rows"] for cell in row)
@@ -150,9 +150,9 @@ def test_what_is_written_below_a_row() -> None:
 def test_a_page_too_narrow_for_money_tells_it_in_thousands() -> None:
     wide = Table(
         "wide",
-        "Wide",
         tuple(Column(f"y{n}", f"Year {n}", "money") for n in range(9)),
         (tuple(123_456_789.0 for _ in range(9)),),
+        title="Wide",
     )
     word, table = fitted(wide)
     assert word == "thousands of "
@@ -181,7 +181,7 @@ def test_a_column_says_what_it_gets_from_the_thing_of_a_row() -> None:
         Column("state", "State", words={"up": "it runs"}.get),
     )
     hosts = [{"name": "a", "boards": 4, "state": "up"}, {"name": "b", "boards": 2, "state": "down"}]
-    table = listed("hosts", "Hosts", columns, hosts, totals=[("all", 6, 12, "")], notes=["Of today."])
+    table = listed("hosts", columns, hosts, totals=[("all", 6, 12, "")], notes=["Of today."], title="Hosts")
     assert records(table) == [
         {"name": "a", "gpus": 4, "twice": 8, "state": "up"},
         {"name": "b", "gpus": 2, "twice": 4, "state": "down"},
@@ -190,5 +190,5 @@ def test_a_column_says_what_it_gets_from_the_thing_of_a_row() -> None:
     assert [row[3] for row in texts(table)] == ["it runs", "down", ""]
     assert table.totals == 1
     assert table.notes == ("Of today.",)
-    named = listed("named", "Named", (Column("label", "Label"),), columns)
+    named = listed("named", (Column("label", "Label"),), columns, title="Named")
     assert [row["label"] for row in records(named)] == ["Name", "GPUs", "Twice", "State"]

@@ -8,7 +8,7 @@ from gpuplan.report.table import Column, Table
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 
 COUNTS = Table(
-    "counts", "Counts", (Column("a", "A"), Column("b", "B", "number")), (("x", 1),), notes=("Counted.",)
+    "counts", (Column("a", "A"), Column("b", "B", "number")), (("x", 1),), notes=("Counted.",), title="Counts"
 )
 
 

@@ -60,7 +60,6 @@ def parameters(found: Mapping[str, Any]) -> Table:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
     return listed(
         "parameters",
-        "Fitted parameters",
         (
             Column("item", "Item"),
             Column("parameter", "Parameter"),
@@ -71,6 +70,7 @@ def parameters(found: Mapping[str, Any]) -> Table:
             Column("moved", "", words=lambda moved: "moved" * moved),
         ),
         found["parameters"],
+        title="Fitted parameters",
     )
 
 
@@ -78,7 +78,6 @@ def targets(found: Mapping[str, Any]) -> Table:
     """What the models are held to on the rows they were fitted on, and what is reached."""
     return listed(
         "targets",
-        "Targets",
         (
             Column("area", "Area"),
             Column("rows", "Rows", "number"),
@@ -99,6 +98,7 @@ def targets(found: Mapping[str, Any]) -> Table:
             Column("met", "", words=lambda met: "met" if met else "NOT MET"),
         ),
         found["targets"],
+        title="Targets",
     )
 
 
@@ -106,7 +106,6 @@ def errors(found: Mapping[str, Any]) -> Table:
     """Errors of each series, fitted on all series and on the others alone."""
     return listed(
         "errors",
-        "Errors",
         (
             Column("area", "Area"),
             Column("series", "Series", of=lambda e: e["series"] or "all"),
@@ -123,6 +122,7 @@ def errors(found: Mapping[str, Any]) -> Table:
             for each in errors
             if each["area"] == area
         ],
+        title="Errors",
     )
 
 
@@ -130,7 +130,6 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Measurements beside predictions; ``held`` marks those held back, ``shown`` those only shown."""
     return listed(
         "predictions",
-        "Measured and predicted",
         (
             Column("id", "Row"),
             Column("measured", "Measured", "number", of=partial(_measured, "measured")),
@@ -139,6 +138,7 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
             Column("use", "", of=lambda row: "" if row["fitted"] else "held" if row["held"] else "shown"),
         ),
         rows,
+        title="Measured and predicted",
     )
 
 
@@ -159,7 +159,6 @@ def memory(found: Sequence[Kept]) -> Table:
     off = {name: [abs(f.error) for f in found if f.quantity == name] for name in MEMORY_FIGURES}
     return listed(
         "llm-memory",
-        "Memory",
         (
             Column("name", "Figure", of=lambda name: MEMORY_FIGURES[name]),
             Column("figures", "Figures", "number", of=lambda name: len(off[name])),
@@ -167,6 +166,7 @@ def memory(found: Sequence[Kept]) -> Table:
             Column("mean", "Mean", "number", of=lambda name: fmean(off[name]), words=_per_cent),
         ),
         [name for name in MEMORY_FIGURES if off[name]],
+        title="Memory",
     )
 
 

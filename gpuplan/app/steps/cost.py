@@ -363,7 +363,7 @@ def prices_data(workbook: Workbook) -> Contents:
     return {
         "hint": _counts(costs),
         "text": text,
-        **sheet(Table("prices", "", columns, tuple(rows.values())), list(rows)),
+        **sheet(Table("prices", columns, tuple(rows.values()), title=""), list(rows)),
         "more": f"Prices before discounts. An empty field uses the catalog price, shown in grey; enter what {who} quoted. "
         f"Catalog prices are converted from US dollars; your entries are in {costs.currency} and stay as "
         "entered.",

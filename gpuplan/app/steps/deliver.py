@@ -102,7 +102,7 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
         Column("made", "Made from", of=lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))),
         Column("acts", "", of=download),
     )
-    return listed("files", "", columns, KINDS)
+    return listed("files", columns, KINDS, title="")
 
 
 def _said(workbook: Workbook) -> list[str]:

@@ -182,7 +182,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
                 Cell(missing[id], tone="bad" if vms else "", more=lost),
             )
         )
-    table = Table("touched", "", TOUCHED, tuple(rows))
+    table = Table("touched", TOUCHED, tuple(rows), title="")
     return table if outcome.evacuated else table.without("evacuated")
 
 

@@ -303,12 +303,13 @@ def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
         Column("groups", "Who", of=lambda shared: ", ".join(names[r.group] for r in asked(shared))),
         Column("most", "On one GPU", of=lambda shared: _per_gpu(asked(shared))),
     )
-    shared = listed("shared", "", columns, pool.shared)
+    shared = listed("shared", columns, pool.shared, title="")
     idle = Column("idle", "", of=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"))
     none = "" if pool.idle else "All GPUs on hosts in use are occupied."
     return [
         screen(shared, f"{of}shared GPUs", "" if pool.shared else "No GPU is shared."),
-        screen(listed("idle", "", (idle,), pool.idle), f"{of}idle on hosts in use", none) | {"heads": []},
+        screen(listed("idle", (idle,), pool.idle, title=""), f"{of}idle on hosts in use", none)
+        | {"heads": []},
     ]
 
 

@@ -218,7 +218,7 @@ def _stun_table(workbook: Workbook) -> Table:
         Column("stun_s", "vMotion stun", "number", of=_stun),
         Column("how", "In host maintenance", of=leaves),
     )
-    return listed("stun", "", columns, [group for group in workbook.plan.groups if group.vms_placed])
+    return listed("stun", columns, [group for group in workbook.plan.groups if group.vms_placed], title="")
 
 
 def _stun(group: GroupPlan) -> Cell:

@@ -62,7 +62,7 @@ def day_data(workbook: Workbook) -> Contents:
         gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
         rows.append((counted(len(rest), "other group"), gpus))
     columns = (Column("name", "Group"), Column("gpus", "Mean at the peak", "number"))
-    table = Table("peaks", "", columns, tuple(rows))
+    table = Table("peaks", columns, tuple(rows), title="")
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
     return {"text": _peak_text(workbook), "tables": [screen(table)]}

@@ -70,7 +70,9 @@ def _conditions(found: Sequence[Condition]) -> Table:
         Column("possible", "Possible", of=_likely),
         Column("text", "", of=_words),
     )
-    return listed("conditions", "", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)))
+    return listed(
+        "conditions", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)), title=""
+    )
 
 
 def _likely(each: Condition) -> Cell:

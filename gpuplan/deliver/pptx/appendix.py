@@ -187,7 +187,7 @@ def _risks(deck: Deck, messages: Sequence[Message]) -> None:
         )
         for each in found
     )
-    table = Table("risks", said("deck.appendix.risks"), columns, rows)
+    table = Table("risks", columns, rows, title=said("deck.appendix.risks"))
     told = Reasons(more=[what_to_do(each) for each in found])
     _paged(deck, table, said("deck.appendix.risks"), WIDTHS, told, most=MOST_ROWS)
 
@@ -210,7 +210,7 @@ def _sources(deck: Deck) -> None:
     cited = sorted(
         {(known[each].title, known[each].producer, known[each].published[:4]) for each in deck.cited}
     )
-    table = Table("slide_sources", said("deck.appendix.sources"), columns, tuple(cited))
+    table = Table("slide_sources", columns, tuple(cited), title=said("deck.appendix.sources"))
     _paged(deck, table, said("deck.appendix.sources"), (7.4, 4, 1), most=MOST_ROWS)
 
 

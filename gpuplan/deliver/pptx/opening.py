@@ -190,7 +190,7 @@ def choices_table(deck: Deck, found: tuple[Choice, ...]) -> Table:
         Column("more", said("deck.column.difference"), "number"),
         Column("why", said("deck.column.why not")),
     )
-    return Table("choices", said("deck.executive.about"), columns, tuple(rows))
+    return Table("choices", columns, tuple(rows), title=said("deck.executive.about"))
 
 
 def signed(amount: float) -> str:

@@ -44,7 +44,7 @@ def steps_table(name: str, title: str, head: str, found: Sequence[Action]) -> Ta
         Column("due", said("deck.column.due")),
     )
     rows = tuple((step_words(each), OWNERS[each.owner], written_day(each.due)) for each in found)
-    return Table(name, title, columns, rows)
+    return Table(name, columns, rows, title=title)
 
 
 def _put(deck: Deck, slide: Any, table: Table) -> None:

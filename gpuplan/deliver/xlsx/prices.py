@@ -109,7 +109,6 @@ def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
     """What the formulas calculate with beside prices and quantities."""
     table = listed(
         "factors",
-        tab("factors"),
         (
             Column("label", said("sheet.factors.label")),
             Column("value", said("sheet.factors.value"), "number"),
@@ -120,6 +119,7 @@ def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
             Column("note", said("sheet.note")),
         ),
         money.factors,
+        title=tab("factors"),
     )
     cells = [factor.cell for factor in money.factors]
     block = book.block(table, {"value": cells}, titles=True)

@@ -88,7 +88,6 @@ def availability_sheet(book: Book, plan: Plan) -> Shown | None:
     """What failures and maintenance do; where the rows of its chart are."""
     left = listed(
         "capacity",
-        said("sheet.availability.title"),
         (
             Column("pool", said("sheet.availability.cluster")),
             Column("lost", said("sheet.availability.lost"), "number"),
@@ -97,6 +96,7 @@ def availability_sheet(book: Book, plan: Plan) -> Shown | None:
             Column("state", said("sheet.availability.state")),
         ),
         capacity_rows(plan),
+        title=said("sheet.availability.title"),
     )
     tables = (left, availability.postures(plan), availability.losses(plan), availability.failures(plan))
     page = book.topics(tab("availability"), said("sheet.availability.note"), map(book.block, tables))
@@ -140,7 +140,6 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
     """What the customer has to decide, and what the design has decided."""
     asked = listed(
         "asked",
-        said("sheet.decisions.asked"),
         (
             Column("what", said("sheet.overview.decision")),
             Column("why", said("sheet.decisions.why")),
@@ -148,6 +147,7 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
             Column("due", said("sheet.overview.due"), "day"),
         ),
         summary.decisions,
+        title=said("sheet.decisions.asked"),
     )
     blocks = [book.block(asked), book.block(topics.decisions(plan).without("number"))]
     book.topics(tab("decisions"), said("sheet.decisions.note"), blocks)
@@ -190,7 +190,6 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
     table = listed(
         "inputs",
-        tab("inputs"),
         (
             Column("label", said("sheet.inputs.label")),
             Column("value", said("sheet.inputs.value"), "number"),
@@ -203,6 +202,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
             Column("path", said("sheet.inputs.path")),
         ),
         [_input(plan, path) for path in paths],
+        title=tab("inputs"),
     )
     book.topic(tab("inputs"), said("sheet.inputs.says"), book.block(table, titles=True))
 
@@ -288,7 +288,7 @@ def internal_sheet(book: Book, plan: Plan) -> None:
     held, table = plan.scenario.internal, cost.margin(plan)
     notes = tuple((line,) for line in (held.notes or "").split("\n") if line.strip())
     label = said("sheet.internal.notes")
-    blocks = [book.block(Table("notes", label, (Column("note", label),), notes))]
+    blocks = [book.block(Table("notes", (Column("note", label),), notes, title=label))]
     if table is not None:
         title = said("sheet.internal.margin", share=stated_percent(held.margin or 0))
         blocks.append(book.block(table)._replace(title=title))

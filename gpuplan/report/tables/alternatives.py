@@ -24,9 +24,8 @@ def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
     shown = [each for each in found if each not in rented or each is cheapest]
     return listed(
         "alternatives_in_short",
-        said("table.alternatives_in_short"),
         (
-            Column("name", said("table.alternatives_in_short.name"), of=_short_name),
+            Column("name", of=_short_name),
             Column("net_present", plan.scenario.cost.currency, "money", of=_rounded),
         ),
         shown,
@@ -62,22 +61,17 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     notes += _left_out(found)
     return listed(
         "alternatives",
-        said("table.alternatives"),
         (
-            Column("key", said("table.alternatives.key"), detail=True),
-            Column(
-                "name",
-                said("table.alternatives.name"),
-                of=lambda each: Cell(each.name, tone="strong" if each.chosen else ""),
-            ),
-            Column("hosts", said("table.alternatives.hosts"), "number", of=lambda each: _counted(each.hosts)),
-            Column("gpus", said("table.alternatives.gpus"), "number", of=lambda each: _counted(each.gpus)),
+            Column("key", detail=True),
+            Column("name", of=lambda each: Cell(each.name, tone="strong" if each.chosen else "")),
+            Column("hosts", kind="number", of=lambda each: _counted(each.hosts)),
+            Column("gpus", kind="number", of=lambda each: _counted(each.gpus)),
             Column(
                 "net_present", said("table.alternatives.net_present", currency=currency), "money", currency
             ),
-            Column("range", said("table.alternatives.range"), of=_range),
-            Column("low", said("table.alternatives.low"), "money", currency, detail=True),
-            Column("high", said("table.alternatives.high"), "money", currency, detail=True),
+            Column("range", of=_range),
+            Column("low", kind="money", unit=currency, detail=True),
+            Column("high", kind="money", unit=currency, detail=True),
             Column(
                 "difference",
                 said("table.alternatives.difference", currency=currency),
@@ -85,31 +79,10 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
                 currency,
                 of=_difference,
             ),
-            Column(
-                "hosts_at_end",
-                said("table.alternatives.hosts_at_end"),
-                "number",
-                detail=True,
-                of=lambda each: _last(each.hosts),
-            ),
-            Column(
-                "gpus_at_end",
-                said("table.alternatives.gpus_at_end"),
-                "number",
-                detail=True,
-                of=lambda each: _last(each.gpus),
-            ),
-            Column(
-                "excludes",
-                said("table.alternatives.excludes"),
-                detail=True,
-                of=lambda each: "; ".join(each.excludes),
-            ),
-            Column(
-                "gives_up",
-                said("table.alternatives.gives_up"),
-                of=lambda each: Cell(each.gives_up, tone="small"),
-            ),
+            Column("hosts_at_end", kind="number", detail=True, of=lambda each: _last(each.hosts)),
+            Column("gpus_at_end", kind="number", detail=True, of=lambda each: _last(each.gpus)),
+            Column("excludes", detail=True, of=lambda each: "; ".join(each.excludes)),
+            Column("gives_up", of=lambda each: Cell(each.gives_up, tone="small")),
         ),
         found,
         notes=tuple(notes),
@@ -238,13 +211,13 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
     to_date = said("table.rent_by_year.to date")
     return Table(
         "rent_by_year",
-        to_date if added_up else said("table.rent_by_year"),
         (
             Column("way", to_date if added_up else ""),
-            Column("at_start", said("table.rent_by_year.at_start"), "money"),
+            Column("at_start", kind="money"),
             *(Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years),
         ),
         tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways),
+        title=to_date if added_up else said("table.rent_by_year"),
     )
 
 
@@ -260,13 +233,12 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
 
     return listed(
         "offers",
-        said("table.offers"),
         (
-            Column("offer", said("table.offers.offer"), of="name"),
-            Column("term", said("table.offers.term"), words=TERM_NAMES.get),
-            Column("gpu_hour_price", said("table.offers.gpu_hour_price"), "money", found[0].currency),
-            Column("as_of", said("table.offers.as_of"), "day"),
-            Column("sources", said("table.offers.sources"), "sources", of=titles),
+            Column("offer", of="name"),
+            Column("term", words=TERM_NAMES.get),
+            Column("gpu_hour_price", kind="money", unit=found[0].currency),
+            Column("as_of", kind="day"),
+            Column("sources", kind="sources", of=titles),
         ),
         [row for row in found[0].rows if row.id not in compared],
     )

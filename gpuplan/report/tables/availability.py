@@ -81,18 +81,12 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
 
     return listed(
         "lost_hosts",
-        said("table.lost_hosts"),
         (
-            Column("hosts", said("table.lost_hosts.hosts"), of=_lost),
-            Column("restarted", said("table.lost_hosts.restarted"), "number", of=restarted),
-            Column("moved", said("table.lost_hosts.moved"), "number"),
-            Column("unplaced", said("table.lost_hosts.unplaced"), "number", of=_unplaced),
-            Column(
-                "unplaced_gpus",
-                said("table.lost_hosts.unplaced_gpus"),
-                "number",
-                of=lambda loss: round(loss.unplaced_gpus, 2),
-            ),
+            Column("hosts", of=_lost),
+            Column("restarted", kind="number", of=restarted),
+            Column("moved", kind="number"),
+            Column("unplaced", kind="number", of=_unplaced),
+            Column("unplaced_gpus", kind="number", of=lambda loss: round(loss.unplaced_gpus, 2)),
         ),
         found,
     )
@@ -122,22 +116,14 @@ def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
     return listed(
         "postures",
-        said("table.postures"),
         (
             Column("posture", "", of=posture_name),
-            Column("hosts", said("table.postures.hosts"), "number"),
-            Column("gpus", said("table.postures.gpus"), "number"),
-            Column("hours_short", said("table.postures.hours_short"), "hours", "h", of="short_h"),
-            Column("hours_exposed", said("table.postures.hours_exposed"), "hours", "h", of=_exposed),
-            Column(
-                "hours_short_in_maintenance",
-                said("table.postures.hours_short_in_maintenance"),
-                "hours",
-                "h",
-                True,
-                _in_maintenance,
-            ),
-            Column("chance", said("table.postures.chance"), "share", of=_outage),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number"),
+            Column("hours_short", kind="hours", unit="h", of="short_h"),
+            Column("hours_exposed", kind="hours", unit="h", of=_exposed),
+            Column("hours_short_in_maintenance", kind="hours", unit="h", detail=True, of=_in_maintenance),
+            Column("chance", kind="share", of=_outage),
         ),
         plan.postures,
         notes=(said("table.capacity shortfall expected hours"),),

@@ -66,10 +66,9 @@ def software(plan: Plan) -> Table:
 
     return listed(
         "software",
-        said("table.software", version=plan.catalog.vsphere[version].name),
         (
-            Column("part", said("table.software.part"), words=PARTS.get, of=lambda part: part),
-            Column("value", said("table.software.value"), of=value),
+            Column("part", words=PARTS.get, of=lambda part: part),
+            Column("value", of=value),
             Column(
                 "basis",
                 said("table.basis"),
@@ -85,6 +84,7 @@ def software(plan: Plan) -> Table:
         ),
         list(PARTS),
         notes=(said("table.software.note"),),
+        title=said("table.software", version=plan.catalog.vsphere[version].name),
     )
 
 
@@ -99,7 +99,7 @@ def storage(plan: Plan) -> Table:
         (said("storage.datastore"), to_fill()),
     )
     columns = (Column("what", said("storage.what")), Column("value", said("storage.value")))
-    return Table("storage", said("storage.title"), columns, rows)
+    return Table("storage", columns, rows, title=said("storage.title"))
 
 
 def order_lines(plan: Plan) -> Table:
@@ -107,15 +107,15 @@ def order_lines(plan: Plan) -> Table:
     line = plan.host_line
     return listed(
         "order_lines",
-        said("order.title"),
         (
-            Column("line", said("table.order_lines.line"), of="name"),
-            Column("each", said("table.order_lines.each"), of="size"),
-            Column("number", said("table.order_lines.number"), of=lambda _: to_fill()),
-            Column("lead", said("table.order_lines.lead"), of=lambda _: to_fill()),
+            Column("line", of="name"),
+            Column("each", of="size"),
+            Column("number", of=lambda _: to_fill()),
+            Column("lead", of=lambda _: to_fill()),
         ),
         line.parts if line else (),
         notes=(said("order.note", hosts=line.hosts),) if line else (),
+        title=said("order.title"),
     )
 
 
@@ -143,22 +143,13 @@ def vm_classes(plan: Plan) -> Table:
     """What one VM of each workload gets, and one of each service: processors, memory and GPUs."""
     return listed(
         "vm_classes",
-        said("table.vm_classes"),
         (
-            Column("class", said("table.vm_classes.class"), of="name"),
-            Column("group", said("table.vm_classes.group"), of="group"),
-            Column(
-                "vcpus", said("table.vm_classes.vcpus"), "number", of=lambda each: each.vcpus or to_fill()
-            ),
-            Column(
-                "memory",
-                said("table.vm_classes.memory"),
-                "number",
-                "GiB",
-                of=lambda each: each.memory or to_fill(),
-            ),
-            Column("gpus", said("table.vm_classes.gpus")),
-            Column("vms", said("table.vm_classes.vms"), "number"),
+            Column("class", of="name"),
+            Column("group", of="group"),
+            Column("vcpus", kind="number", of=lambda each: each.vcpus or to_fill()),
+            Column("memory", kind="number", unit="GiB", of=lambda each: each.memory or to_fill()),
+            Column("gpus"),
+            Column("vms", kind="number"),
         ),
         list(_vm_classes(plan)),
     )
@@ -211,12 +202,11 @@ def licences(plan: Plan) -> Table:
     held = [each for each in plan.costs.materials if each.part in LICENCE_PARTS] if plan.costs else []
     return listed(
         "licences",
-        said("table.licences"),
         (
-            Column("name", said("table.licences.name")),
+            Column("name"),
             Column("quantity", said("table.count"), "number"),
-            Column("unit", said("table.licences.unit"), words=lambda unit: "" if unit == "1" else unit),
-            Column("rule", said("table.licences.rule")),
+            Column("unit", words=lambda unit: "" if unit == "1" else unit),
+            Column("rule"),
             Column("sources", said("table.sources"), "sources", detail=True),
         ),
         held,
@@ -230,12 +220,11 @@ def naming(plan: Plan) -> Table:
     """What is called how."""
     return listed(
         "naming",
-        said("table.naming"),
         (
-            Column("what", said("table.naming.what")),
+            Column("what"),
             Column("count", said("table.count"), "number", of="many"),
-            Column("names", said("table.naming.names"), of=_from_to),
-            Column("standard", said("table.naming.standard"), of=lambda _: to_fill()),
+            Column("names", of=_from_to),
+            Column("standard", of=lambda _: to_fill()),
         ),
         list(names(plan)),
         notes=(said("table.naming.note"),),
@@ -250,14 +239,13 @@ def network_plan(plan: Plan) -> Table:
     """The networks of the GPU hosts, with what the customer's network team fills in."""
     return listed(
         "network_plan",
-        said("table.network_plan"),
         (
-            Column("purpose", said("table.network_plan.purpose")),
-            Column("vlan", said("table.network_plan.vlan"), of=lambda _: to_fill("VLAN")),
-            Column("subnet", said("table.network_plan.subnet"), of=_subnet),
-            Column("gateway", said("table.network_plan.gateway"), of=lambda _: to_fill("IP")),
-            Column("addresses", said("table.network_plan.addresses"), "number"),
-            Column("mtu", said("table.network_plan.mtu"), "number"),
+            Column("purpose"),
+            Column("vlan", of=lambda _: to_fill("VLAN")),
+            Column("subnet", of=_subnet),
+            Column("gateway", of=lambda _: to_fill("IP")),
+            Column("addresses", kind="number"),
+            Column("mtu", kind="number"),
         ),
         networks(plan),
         notes=(said("table.network_plan.note"),),
@@ -277,20 +265,13 @@ def rack_plan(plan: Plan) -> Table:
 
     return listed(
         "racks",
-        said("table.racks"),
         (
-            Column(
-                "rack", said("table.racks.rack"), of=lambda these: _run(these[0].number, these[-1].number)
-            ),
-            Column("site", said("table.racks.site"), of=lambda these: these[0].site),
-            Column(
-                "leaves",
-                said("table.racks.leaves"),
-                of=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else "",
-            ),
-            Column("hosts", said("table.racks.hosts"), of=_hosts),
-            Column("kw", said("table.racks.kw"), "number", "kW", of=kw),
-            Column("feeds", said("table.racks.feeds"), of=lambda _: to_fill(said("build.feeds"))),
+            Column("rack", of=lambda these: _run(these[0].number, these[-1].number)),
+            Column("site", of=lambda these: these[0].site),
+            Column("leaves", of=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else ""),
+            Column("hosts", of=_hosts),
+            Column("kw", kind="number", unit="kW", of=kw),
+            Column("feeds", of=lambda _: to_fill(said("build.feeds"))),
         ),
         alike(racks(plan)),
     )
@@ -312,9 +293,8 @@ def as_built(plan: Plan, most: int) -> Table:
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
     return listed(
         "as_built",
-        said("table.as_built"),
         (
-            Column("host", said("table.as_built.host"), of=lambda name: name),
+            Column("host", of=lambda name: name),
             *(
                 Column(key, said(f"table.as_built.{key}"), of=lambda _: to_fill())
                 for key in ("name", "management", "bmc", "serial")
@@ -350,11 +330,10 @@ def cluster_settings(plan: Plan) -> Table:
     """What is set on clusters, hosts and VMs, and why."""
     return listed(
         "cluster_settings",
-        said("table.cluster_settings"),
         (
             Column("area", said("table.area")),
-            Column("what", said("table.cluster_settings.what")),
-            Column("value", said("table.cluster_settings.value")),
+            Column("what"),
+            Column("value"),
             Column("why", said("table.why")),
             Column("sources", said("table.sources"), "sources", detail=True),
         ),
@@ -375,11 +354,10 @@ def upgrade_order(plan: Plan) -> Table:
     ]
     return listed(
         "upgrade_order",
-        said("table.upgrade_order"),
         (
             Column("number", said("table.number"), of=lambda each: str(each[0])),
-            Column("part", said("table.upgrade_order.part"), of=lambda each: each[1]["part"]),
-            Column("what", said("table.upgrade_order.what"), of=lambda each: each[1]["what"]),
+            Column("part", of=lambda each: each[1]["part"]),
+            Column("what", of=lambda each: each[1]["what"]),
             Column(
                 "sources",
                 said("table.sources"),
@@ -399,13 +377,12 @@ def acceptance(plan: Plan) -> Table:
     found = enumerate(_holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan)), 1)
     return listed(
         "acceptance",
-        said("table.acceptance"),
         (
             Column("number", said("table.number"), of=lambda each: f"T{each[0]}"),
             Column("area", said("table.area"), of=lambda each: each[1].area),
-            Column("test", said("table.acceptance.test"), of=lambda each: each[1].what),
-            Column("expected", said("table.acceptance.expected"), of=lambda each: each[1].value),
-            Column("result", said("table.acceptance.result"), of=lambda _: to_fill(said("build.result"))),
+            Column("test", of=lambda each: each[1].what),
+            Column("expected", of=lambda each: each[1].value),
+            Column("result", of=lambda _: to_fill(said("build.result"))),
             Column("sources", said("table.sources"), "sources", detail=True, of=lambda each: each[1].sources),
         ),
         list(found),

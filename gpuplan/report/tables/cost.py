@@ -53,8 +53,8 @@ def cost_by_year(plan: Plan) -> Table:
     """What is paid for each part in each year, and the hosts and GPU-hours of the year."""
     costs, years, currency = plan.costs, range(1, plan.scenario.cost.years + 1), plan.scenario.cost.currency
     columns = (
-        Column("part", said("table.cost_by_year.part"), of="name"),
-        Column("at_start", said("table.cost_by_year.at_start"), "money", currency, of=partial(_in_a_year, 0)),
+        Column("part", of="name"),
+        Column("at_start", kind="money", unit=currency, of=partial(_in_a_year, 0)),
         *(
             Column(
                 f"year_{year}",
@@ -65,11 +65,11 @@ def cost_by_year(plan: Plan) -> Table:
             )
             for year in years
         ),
-        Column("total", said("table.cost_by_year.total"), "money", currency),
-        Column("basis", said("table.cost_by_year.basis"), "basis", detail=True),
+        Column("total", kind="money", unit=currency),
+        Column("basis", kind="basis", detail=True),
     )
     if costs is None:
-        return Table("cost_by_year", said("table.cost_by_year"), columns, ())
+        return Table("cost_by_year", columns, ())
     cash = [Cell(value, line=f"cost.years.{at}", tone="total") for at, value in enumerate(costs.cash)]
     in_all = Cell(costs.total, line="cost.total", tone="total")
 
@@ -79,7 +79,6 @@ def cost_by_year(plan: Plan) -> Table:
 
     return listed(
         "cost_by_year",
-        said("table.cost_by_year"),
         columns,
         costs.parts,
         totals=(
@@ -116,12 +115,11 @@ def hosts_by_year(costs: Costs) -> Table:
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
     return Table(
         "hosts_by_year",
-        said("table.hosts_by_year"),
         (
             Column("year", "", words=lambda year: said("table.year", year=year)),
-            Column("hosts", said("table.hosts_by_year.hosts"), "number"),
-            Column("gpus", said("table.hosts_by_year.gpus"), "number"),
-            Column("hosts_new", said("table.hosts_by_year.hosts_new"), "number"),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number"),
+            Column("hosts_new", kind="number"),
         ),
         tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
         notes=(said("table.years count from the"),),
@@ -133,10 +131,9 @@ def cash_flow(plan: Plan) -> Table:
     currency = plan.scenario.cost.currency
     return Table(
         "cash_flow",
-        said("table.cash_flow"),
         (
-            Column("part", said("table.cash_flow.part")),
-            Column("year", said("table.cash_flow.year"), "number"),
+            Column("part"),
+            Column("year", kind="number"),
             Column("cost", said("table.cash_flow.cost", currency=currency), "money", currency),
         ),
         tuple(
@@ -163,9 +160,8 @@ def cost_by_part(plan: Plan) -> Table:
     ends = toned(ranges.total if ranges else (None, None), "total")
     return listed(
         "cost_by_part",
-        said("table.cost_by_part"),
         (
-            Column("part", said("table.cost_by_part.part"), of="name"),
+            Column("part", of="name"),
             Column(
                 "total",
                 said("table.cost_by_part.total", currency=currency),
@@ -173,10 +169,10 @@ def cost_by_part(plan: Plan) -> Table:
                 currency,
                 of=_part_total,
             ),
-            Column("low", said("table.cost_by_part.low"), "money", currency, of=partial(end, 0)),
-            Column("high", said("table.cost_by_part.high"), "money", currency, of=partial(end, 1)),
-            Column("share", said("table.cost_by_part.share"), "portion", of=share),
-            Column("basis", said("table.cost_by_part.basis"), "basis"),
+            Column("low", kind="money", unit=currency, of=partial(end, 0)),
+            Column("high", kind="money", unit=currency, of=partial(end, 1)),
+            Column("share", kind="portion", of=share),
+            Column("basis", kind="basis"),
         ),
         costs.parts if costs else (),
         totals=((*total, *ends, empty, empty),) if costs else (),
@@ -235,12 +231,7 @@ def per_unit(plan: Plan) -> Table:
             if value is not None
         ]
     currency = plan.scenario.cost.currency
-    return Table(
-        "per_unit",
-        said("table.per_unit"),
-        (Column("unit", ""), Column("cost", currency, "price", currency)),
-        tuple(rows),
-    )
+    return Table("per_unit", (Column("unit", ""), Column("cost", currency, "price", currency)), tuple(rows))
 
 
 def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:
@@ -265,9 +256,8 @@ def cost_by_group(plan: Plan) -> Table:
     names, currency = group_names(plan), plan.scenario.cost.currency
     return listed(
         "cost_by_group",
-        said("table.cost_by_group"),
         (
-            Column("group", said("table.cost_by_group.group"), of=lambda each: names[each.id]),
+            Column("group", of=lambda each: names[each.id]),
             Column(
                 "total",
                 said("table.cost_by_group.total", currency=currency),
@@ -275,7 +265,7 @@ def cost_by_group(plan: Plan) -> Table:
                 currency,
                 of=_group_total,
             ),
-            Column("share", said("table.cost_by_group.share"), "portion"),
+            Column("share", kind="portion"),
             key("group_id", "id"),
         ),
         plan.costs.groups if plan.costs and plan.groups else (),
@@ -292,24 +282,13 @@ def bill_of_materials(plan: Plan) -> Table:
     discounted = any(material.discount for material in materials)
     return listed(
         "materials",
-        said("table.materials"),
         (
-            Column("part", said("table.materials.part"), detail=True),
-            Column("name", said("table.materials.name"), of=lambda m: Cell(m.name, more={"note": m.part})),
-            Column("quantity", said("table.materials.quantity"), "number", of=_quantity),
-            Column(
-                "unit",
-                said("table.materials.unit"),
-                detail=True,
-                words=lambda unit: "" if unit == "1" else unit,
-            ),
-            Column("rule", said("table.materials.rule"), of=lambda m: Cell(m.rule, tone="small")),
-            Column(
-                "status",
-                said("table.materials.status"),
-                detail=True,
-                words=lambda status: PAID.get(status, STATUS.get(status)),
-            ),
+            Column("part", detail=True),
+            Column("name", of=lambda m: Cell(m.name, more={"note": m.part})),
+            Column("quantity", kind="number", of=_quantity),
+            Column("unit", detail=True, words=lambda unit: "" if unit == "1" else unit),
+            Column("rule", of=lambda m: Cell(m.rule, tone="small")),
+            Column("status", detail=True, words=lambda status: PAID.get(status, STATUS.get(status))),
             Column(
                 "unit_price",
                 said("table.materials.unit_price", currency=currency),
@@ -317,14 +296,12 @@ def bill_of_materials(plan: Plan) -> Table:
                 currency,
                 of=_price_of_one,
             ),
-            Column("known", said("table.materials.known"), detail=True, of=_price_known),
-            Column(
-                "discount", said("table.materials.discount"), "share", detail=not discounted, words=_discount
-            ),
+            Column("known", detail=True, of=_price_known),
+            Column("discount", kind="share", detail=not discounted, words=_discount),
             Column("cost", said("table.materials.cost", currency=currency), "money", currency, of=_paid),
-            Column("currency", said("table.materials.currency"), detail=True, of=lambda _: currency),
-            Column("item", said("table.materials.item"), detail=True),
-            Column("sources", said("table.materials.sources"), "sources"),
+            Column("currency", detail=True, of=lambda _: currency),
+            Column("item", detail=True),
+            Column("sources", kind="sources"),
         ),
         materials,
         notes=(said("table.unit prices are rounded"),),
@@ -378,22 +355,21 @@ def prices(plan: Plan) -> Table:
     ]
     return listed(
         "prices",
-        said("table.prices"),
         (
-            Column("key", said("table.prices.key")),
-            Column("name", said("table.prices.name")),
+            Column("key"),
+            Column("name"),
             Column("value", said("table.prices.value", currency=currency), "price", currency),
-            Column("per", said("table.prices.per"), words=lambda per: PER.get(per, per)),
-            Column("low", said("table.prices.low"), "price", currency),
-            Column("high", said("table.prices.high"), "price", currency),
-            Column("currency", said("table.prices.currency"), detail=True, of=lambda _: currency),
-            Column("basis", said("table.prices.basis"), "basis"),
-            Column("as_of", said("table.prices.as_of"), "day"),
-            Column("stated", said("table.prices.stated"), "yes", detail=True),
-            Column("old", said("table.prices.old"), "yes", detail=True),
-            Column("sources", said("table.prices.sources"), "sources"),
-            Column("locator", said("table.prices.locator"), detail=True),
-            Column("note", said("table.prices.note"), detail=True),
+            Column("per", words=lambda per: PER.get(per, per)),
+            Column("low", kind="price", unit=currency),
+            Column("high", kind="price", unit=currency),
+            Column("currency", detail=True, of=lambda _: currency),
+            Column("basis", kind="basis"),
+            Column("as_of", kind="day"),
+            Column("stated", kind="yes", detail=True),
+            Column("old", kind="yes", detail=True),
+            Column("sources", kind="sources"),
+            Column("locator", detail=True),
+            Column("note", detail=True),
         ),
         [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
     )
@@ -440,21 +416,12 @@ def power(use: PowerUse) -> Table:
     )
     return listed(
         "power",
-        said("table.power"),
         (
-            Column("part", said("table.power.part"), of=lambda part: capital(part.name)),
-            Column("count", said("table.power.count"), "number"),
-            Column(
-                "typical_w",
-                said("table.power.typical_w"),
-                "watts",
-                "W",
-                of=lambda part: _watts(part, part.typical_w),
-            ),
-            Column(
-                "peak_w", said("table.power.peak_w"), "watts", "W", of=lambda part: _watts(part, part.peak_w)
-            ),
-            Column("rack_units_u", said("table.power.rack_units_u"), "number", "U", words=_height),
+            Column("part", of=lambda part: capital(part.name)),
+            Column("count", kind="number"),
+            Column("typical_w", kind="watts", unit="W", of=lambda part: _watts(part, part.typical_w)),
+            Column("peak_w", kind="watts", unit="W", of=lambda part: _watts(part, part.peak_w)),
+            Column("rack_units_u", kind="number", unit="U", words=_height),
         ),
         use.parts,
         totals=(in_all,),
@@ -525,13 +492,13 @@ def margin(plan: Plan) -> Table | None:
     currency, in_all = found[0].currency, earned_in_all(found)
     return listed(
         "internal",
-        INTERNAL,
         (
-            Column("part", said("table.internal.part")),
-            Column("paid", said("table.internal.paid"), "money", currency),
-            Column("price", said("table.internal.price"), "money", currency),
-            Column("earned", said("table.internal.earned"), "money", currency),
+            Column("part"),
+            Column("paid", kind="money", unit=currency),
+            Column("price", kind="money", unit=currency),
+            Column("earned", kind="money", unit=currency),
         ),
         found,
         totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),
+        title=INTERNAL,
     )

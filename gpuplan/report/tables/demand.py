@@ -40,21 +40,15 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     """How many GPUs each rule takes for enough."""
     return listed(
         "rules",
-        said("table.rules"),
         (
-            Column(
-                "rule",
-                said("table.rules.rule"),
-                of=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
-            ),
+            Column("rule", of=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen))),
             Column(
                 "gpus",
-                said("table.rules.gpus"),
-                "number",
+                kind="number",
                 words=lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus)),
             ),
-            Column("method", said("table.rules.method"), words=lambda method: METHOD_NAMES.get(method, "")),
-            Column("chosen", said("table.rules.chosen"), "yes", detail=True),
+            Column("method", words=lambda method: METHOD_NAMES.get(method, "")),
+            Column("chosen", kind="yes", detail=True),
         ),
         found,
     )
@@ -101,15 +95,14 @@ def week(
     clusters = pool_names(plan.pools)
     return Table(
         "week",
-        said("table.week"),
         (
-            Column("pool", said("table.week.pool")),
-            Column("mean_gpus", said("table.week.mean_gpus"), "mean"),
-            Column("gpus", said("table.week.gpus"), "number"),
-            Column("hosts", said("table.week.hosts"), "number"),
+            Column("pool"),
+            Column("mean_gpus", kind="mean"),
+            Column("gpus", kind="number"),
+            Column("hosts", kind="number"),
             Column("when", said("table.week.when", clock=clock)),
-            Column("chosen", said("table.week.chosen"), "yes", detail=True),
-            Column("requests", said("table.week.requests"), detail=True),
+            Column("chosen", kind="yes", detail=True),
+            Column("requests", detail=True),
         ),
         tuple(
             (
@@ -141,11 +134,10 @@ def methods(found: Methods) -> Table:
 
     return listed(
         "methods",
-        said("table.methods"),
         (
-            Column("method", said("table.methods.method"), of=_method),
-            Column("formula", said("table.methods.formula"), of=formula),
-            Column("gpus", said("table.methods.gpus"), "number", of=_gpus),
+            Column("method", of=_method),
+            Column("formula", of=formula),
+            Column("gpus", kind="number", of=_gpus),
             Column(
                 "chance",
                 said("table.methods.chance", gpus=number(found.gpus)),
@@ -187,29 +179,14 @@ def simulated(plan: Plan, found: Simulated) -> Table:
     names = {group.id: group.name for group in plan.scenario.groups}
     return listed(
         "simulated",
-        said("table.simulated"),
         (
-            Column(
-                "group_id",
-                said("table.simulated.group_id"),
-                detail=True,
-                of=lambda seen: seen["group"] if seen["group"] in names else "",
-            ),
-            Column(
-                "name",
-                said("table.simulated.name"),
-                of=lambda seen: names.get(seen["group"], said("table.simulated.all")),
-            ),
-            Column("requests", said("table.simulated.requests"), "number"),
-            Column("waited", said("table.simulated.waited"), "share", of=partial(_uncertain, "waited")),
-            Column(
-                "waited_longer",
-                said("table.simulated.waited_longer"),
-                "share",
-                of=partial(_uncertain, "waited_longer"),
-            ),
-            Column("denied", said("table.simulated.denied"), "share", of=partial(_uncertain, "denied")),
-            Column("wait_p90_h", said("table.simulated.wait_p90_h"), "wait", "h"),
+            Column("group_id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""),
+            Column("name", of=lambda seen: names.get(seen["group"], said("table.simulated.all"))),
+            Column("requests", kind="number"),
+            Column("waited", kind="share", of=partial(_uncertain, "waited")),
+            Column("waited_longer", kind="share", of=partial(_uncertain, "waited_longer")),
+            Column("denied", kind="share", of=partial(_uncertain, "denied")),
+            Column("wait_p90_h", kind="wait", unit="h"),
         ),
         (*found["groups"], found["overall"]),
     )
@@ -220,10 +197,9 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
     rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
     return listed(
         "simulated_hosts",
-        said("table.simulated_hosts"),
         (
-            Column("hosts", said("table.simulated_hosts.hosts"), words=lambda hosts: amount(hosts, "host")),
-            Column("gpus", said("table.simulated_hosts.gpus"), "number"),
+            Column("hosts", words=lambda hosts: amount(hosts, "host")),
+            Column("gpus", kind="number"),
             Column(
                 "chance",
                 said(f"table.simulated_hosts.{'worst group' if each else 'all'}", chance=CHANCES[rule]),
@@ -231,18 +207,9 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
                 of=partial(_uncertain, "chance"),
             ),
             Column(
-                "wait_p90_h",
-                said("table.simulated_hosts.wait_p90_h"),
-                "wait",
-                "h",
-                of=lambda simulation: simulation["overall"]["wait_p90_h"],
+                "wait_p90_h", kind="wait", unit="h", of=lambda simulation: simulation["overall"]["wait_p90_h"]
             ),
-            Column(
-                "utilisation",
-                said("table.simulated_hosts.utilisation"),
-                "share",
-                of=lambda simulation: simulation["utilisation"]["value"],
-            ),
+            Column("utilisation", kind="share", of=lambda simulation: simulation["utilisation"]["value"]),
         ),
         found,
     )
@@ -262,14 +229,13 @@ def silos(plan: Plan, found: Silos) -> Table:
     apart = (found.hosts, found.gpus, found.utilisation)
     return listed(
         "silos",
-        said("table.silos"),
         (
-            Column("group_id", said("table.silos.group_id"), detail=True, of="group"),
-            Column("name", said("table.silos.name"), of=lambda silo: names[silo.group]),
-            Column("gpus_demanded", said("table.silos.gpus_demanded"), "number", of="gpus"),
-            Column("hosts", said("table.silos.hosts"), "number"),
-            Column("gpus", said("table.silos.gpus"), "number", of="installed_gpus"),
-            Column("utilisation", said("table.silos.utilisation"), "share"),
+            Column("group_id", detail=True, of="group"),
+            Column("name", of=lambda silo: names[silo.group]),
+            Column("gpus_demanded", kind="number", of="gpus"),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number", of="installed_gpus"),
+            Column("utilisation", kind="share"),
         ),
         found.groups,
         totals=(
@@ -290,19 +256,13 @@ def growth(found: Sequence[Year]) -> Table:
     """The demand of each year, and the hosts to buy at its start."""
     return listed(
         "growth",
-        said("table.growth"),
         (
             Column("year", "", words=lambda year: said("table.year", year=year)),
-            Column("people", said("table.growth.people"), "number"),
-            Column(
-                "gpus_demanded",
-                said("table.growth.gpus_demanded"),
-                "number",
-                words=lambda gpus: number(whole(gpus)),
-            ),
-            Column("hosts", said("table.growth.hosts"), "number"),
-            Column("gpus", said("table.growth.gpus"), "number"),
-            Column("hosts_bought", said("table.growth.hosts_bought"), "number"),
+            Column("people", kind="number"),
+            Column("gpus_demanded", kind="number", words=lambda gpus: number(whole(gpus))),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number"),
+            Column("hosts_bought", kind="number"),
         ),
         found,
     )

@@ -28,20 +28,20 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
 
     return listed(
         "designs",
-        title,
         (
-            Column("label", said("table.designs.label")),
-            Column("hosts", said("table.designs.hosts"), "number", of=_hosts),
-            Column("gpus", said("table.designs.gpus"), "number"),
-            Column("gpus_alike", said("table.designs.gpus_alike"), "number"),
+            Column("label"),
+            Column("hosts", kind="number", of=_hosts),
+            Column("gpus", kind="number"),
+            Column("gpus_alike", kind="number"),
             Column("net_present", said("table.designs.net_present", currency=currency), "money", currency),
-            Column("gpu_hour_used", said("table.designs.gpu_hour_used"), "money", currency),
-            Column("waiting_pct", said("table.designs.waiting_pct"), "share", of=_waiting),
-            Column("short_h", said("table.designs.short_h"), "hours", "h"),
-            Column("peak_w", said("table.designs.peak_w"), "watts", "W"),
-            Column("why_not", said("table.designs.why_not"), of=why_not),
+            Column("gpu_hour_used", kind="money", unit=currency),
+            Column("waiting_pct", kind="share", of=_waiting),
+            Column("short_h", kind="hours", unit="h"),
+            Column("peak_w", kind="watts", unit="W"),
+            Column("why_not", of=why_not),
         ),
         options,
+        title=title,
     )
 
 
@@ -50,15 +50,15 @@ def works(found: Found) -> Table:
     own = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
     return listed(
         "works",
-        said("table.works", own=own),
         (
-            Column("gpu", said("table.works.gpu")),
-            Column("groups", said("table.works.groups"), words=lambda names: ", ".join(names)),
-            Column("ratio", said("table.works.ratio"), "number", words=lambda ratio: written(ratio, ".2g")),
-            Column("how", said("table.works.how"), of=lambda work: Cell(work["how"], tone="small")),
-            Column("basis", said("table.works.basis"), "basis"),
+            Column("gpu"),
+            Column("groups", words=lambda names: ", ".join(names)),
+            Column("ratio", kind="number", words=lambda ratio: written(ratio, ".2g")),
+            Column("how", of=lambda work: Cell(work["how"], tone="small")),
+            Column("basis", kind="basis"),
         ),
         found["works"],
+        title=said("table.works", own=own),
     )
 
 
@@ -89,10 +89,9 @@ def unpriced(found: Found) -> Table:
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
     return Table(
         "unpriced",
-        said("table.unpriced"),
         (
-            Column("designs", said("table.unpriced.designs"), "number"),
-            Column("name", said("table.unpriced.name")),
+            Column("designs", kind="number"),
+            Column("name"),
         ),
         tuple((count, name) for name, count in missing.most_common()),
     )
@@ -102,12 +101,11 @@ def without_price(options: Sequence[Found]) -> Table:
     """Designs that would do, but cannot be ranked by cost, and what their cost leaves out."""
     return listed(
         "without_price",
-        said("table.without_price"),
         (
-            Column("label", said("table.without_price.label")),
-            Column("hosts", said("table.without_price.hosts"), "number"),
-            Column("gpus", said("table.without_price.gpus"), "number"),
-            Column("excludes", said("table.without_price.excludes"), of=_left_out),
+            Column("label"),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number"),
+            Column("excludes", of=_left_out),
         ),
         options,
     )
@@ -126,11 +124,10 @@ def reasons(found: Found) -> Table:
     listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(
         "rejected",
-        said("table.rejected"),
         (
-            Column("reason", said("table.rejected.reason")),
-            Column("designs", said("table.rejected.designs"), "number"),
-            Column("such_as", said("table.rejected.such_as")),
+            Column("reason"),
+            Column("designs", kind="number"),
+            Column("such_as"),
         ),
         tuple(
             (reason, len(labels), Cell(tuple(labels), words=_some(labels), tone="small"))
@@ -153,7 +150,6 @@ def every_design(found: Found) -> Table:
     best = [option["candidate"] for option in found["frontier"]]
     return Table(
         "every_design",
-        said("table.every_design"),
         tuple(Column(name, name.replace("_", " ").capitalize()) for name in names),
         tuple(
             (

@@ -17,23 +17,17 @@ def inventory(plan: Plan) -> Table:
     names, found = group_names(plan), plan.inventory
     groups = sorted(found.groups, key=lambda use: use.priority) if found else []
     columns = [
-        Column("group", said("table.inventory.group"), of=lambda use: names[use.id]),
-        Column("priority", said("table.inventory.priority"), "number"),
-        Column("vms", said("table.inventory.vms"), "number"),
-        Column("there", said("table.inventory.there"), "number"),
-        Column("elsewhere", said("table.inventory.elsewhere"), "number"),
-        Column("rest", said("table.inventory.rest"), "number"),
+        Column("group", of=lambda use: names[use.id]),
+        Column("priority", kind="number"),
+        Column("vms", kind="number"),
+        Column("there", kind="number"),
+        Column("elsewhere", kind="number"),
+        Column("rest", kind="number"),
         key("group_id", "id"),
     ]
     if not any(use.elsewhere for use in groups):
         del columns[4]
-    return listed(
-        "inventory",
-        said("table.inventory"),
-        tuple(columns),
-        groups,
-        notes=_inventory_notes(plan),
-    )
+    return listed("inventory", tuple(columns), groups, notes=_inventory_notes(plan))
 
 
 def _inventory_notes(plan: Plan) -> tuple[str, ...]:
@@ -86,15 +80,14 @@ def hosts_there(plan: Plan) -> Table:
     gpus = plan.catalog.gpus
     return listed(
         "hosts_there",
-        said("table.hosts_there"),
         (
-            Column("kind", said("table.hosts_there.kind"), of="name"),
-            Column("hosts", said("table.hosts_there.hosts"), "number"),
-            Column("gpu", said("table.hosts_there.gpu"), words=lambda id: gpus[id].name),
-            Column("gpus_per_host", said("table.hosts_there.gpus_per_host"), "number"),
-            Column("gpus_used", said("table.hosts_there.gpus_used"), "number"),
-            Column("vms", said("table.hosts_there.vms"), "number"),
-            Column("joins", said("table.hosts_there.joins"), "yes"),
+            Column("kind", of="name"),
+            Column("hosts", kind="number"),
+            Column("gpu", words=lambda id: gpus[id].name),
+            Column("gpus_per_host", kind="number"),
+            Column("gpus_used", kind="number"),
+            Column("vms", kind="number"),
+            Column("joins", kind="yes"),
         ),
         plan.inventory.kinds if plan.inventory else (),
     )

@@ -81,7 +81,6 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
 
     return listed(
         key,
-        title,
         (
             Column("key", said("table.known.key"), detail=True),
             Column("name", said("table.known.name"), of=name),
@@ -91,6 +90,7 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
             Column("sources", said("table.known.sources"), "sources", detail=True),
         ),
         found,
+        title=title,
     )
 
 

@@ -22,75 +22,30 @@ def serving(plan: Plan) -> Table:
     precisions = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
     return listed(
         "serving",
-        said("table.serving.llm"),
         (
-            Column("group", said("table.serving.group"), of="name"),
+            Column("group", of="name"),
+            Column("model", of=lambda made: f"{made.model}, {precisions[made.weights]}"),
+            Column("requests", kind="whole", of=_figure("requests", "requests_at_once")),
+            Column("limited_by", of="limit", words=LIMITS.get),
+            Column("gpus_each", kind="number", of=_figure("gpus", "replica_gpus")),
+            Column("replicas", kind="number", of=_figure("replicas", "replicas")),
+            Column("first_token", kind="number", unit="s", of=_range(_first_token_s, "llm_first_token_s")),
             Column(
-                "model",
-                said("table.serving.model"),
-                of=lambda made: f"{made.model}, {precisions[made.weights]}",
-            ),
-            Column(
-                "requests",
-                said("table.serving.requests"),
-                "whole",
-                of=_figure("requests", "requests_at_once"),
-            ),
-            Column("limited_by", said("table.serving.limited_by"), of="limit", words=LIMITS.get),
-            Column(
-                "gpus_each", said("table.serving.gpus_each"), "number", of=_figure("gpus", "replica_gpus")
-            ),
-            Column("replicas", said("table.serving.replicas"), "number", of=_figure("replicas", "replicas")),
-            Column(
-                "first_token",
-                said("table.serving.first_token"),
-                "number",
-                "s",
-                of=_range(_first_token_s, "llm_first_token_s"),
-            ),
-            Column(
-                "tokens_per_s",
-                said("table.serving.tokens_per_s"),
-                "number",
-                of=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
+                "tokens_per_s", kind="number", of=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s")
             ),
             Column(
                 "replica_tokens",
-                said("table.serving.replica_tokens"),
-                "number",
+                kind="number",
                 of=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
             ),
-            Column(
-                "at_once",
-                said("table.serving.at_once"),
-                "number",
-                detail=True,
-                of=lambda made: made.limits.requests,
-            ),
-            Column(
-                "by_memory",
-                said("table.serving.by_memory"),
-                "number",
-                detail=True,
-                of=lambda made: made.limits.memory,
-            ),
-            Column(
-                "by_speed",
-                said("table.serving.by_speed"),
-                "number",
-                detail=True,
-                of=lambda made: made.limits.speed,
-            ),
-            Column(
-                "by_first_token",
-                said("table.serving.by_first_token"),
-                "number",
-                detail=True,
-                of=lambda made: made.limits.first_token,
-            ),
+            Column("at_once", kind="number", detail=True, of=lambda made: made.limits.requests),
+            Column("by_memory", kind="number", detail=True, of=lambda made: made.limits.memory),
+            Column("by_speed", kind="number", detail=True, of=lambda made: made.limits.speed),
+            Column("by_first_token", kind="number", detail=True, of=lambda made: made.limits.first_token),
             key("group_id", "id"),
         ),
         [made for made in plan.llm.serving.values() if made.replicas],
+        title=said("table.serving.llm"),
     )
 
 
@@ -98,46 +53,27 @@ def tuning(plan: Plan) -> Table:
     """The jobs that tune language models: GPUs, speed and hours of one."""
     return listed(
         "tuning",
-        said("table.tuning"),
         (
-            Column("group", said("table.tuning.group"), of="name"),
-            Column(
-                "model", said("table.tuning.model"), of=lambda made: f"{made.model}, {METHODS[made.method]}"
-            ),
-            Column("tokens", said("table.tuning.tokens"), "number", of=_figure("tokens", "job_h")),
-            Column(
-                "jobs_per_day",
-                said("table.tuning.jobs_per_day"),
-                "number",
-                of=lambda made: Cell(made.jobs_per_day, words=None),
-            ),
+            Column("group", of="name"),
+            Column("model", of=lambda made: f"{made.model}, {METHODS[made.method]}"),
+            Column("tokens", kind="number", of=_figure("tokens", "job_h")),
+            Column("jobs_per_day", kind="number", of=lambda made: Cell(made.jobs_per_day, words=None)),
             Column(
                 "gpus_each",
-                said("table.tuning.gpus_each"),
-                "number",
+                kind="number",
                 of=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
             ),
             Column(
                 "memory_gib",
-                said("table.tuning.memory_gib"),
-                "number",
-                "GiB",
+                kind="number",
+                unit="GiB",
                 of=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
             ),
             Column(
-                "tokens_per_gpu",
-                said("table.tuning.tokens_per_gpu"),
-                "number",
-                of=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
+                "tokens_per_gpu", kind="number", of=_range(lambda made: made.tokens_per_gpu, "job_tokens")
             ),
-            Column(
-                "hours",
-                said("table.tuning.hours"),
-                "number",
-                "h",
-                of=_range(lambda made: made.hours, "job_h"),
-            ),
-            Column("known", said("table.tuning.known"), detail=True, of="how"),
+            Column("hours", kind="number", unit="h", of=_range(lambda made: made.hours, "job_h")),
+            Column("known", detail=True, of="how"),
             key("group_id", "id"),
         ),
         list(plan.llm.tuning.values()),
@@ -148,43 +84,18 @@ def retrieval(plan: Plan) -> Table:
     """What searching documents takes: parts of a GPU, the index, and the VMs of the database."""
     return listed(
         "retrieval",
-        said("table.retrieval"),
         (
-            Column("group", said("table.retrieval.group"), of="name"),
-            Column(
-                "models",
-                said("table.retrieval.models"),
-                of=lambda made: ", ".join(model.name for model in made.models),
-            ),
-            Column(
-                "queries_per_s",
-                said("table.retrieval.queries_per_s"),
-                "number",
-                of=_rough("queries_per_s", "queries"),
-            ),
-            Column(
-                "busy_gpus", said("table.retrieval.busy_gpus"), "number", of=_rough("busy_gpus", "rag_gpus")
-            ),
-            Column("gpus_each", said("table.retrieval.gpus_each"), "number", of=_figure("gpus", "rag_share")),
-            Column(
-                "replicas", said("table.retrieval.replicas"), "number", of=_figure("replicas", "rag_replicas")
-            ),
-            Column("passages", said("table.retrieval.passages"), "number"),
-            Column(
-                "index_gib",
-                said("table.retrieval.index_gib"),
-                "number",
-                "GiB",
-                of=_rough("index_gib", "rag_index_gib"),
-            ),
-            Column(
-                "database_vms",
-                said("table.retrieval.database_vms"),
-                "number",
-                of=_figure("database_vms", "rag_database_vms"),
-            ),
-            Column("database_vcpus", said("table.retrieval.database_vcpus"), "number", detail=True),
-            Column("database_gib", said("table.retrieval.database_gib"), "number", "GiB", detail=True),
+            Column("group", of="name"),
+            Column("models", of=lambda made: ", ".join(model.name for model in made.models)),
+            Column("queries_per_s", kind="number", of=_rough("queries_per_s", "queries")),
+            Column("busy_gpus", kind="number", of=_rough("busy_gpus", "rag_gpus")),
+            Column("gpus_each", kind="number", of=_figure("gpus", "rag_share")),
+            Column("replicas", kind="number", of=_figure("replicas", "rag_replicas")),
+            Column("passages", kind="number"),
+            Column("index_gib", kind="number", unit="GiB", of=_rough("index_gib", "rag_index_gib")),
+            Column("database_vms", kind="number", of=_figure("database_vms", "rag_database_vms")),
+            Column("database_vcpus", kind="number", detail=True),
+            Column("database_gib", kind="number", unit="GiB", detail=True),
             key("group_id", "id"),
         ),
         list(plan.llm.retrieval.values()),
@@ -196,10 +107,9 @@ def token_costs(plan: Plan) -> Table:
     currency = plan.scenario.cost.currency
     return listed(
         "token_costs",
-        said("table.token_costs"),
         (
-            Column("group", said("table.token_costs.group"), of="name"),
-            Column("way", said("table.token_costs.way"), of=_way),
+            Column("group", of="name"),
+            Column("way", of=_way),
             Column(
                 "million_in",
                 said("table.token_costs.million_in", currency=currency),

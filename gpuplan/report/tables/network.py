@@ -45,28 +45,18 @@ def remote_gpus(plan: Plan) -> Table:
     groups = {group.id for group in plan.groups}
     return listed(
         "remote_gpus",
-        said("table.remote_gpus"),
         (
-            Column("group", said("table.remote_gpus.group"), of="name"),
-            Column("work", said("table.remote_gpus.work"), of="workload_name"),
-            Column("users", said("table.remote_gpus.users"), "number"),
-            Column(
-                "gbit_s_each",
-                said("table.remote_gpus.gbit_s_each"),
-                "number",
-                "Gbit/s",
-                of="needs_gbit_s",
-                words=two_places,
-            ),
-            Column("kept_low", said("table.remote_gpus.kept_low"), "portion", detail=True),
-            Column(
-                "kept", said("table.remote_gpus.kept"), "range", of=lambda use: _kept(use, _slowdown(use))
-            ),
-            Column("kept_high", said("table.remote_gpus.kept_high"), "portion", detail=True),
-            Column("slowdown", said("table.remote_gpus.slowdown"), "number", of=_slowed),
-            Column("verdict", said("table.remote_gpus.verdict"), words=VERDICTS.get),
-            Column("basis", said("table.remote_gpus.basis"), "basis"),
-            Column("sources", said("table.remote_gpus.sources"), "sources", detail=True),
+            Column("group", of="name"),
+            Column("work", of="workload_name"),
+            Column("users", kind="number"),
+            Column("gbit_s_each", kind="number", unit="Gbit/s", of="needs_gbit_s", words=two_places),
+            Column("kept_low", kind="portion", detail=True),
+            Column("kept", kind="range", of=lambda use: _kept(use, _slowdown(use))),
+            Column("kept_high", kind="portion", detail=True),
+            Column("slowdown", kind="number", of=_slowed),
+            Column("verdict", words=VERDICTS.get),
+            Column("basis", kind="basis"),
+            Column("sources", kind="sources", detail=True),
             key("group_id", lambda use: use.id if use.id in groups else ""),
         ),
         plan.network.remote,
@@ -93,32 +83,22 @@ def training(plan: Plan) -> Table:
     """What training on several hosts achieves, for the groups that train so and for the job that is asked about."""
     return listed(
         "training",
-        said("table.training"),
         (
-            Column("job", said("table.training.job"), of="name"),
-            Column("work", said("table.training.work"), of="workload_name"),
-            Column("hosts", said("table.training.hosts"), "number"),
-            Column("gpus_per_host", said("table.training.gpus_per_host"), "number"),
-            Column("low", said("table.training.low"), "portion", detail=True, of="efficiency_low"),
+            Column("job", of="name"),
+            Column("work", of="workload_name"),
+            Column("hosts", kind="number"),
+            Column("gpus_per_host", kind="number"),
+            Column("low", kind="portion", detail=True, of="efficiency_low"),
+            Column("efficiency", kind="range", of=lambda use: _efficiency(use, f"{use.path}.efficiency")),
+            Column("high", kind="portion", detail=True, of="efficiency_high"),
+            Column("per_s", kind="number", of=_per_s),
             Column(
-                "efficiency",
-                said("table.training.efficiency"),
-                "range",
-                of=lambda use: _efficiency(use, f"{use.path}.efficiency"),
+                "hours", kind="number", unit="h", words=lambda h: None if h is None else written(h, ".1f")
             ),
-            Column("high", said("table.training.high"), "portion", detail=True, of="efficiency_high"),
-            Column("per_s", said("table.training.per_s"), "number", of=_per_s),
-            Column(
-                "hours",
-                said("table.training.hours"),
-                "number",
-                "h",
-                words=lambda h: None if h is None else written(h, ".1f"),
-            ),
-            Column("knee_hosts", said("table.training.knee_hosts"), "number", of=_knee),
-            Column("verdict", said("table.training.verdict"), words=VERDICTS.get),
-            Column("basis", said("table.training.basis"), "basis"),
-            Column("sources", said("table.training.sources"), "sources", detail=True),
+            Column("knee_hosts", kind="number", of=_knee),
+            Column("verdict", words=VERDICTS.get),
+            Column("basis", kind="basis"),
+            Column("sources", kind="sources", detail=True),
         ),
         plan.network.asked,
         notes=(said("table.hours need epochs training"),),
@@ -138,18 +118,13 @@ def speed_kept(plan: Plan) -> Table:
     """Whether the link is enough for each thing that depends on it, and what it leaves of the speed."""
     return listed(
         "speed_kept",
-        said("table.speed_kept"),
         (
-            Column("who", said("table.speed_kept.who"), of="name"),
-            Column("work", said("table.speed_kept.work"), of=_work),
-            Column("kept", said("table.speed_kept.kept"), "range", of=_speed),
-            Column("verdict", said("table.speed_kept.verdict"), words=VERDICTS.get),
+            Column("who", of="name"),
+            Column("work", of=_work),
+            Column("kept", kind="range", of=_speed),
+            Column("verdict", words=VERDICTS.get),
             Column(
-                "sources",
-                said("table.speed_kept.sources"),
-                "sources",
-                detail=True,
-                of=lambda each: each.use.sources if each.use else (),
+                "sources", kind="sources", detail=True, of=lambda each: each.use.sources if each.use else ()
             ),
             key("group_id", "group"),
         ),
@@ -177,14 +152,14 @@ def rules(plan: Plan) -> Table:
     """The vendor's rules for GPUs over the network."""
     return listed(
         "rules",
-        said("table.rules.vendor"),
         (
-            Column("met", said("table.rules.met"), words=MET.get),
-            Column("path", said("table.rules.path"), words=plan.scenario.label),
-            Column("rule", said("table.rules.rule"), of="text"),
-            Column("sources", said("table.rules.sources"), "sources", detail=True),
+            Column("met", words=MET.get),
+            Column("path", words=plan.scenario.label),
+            Column("rule", of="text"),
+            Column("sources", kind="sources", detail=True),
         ),
         plan.network.rules,
+        title=said("table.rules.vendor"),
     )
 
 
@@ -196,10 +171,9 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
 
     return listed(
         "carried",
-        said("table.carried"),
         (
-            Column("work", said("table.carried.work"), of=lambda each: each.remote.name),
-            Column("kept", said("table.carried.kept"), of=lambda each: _kept(each.remote)),
+            Column("work", of=lambda each: each.remote.name),
+            Column("kept", of=lambda each: _kept(each.remote)),
             Column("kept_verdict", "", of=lambda each: each.remote.verdict, words=VERDICTS.get),
             Column("efficiency", said("table.carried.efficiency", hosts=hosts), of=trained),
             Column("efficiency_verdict", "", of=_job_verdict, words=VERDICTS.get),
@@ -216,10 +190,9 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     names = [curve_network(c).replace(" Gbit/s", "") for c in found]
     return Table(
         "scaling",
-        said("table.scaling"),
         (
-            Column("hosts", said("table.scaling.hosts"), "number"),
-            Column("per_s", said("table.scaling.per_s"), "whole"),
+            Column("hosts", kind="number"),
+            Column("per_s", kind="whole"),
             Column("efficiency", said("table.scaling.efficiency", method=names[0])),
             *(Column(name, name, "portion") for name in names[1:]),
         ),
@@ -245,19 +218,12 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
     """What would make the vendor's doubling with PVRDMA true, work by work."""
     return listed(
         "claims",
-        said("table.claims"),
         (
-            Column("work", said("table.claims.work"), of="workload_name"),
-            Column("tcp", said("table.claims.tcp"), "portion", of="efficiency_tcp"),
-            Column("pvrdma", said("table.claims.pvrdma"), "portion", of="efficiency_rdma"),
-            Column("speedup", said("table.claims.speedup"), "number", of=_speedup),
-            Column(
-                "tcp_gbit_s",
-                said("table.claims.tcp_gbit_s"),
-                "number",
-                "Gbit/s",
-                words=two_places,
-            ),
+            Column("work", of="workload_name"),
+            Column("tcp", kind="portion", of="efficiency_tcp"),
+            Column("pvrdma", kind="portion", of="efficiency_rdma"),
+            Column("speedup", kind="number", of=_speedup),
+            Column("tcp_gbit_s", kind="number", unit="Gbit/s", words=two_places),
         ),
         found,
     )
@@ -274,11 +240,10 @@ def settings(fabric: Cabling) -> Table:
     """What must be configured, and where."""
     return listed(
         "settings",
-        said("table.settings"),
         (
-            Column("where", said("table.settings.where")),
-            Column("what", said("table.settings.what")),
-            Column("sources", said("table.settings.sources"), "sources", detail=True),
+            Column("where"),
+            Column("what"),
+            Column("sources", kind="sources", detail=True),
         ),
         fabric.settings,
     )
@@ -288,11 +253,10 @@ def part_failures(fabric: Cabling) -> Table:
     """What is left when a part of the network fails."""
     return listed(
         "network_failures",
-        said("table.network_failures"),
         (
-            Column("part", said("table.network_failures.part")),
-            Column("left", said("table.network_failures.left")),
-            Column("affected", said("table.network_failures.affected")),
+            Column("part"),
+            Column("left"),
+            Column("affected"),
         ),
         fabric.failures,
     )
@@ -328,7 +292,7 @@ def cabling(fabric: Cabling) -> Table:
         (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),
     ]
-    return Table("cabling", said("table.cabling"), (Column("part", ""), Column("count", "")), tuple(rows))
+    return Table("cabling", (Column("part", ""), Column("count", "")), tuple(rows))
 
 
 def _ports(ports: Ports) -> str:

@@ -152,13 +152,10 @@ def totals(plan: Plan) -> Table:
     """The headline numbers."""
     return listed(
         "totals",
-        said("table.totals"),
         (
-            Column("figure", said("table.totals.figure"), of="label"),
-            Column(
-                "value", said("table.totals.value"), "number", of=lambda line: Cell(line.value, line=line.key)
-            ),
-            Column("unit", said("table.totals.unit")),
+            Column("figure", of="label"),
+            Column("value", kind="number", of=lambda line: Cell(line.value, line=line.key)),
+            Column("unit"),
         ),
         [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
     )
@@ -171,41 +168,23 @@ def groups(plan: Plan) -> Table:
     lines = plan.lines
     return listed(
         "groups",
-        said("table.groups"),
         (
-            Column("group", said("table.groups.group"), of="name"),
-            Column(
-                "use_case",
-                said("table.groups.use_case"),
-                detail=True,
-                words=partial(catalog_name, plan.catalog, "use_cases"),
-            ),
-            Column("access", said("table.groups.access"), of=lambda g: MODE_NAMES[g.mode]),
-            Column("people", said("table.groups.people"), "number", detail=True, of=lambda g: users[g.id]),
-            Column("active", said("table.groups.active"), "number"),
-            Column("vms", said("table.groups.vms"), "number"),
-            Column("vms_placed", said("table.groups.vms_placed"), "number", detail=True),
-            Column("gpus_each", said("table.groups.gpus_each"), "number"),
-            Column("gpus", said("table.groups.gpus"), "number", of="demand_gpus"),
-            Column(
-                "gpus_held",
-                said("table.groups.gpus_held"),
-                "mean",
-                of=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
-            ),
-            Column("profile", said("table.groups.profile")),
-            Column("pool", said("table.groups.pool"), detail=True, of=lambda g: clusters.get(g.pool, "")),
-            Column(
-                "vms_not_placed", said("table.groups.vms_not_placed"), "number", detail=True, of=_not_placed
-            ),
-            Column("why", said("table.groups.why"), detail=True, of=_why),
-            Column(
-                "against",
-                said("table.groups.against"),
-                detail=True,
-                of=lambda g: " ".join(r.text for r in g.against),
-            ),
-            Column("sources", said("table.groups.sources"), "sources", detail=True, of=_reasoned_by),
+            Column("group", of="name"),
+            Column("use_case", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")),
+            Column("access", of=lambda g: MODE_NAMES[g.mode]),
+            Column("people", kind="number", detail=True, of=lambda g: users[g.id]),
+            Column("active", kind="number"),
+            Column("vms", kind="number"),
+            Column("vms_placed", kind="number", detail=True),
+            Column("gpus_each", kind="number"),
+            Column("gpus", kind="number", of="demand_gpus"),
+            Column("gpus_held", kind="mean", of=lambda g: lines[f"groups.{g.id}.held_gpus"].value),
+            Column("profile"),
+            Column("pool", detail=True, of=lambda g: clusters.get(g.pool, "")),
+            Column("vms_not_placed", kind="number", detail=True, of=_not_placed),
+            Column("why", detail=True, of=_why),
+            Column("against", detail=True, of=lambda g: " ".join(r.text for r in g.against)),
+            Column("sources", kind="sources", detail=True, of=_reasoned_by),
             key("group_id", "id"),
             key("pool_id", "pool"),
         ),
@@ -238,22 +217,17 @@ def pools(plan: Plan, *pools: Pool) -> Table:
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
     return listed(
         "pools",
-        said("table.pools"),
         (
-            Column("pool", said("table.pools.pool"), of="name"),
-            Column(
-                "server",
-                said("table.pools.server"),
-                words=lambda id: servers[id].name if id else said("table.pools.no server"),
-            ),
-            Column("gpu", said("table.pools.gpu"), words=lambda id: gpus[id].name),
-            Column("gpus_per_host", said("table.pools.gpus_per_host"), "number", of=_gpus_per_host),
-            Column("hosts_for_demand", said("table.pools.hosts_for_demand"), "number"),
-            Column("hosts_for_failures", said("table.pools.hosts_for_failures"), "number"),
-            Column("hosts", said("table.pools.hosts"), "number"),
-            Column("gpus", said("table.pools.gpus"), "number"),
-            Column("gpus_after_failure", said("table.pools.gpus_after_failure"), "number", detail=True),
-            Column("proof", said("table.pools.proof"), detail=True, of="method"),
+            Column("pool", of="name"),
+            Column("server", words=lambda id: servers[id].name if id else said("table.pools.no server")),
+            Column("gpu", words=lambda id: gpus[id].name),
+            Column("gpus_per_host", kind="number", of=_gpus_per_host),
+            Column("hosts_for_demand", kind="number"),
+            Column("hosts_for_failures", kind="number"),
+            Column("hosts", kind="number"),
+            Column("gpus", kind="number"),
+            Column("gpus_after_failure", kind="number", detail=True),
+            Column("proof", detail=True, of="method"),
             *CLUSTER_IDS,
         ),
         pools or plan.pools,
@@ -284,7 +258,10 @@ def by_cluster(
         for thing in of(pool)
     ]
     return Table(
-        name, title, (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS), tuple(rows)
+        name,
+        (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS),
+        tuple(rows),
+        title=title,
     )
 
 
@@ -325,24 +302,24 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in held]
     return Table(
         "hosts",
-        said("table.hosts.each") if each else said("table.hosts.alike"),
         (
-            Column("pool", said("table.hosts.pool"), detail=True),
+            Column("pool", detail=True),
             Column(
                 "host",
                 said("table.hosts.host") if each else said("table.hosts.first"),
                 "number",
                 detail=not each,
             ),
-            Column("hosts", said("table.hosts.hosts"), "number", detail=each),
-            Column("existing", said("table.hosts.existing"), "yes", detail=True),
-            Column("gpus", said("table.hosts.gpus"), "number", detail=True),
-            Column("gpus_taken", said("table.hosts.gpus_taken"), "number", detail=True),
-            Column("vms", said("table.hosts.vms"), "number", detail=True),
-            Column("holds", said("table.hosts.holds")),
-            Column("gpus_free", said("table.hosts.gpus_free"), "number"),
+            Column("hosts", kind="number", detail=each),
+            Column("existing", kind="yes", detail=True),
+            Column("gpus", kind="number", detail=True),
+            Column("gpus_taken", kind="number", detail=True),
+            Column("vms", kind="number", detail=True),
+            Column("holds"),
+            Column("gpus_free", kind="number"),
         ),
         tuple(rows),
+        title=said("table.hosts.each") if each else said("table.hosts.alike"),
     )
 
 
@@ -410,11 +387,10 @@ def access_modes(plan: Plan) -> Table:
     """The ways to share a GPU that the platform has."""
     return listed(
         "sharing_modes",
-        said("table.sharing_modes"),
         (
-            Column("mode", said("table.sharing_modes.mode"), of="name"),
-            Column("possible", said("table.sharing_modes.possible"), of="verdict"),
-            Column("rule", said("table.sharing_modes.rule"), of="text"),
+            Column("mode", of="name"),
+            Column("possible", of="verdict"),
+            Column("rule", of="text"),
         ),
         sharing_modes(plan.scenario, plan.catalog),
     )
@@ -424,16 +400,16 @@ def decisions(plan: Plan) -> Table:
     """The design decisions."""
     return listed(
         "decisions",
-        said("table.decisions.all"),
         (
-            Column("number", said("table.decisions.number"), "number"),
-            Column("title", said("table.decisions.title")),
-            Column("decision", said("table.decisions.decision")),
-            Column("justification", said("table.decisions.justification")),
-            Column("implication", said("table.decisions.implication")),
-            Column("sources", said("table.decisions.sources"), "sources", detail=True),
+            Column("number", kind="number"),
+            Column("title"),
+            Column("decision"),
+            Column("justification"),
+            Column("implication"),
+            Column("sources", kind="sources", detail=True),
         ),
         plan.decisions,
+        title=said("table.decisions.all"),
     )
 
 
@@ -441,14 +417,13 @@ def messages(plan: Plan) -> Table:
     """What the checks say."""
     return listed(
         "messages",
-        said("table.messages"),
         (
-            Column("level", said("table.messages.level")),
-            Column("code", said("table.messages.code")),
-            Column("text", said("table.messages.text")),
-            Column("change", said("table.messages.change")),
-            Column("path", said("table.messages.path"), detail=True),
-            Column("sources", said("table.messages.sources"), "sources", detail=True),
+            Column("level"),
+            Column("code"),
+            Column("text"),
+            Column("change"),
+            Column("path", detail=True),
+            Column("sources", kind="sources", detail=True),
         ),
         check_plan(plan),
     )
@@ -458,19 +433,18 @@ def lines(plan: Plan, *starts: str) -> Table:
     """Every number of the plan with its formula, or those whose keys start so."""
     return listed(
         "lines",
-        said("table.lines"),
         (
-            Column("key", said("table.lines.key")),
-            Column("label", said("table.lines.label")),
-            Column("value", said("table.lines.value"), "number", of=_line_value),
-            Column("unit", said("table.lines.unit"), words=lambda unit: "" if unit == "1" else unit),
-            Column("formula", said("table.lines.formula"), of=formula_text),
-            Column("basis", said("table.lines.basis"), "basis"),
-            Column("sources", said("table.lines.sources"), "sources"),
-            Column("text", said("table.lines.text"), detail=True, of=_line_text),
-            Column("inputs", said("table.lines.inputs"), detail=True, of=_inputs),
-            Column("meaning", said("table.lines.meaning"), detail=True, of="sentence"),
-            Column("model", said("table.lines.model"), detail=True, of="function"),
+            Column("key"),
+            Column("label"),
+            Column("value", kind="number", of=_line_value),
+            Column("unit", words=lambda unit: "" if unit == "1" else unit),
+            Column("formula", of=formula_text),
+            Column("basis", kind="basis"),
+            Column("sources", kind="sources"),
+            Column("text", detail=True, of=_line_text),
+            Column("inputs", detail=True, of=_inputs),
+            Column("meaning", detail=True, of="sentence"),
+            Column("model", detail=True, of="function"),
         ),
         [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
     )
@@ -500,23 +474,17 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
     numbers = {source.id: at for at, source in enumerate(cited, 1)}
     return listed(
         "sources",
-        said("table.sources"),
         (
-            Column("number", said("table.sources.number"), "number", of=lambda source: numbers[source.id]),
-            Column("id", said("table.sources.id"), detail=True),
-            Column("title", said("table.sources.title")),
-            Column("producer", said("table.sources.producer")),
-            Column("published", said("table.sources.published")),
-            Column("accessed", said("table.sources.accessed"), detail=True),
-            Column("kind", said("table.sources.kind"), detail=True),
-            Column("url", said("table.sources.url")),
-            Column("note", said("table.sources.note"), detail=True),
-            Column(
-                "remark",
-                said("table.sources.remark"),
-                detail=True,
-                of=lambda source: " ".join(remarks.get(source.id, ())),
-            ),
+            Column("number", kind="number", of=lambda source: numbers[source.id]),
+            Column("id", detail=True),
+            Column("title"),
+            Column("producer"),
+            Column("published"),
+            Column("accessed", detail=True),
+            Column("kind", detail=True),
+            Column("url"),
+            Column("note", detail=True),
+            Column("remark", detail=True, of=lambda source: " ".join(remarks.get(source.id, ()))),
         ),
         cited,
     )

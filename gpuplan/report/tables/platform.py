@@ -29,13 +29,13 @@ def host_line(plan: Plan) -> Table:
     notes = (
         () if line is None else (said("table.to this specification the", hosts=counted(line.hosts, "host")),)
     )
-    return listed("host_line", said("table.host_line"), PART_COLUMNS, line.parts if line else (), notes=notes)
+    return listed("host_line", PART_COLUMNS, line.parts if line else (), notes=notes)
 
 
 def management_hosts(plan: Plan) -> Table:
     """A host of the management domain, part by part."""
     parts = plan.management.parts if plan.management else ()
-    return listed("management_hosts", said("table.management_hosts"), PART_COLUMNS, parts)
+    return listed("management_hosts", PART_COLUMNS, parts)
 
 
 def management(plan: Plan) -> Table:
@@ -52,22 +52,17 @@ def management(plan: Plan) -> Table:
     apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
     return listed(
         "management",
-        said("table.management"),
         (
-            Column(
-                "appliance",
-                said("table.management.appliance"),
-                of=_appliance,
-            ),
-            Column("size", said("table.management.size")),
-            Column("nodes", said("table.management.nodes"), "number"),
+            Column("appliance", of=_appliance),
+            Column("size"),
+            Column("nodes", kind="number"),
             *(
                 Column(name, label, "number", words=lambda n: None if n else said("table.not known"))
                 for name, label in sums
             ),
-            Column("where", said("table.management.where"), detail=not apart, of=_where),
-            Column("basis", said("table.management.basis"), "basis"),
-            Column("sources", said("table.management.sources"), "sources"),
+            Column("where", detail=not apart, of=_where),
+            Column("basis", kind="basis"),
+            Column("sources", kind="sources"),
         ),
         domain.appliances if domain else (),
         totals=total,

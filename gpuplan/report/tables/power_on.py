@@ -49,50 +49,22 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
     ]
     return listed(
         "power_on",
-        said("table.power_on"),
         (
-            Column("pool", said("table.power_on.pool"), of=lambda row: row.made.pool.name),
-            Column(
-                "setting",
-                said("table.power_on.setting"),
-                of=lambda row: Cell(row.tried.key, words=label(row.tried.key)),
-            ),
-            Column(
-                "orders",
-                said("table.power_on.orders"),
-                "number",
-                detail=True,
-                of=lambda row: row.tried.orders,
-            ),
-            Column("chance", said("table.power_on.chance"), "share", of=lambda row: _share(row.tried.chance)),
-            Column(
-                "chance_high",
-                said("table.power_on.chance_high"),
-                "share",
-                detail=True,
-                of=lambda row: row.tried.chance[1],
-            ),
-            Column("interval_low", said("table.power_on.interval_low"), "share", of=_interval),
+            Column("pool", of=lambda row: row.made.pool.name),
+            Column("setting", of=lambda row: Cell(row.tried.key, words=label(row.tried.key))),
+            Column("orders", kind="number", detail=True, of=lambda row: row.tried.orders),
+            Column("chance", kind="share", of=lambda row: _share(row.tried.chance)),
+            Column("chance_high", kind="share", detail=True, of=lambda row: row.tried.chance[1]),
+            Column("interval_low", kind="share", of=_interval),
             Column(
                 "interval_high",
-                said("table.power_on.interval_high"),
-                "share",
+                kind="share",
                 detail=True,
                 of=lambda row: row.tried.interval[1] if row.tried.orders > 1 else None,
             ),
-            Column("missing", said("table.power_on.missing"), "mean", of=_missing),
-            Column(
-                "most_missing",
-                said("table.power_on.most_missing"),
-                "number",
-                of=lambda row: row.tried.most_missing,
-            ),
-            Column(
-                "stranded_gpus",
-                said("table.power_on.stranded_gpus"),
-                "mean",
-                of=lambda row: row.tried.stranded_gpus,
-            ),
+            Column("missing", kind="mean", of=_missing),
+            Column("most_missing", kind="number", of=lambda row: row.tried.most_missing),
+            Column("stranded_gpus", kind="mean", of=lambda row: row.tried.stranded_gpus),
             Column("hosts", said("table.power_on.hosts", share=stated_percent(share)), "number", of=_hosts),
             key("cluster_id", lambda row: row.made.pool.id),
         ),
@@ -166,39 +138,13 @@ def readings(found: Sequence[PowerOn]) -> Table:
     rows = [(made, at) for made in found if made.known for at in range(len(made.readings))]
     return listed(
         "power_on_readings",
-        said("table.power_on_readings"),
         (
-            Column("pool", said("table.power_on_readings.pool"), of=lambda row: row[0].pool.name),
-            Column(
-                "reading",
-                said("table.power_on_readings.reading"),
-                of=lambda row: row[0].readings[row[1]].words,
-            ),
-            Column(
-                "rules",
-                said("table.power_on_readings.rules"),
-                detail=True,
-                of=lambda row: row[0].readings[row[1]].name,
-            ),
-            Column(
-                "started",
-                said("table.power_on_readings.started"),
-                "share",
-                of=lambda row: _of(row).started / _of(row).orders,
-            ),
-            Column(
-                "missing",
-                said("table.power_on_readings.missing"),
-                "mean",
-                of=lambda row: sum(_of(row).missing_by_kind),
-            ),
-            Column(
-                "sources",
-                said("table.power_on_readings.sources"),
-                "sources",
-                detail=True,
-                of=lambda row: row[0].readings[row[1]].sources,
-            ),
+            Column("pool", of=lambda row: row[0].pool.name),
+            Column("reading", of=lambda row: row[0].readings[row[1]].words),
+            Column("rules", detail=True, of=lambda row: row[0].readings[row[1]].name),
+            Column("started", kind="share", of=lambda row: _of(row).started / _of(row).orders),
+            Column("missing", kind="mean", of=lambda row: sum(_of(row).missing_by_kind)),
+            Column("sources", kind="sources", detail=True, of=lambda row: row[0].readings[row[1]].sources),
         ),
         rows,
     )
@@ -213,18 +159,10 @@ def named_orders(found: Sequence[PowerOn]) -> Table:
     """What orders with a name give."""
     return listed(
         "power_on_orders",
-        said("table.power_on_orders"),
         (
-            Column("pool", said("table.power_on_orders.pool"), of=lambda row: row[0].pool.name),
-            Column(
-                "order", said("table.power_on_orders.order"), of=lambda row: Cell(row[1], words=label(row[1]))
-            ),
-            Column(
-                "missing",
-                said("table.power_on_orders.missing"),
-                "mean",
-                of=lambda row: _missing(Row(row[0], row[0].tried(row[1]), {})),
-            ),
+            Column("pool", of=lambda row: row[0].pool.name),
+            Column("order", of=lambda row: Cell(row[1], words=label(row[1]))),
+            Column("missing", kind="mean", of=lambda row: _missing(Row(row[0], row[0].tried(row[1]), {}))),
         ),
         [
             (made, name)
@@ -263,27 +201,15 @@ def steps(plan: Plan, play: Play) -> Table:
     play.go(len(play.steps))
     return listed(
         "power_on_steps",
-        said("table.power_on_steps"),
         (
             Column("at", "", "number"),
-            Column(
-                "group",
-                said("table.power_on_steps.group"),
-                of=lambda row: names[requests[row.step.kind].group],
-            ),
-            Column("vm", said("table.power_on_steps.vm"), "number", of=lambda row: row.step.vm),
-            Column(
-                "profile", said("table.power_on_steps.profile"), of=lambda row: asks_for(play, row.step.kind)
-            ),
-            Column(
-                "host",
-                said("table.power_on_steps.host"),
-                "number",
-                of=lambda row: row.step.spot.host + 1 if row.step.spot else None,
-            ),
-            Column("gpus", said("table.power_on_steps.gpus"), of=_gpus),
-            Column("starts", said("table.power_on_steps.starts"), of=lambda row: _starts(play, row.step)),
-            Column("why", said("table.power_on_steps.why")),
+            Column("group", of=lambda row: names[requests[row.step.kind].group]),
+            Column("vm", kind="number", of=lambda row: row.step.vm),
+            Column("profile", of=lambda row: asks_for(play, row.step.kind)),
+            Column("host", kind="number", of=lambda row: row.step.spot.host + 1 if row.step.spot else None),
+            Column("gpus", of=_gpus),
+            Column("starts", of=lambda row: _starts(play, row.step)),
+            Column("why"),
         ),
         rows,
     )

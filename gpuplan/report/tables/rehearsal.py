@@ -85,15 +85,15 @@ def emptied(plan: Plan, turn: Turn) -> Table:
     names = group_names(plan)
     return listed(
         "emptied",
-        said("table.emptied", host=turn.host),
         (
-            Column("group", said("table.emptied.group"), of=lambda each: names[each.group]),
-            Column("vm", said("table.emptied.vm"), "number"),
-            Column("how", said("table.emptied.how"), words=HAPPENS.get),
-            Column("from_host", said("table.emptied.from_host"), "number", of="host"),
-            Column("to_host", said("table.emptied.to_host"), "number"),
+            Column("group", of=lambda each: names[each.group]),
+            Column("vm", kind="number"),
+            Column("how", words=HAPPENS.get),
+            Column("from_host", kind="number", of="host"),
+            Column("to_host", kind="number"),
         ),
         turn.went,
+        title=said("table.emptied", host=turn.host),
     )
 
 
@@ -112,7 +112,7 @@ def restarts(plan: Plan, *pools: Pool) -> Table:
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
     """What HA restarts when some hosts fail."""
-    found = listed("restarts", said("table.restarts"), restart_columns(plan), [failed])
+    found = listed("restarts", restart_columns(plan), [failed])
     return found if STAYS in rehearsed.ways else found.without("static")
 
 

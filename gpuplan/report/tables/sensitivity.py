@@ -23,20 +23,19 @@ def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table
     change = partial(_change, now)
     return listed(
         "bars",
-        said("table.bars"),
         (
-            Column("path", said("table.bars.path"), detail=True),
-            Column("label", said("table.bars.label")),
-            Column("now", said("table.bars.now"), "number", of=partial(_input, "now")),
-            Column("low", said("table.bars.low"), "number", of=partial(_input, "low")),
-            Column("high", said("table.bars.high"), "number", of=partial(_input, "high")),
-            Column("basis", said("table.bars.basis"), "basis"),
+            Column("path", detail=True),
+            Column("label"),
+            Column("now", kind="number", of=partial(_input, "now")),
+            Column("low", kind="number", of=partial(_input, "low")),
+            Column("high", kind="number", of=partial(_input, "high")),
+            Column("basis", kind="basis"),
             Column(
                 "cost_low", said("table.bars.cost_low", currency=currency), "money", currency, words=change
             ),
-            Column("cost_high", said("table.bars.cost_high"), "money", currency, words=change),
-            Column("hosts_low", said("table.bars.hosts_low"), "number", words=_known),
-            Column("hosts_high", said("table.bars.hosts_high"), "number", words=_known),
+            Column("cost_high", kind="money", unit=currency, words=change),
+            Column("hosts_low", kind="number", words=_known),
+            Column("hosts_high", kind="number", words=_known),
         ),
         found,
     )
@@ -58,15 +57,14 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
     """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
     return listed(
         "thresholds",
-        said("table.thresholds"),
         (
-            Column("path", said("table.thresholds.path"), detail=True),
-            Column("label", said("table.thresholds.label")),
-            Column("now", said("table.thresholds.now"), "number", of=partial(_input, "now")),
-            Column("below", said("table.thresholds.below"), "number", of=partial(_input, "below")),
-            Column("hosts_below", said("table.thresholds.hosts_below"), "number", words=_known),
-            Column("above", said("table.thresholds.above"), "number", of=partial(_input, "above")),
-            Column("hosts_above", said("table.thresholds.hosts_above"), "number", words=_known),
+            Column("path", detail=True),
+            Column("label"),
+            Column("now", kind="number", of=partial(_input, "now")),
+            Column("below", kind="number", of=partial(_input, "below")),
+            Column("hosts_below", kind="number", words=_known),
+            Column("above", kind="number", of=partial(_input, "above")),
+            Column("hosts_above", kind="number", words=_known),
         ),
         found,
         notes=(said("table.thresholds.note"),),
@@ -87,7 +85,6 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     """Designs in columns: inputs that differ, and results; with a catalog, what comes from it by its name, not its id."""
     return Table(
         "compared",
-        "",
         (
             Column("differs", "", "yes"),
             Column("label", ""),
@@ -102,6 +99,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
             for row in found.rows
         ),
         notes=(said("table.compared.differs"),),
+        title="",
     )
 
 

@@ -40,12 +40,10 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
     ]
     return listed(
         "waits",
-        said("table.waits"),
         (
             Column(
                 "replicas",
-                said("table.waits.replicas"),
-                "number",
+                kind="number",
                 of=lambda row: Cell(
                     row.replicas,
                     words=said("table.waits.planned", replicas=row.replicas)
@@ -53,7 +51,7 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
                     else None,
                 ),
             ),
-            Column("method", said("table.waits.method")),
+            Column("method"),
             _time("mean_s"),
             _time("p50_s"),
             _time("p95_s"),
@@ -64,10 +62,8 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
                 "share",
                 of=lambda row: _value(row.found.kept_share),
             ),
-            Column("tokens_per_s", said("table.waits.tokens_per_s"), "number", of=_speed),
-            Column(
-                "requests", said("table.waits.requests"), "number", of=lambda row: _rough(row.found.requests)
-            ),
+            Column("tokens_per_s", kind="number", of=_speed),
+            Column("requests", kind="number", of=lambda row: _rough(row.found.requests)),
         ),
         rows,
     )

@@ -5,19 +5,18 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.platform_rules import PlatformRule, platform_rules
 from gpuplan.report.table import Column, Table, listed
-from gpuplan.wording import capital, said
+from gpuplan.wording import capital
 
 
 def behaviour(plan: Plan) -> Table:
     """What DRS, HA, vMotion and licences do with this design, and who says otherwise."""
     return listed(
         "platform_rules",
-        said("table.platform_rules"),
         (
-            Column("topic", said("table.platform_rules.topic"), words=capital),
-            Column("text", said("table.platform_rules.text"), of=_with_conflict),
-            Column("basis", said("table.platform_rules.basis"), "basis"),
-            Column("sources", said("table.platform_rules.sources"), "sources", detail=True),
+            Column("topic", words=capital),
+            Column("text", of=_with_conflict),
+            Column("basis", kind="basis"),
+            Column("sources", kind="sources", detail=True),
         ),
         platform_rules(plan),
     )
@@ -32,11 +31,10 @@ def hand_over(plan: Plan) -> Table:
     """What to see on the cluster itself before it is handed over."""
     return listed(
         "hand_over",
-        said("table.hand_over"),
         (
-            Column("topic", said("table.hand_over.topic"), words=capital),
-            Column("check", said("table.hand_over.check")),
-            Column("sources", said("table.hand_over.sources"), "sources", detail=True),
+            Column("topic", words=capital),
+            Column("check"),
+            Column("sources", kind="sources", detail=True),
         ),
         [rule for rule in platform_rules(plan) if rule.check],
     )
