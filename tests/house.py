@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -36,7 +35,6 @@ SLICES = {
     "audit/command": "cli",
 }
 """Module of a slice -> the room on whose floor it is. The other modules of the slice are a room of their own, below these."""
-WIDTH = 110
 
 
 def name_of(path: Path) -> str:
@@ -93,47 +91,29 @@ def rooms_below(room: str) -> list[str]:
 
 
 def drawing() -> str:
-    """Every floor as a line of boxes, the top one first: what a room is for, its files, and where it imports from."""
-    lines = ["```"]
-    for floor in reversed(FLOORS):
-        for room in floor:
-            lines += _box(room)
-    return "\n".join([*lines, "```"]) + "\n"
+    """Every room as a row, the top floor first: what it is for, and where it imports from."""
+    rows = ["| room | what it is for | imports from |", "|---|---|---|"]
+    rows += [_row(room) for floor in reversed(FLOORS) for room in floor]
+    return "\n".join(rows) + "\n"
 
 
-def _box(room: str) -> list[str]:
+def _row(room: str) -> str:
     folder = PACKAGE / room
     own = folder / "__init__.py" if folder.is_dir() else PACKAGE / f"{room}.py"
-    purpose = (ast.get_docstring(ast.parse(own.read_text(encoding="utf-8"))) or "").split("\n")[0]
-    head = f"+- {room}{'/' if folder.is_dir() else '.py'} "
-    below = rooms_below(room)
-    lines = [head + "-" * (WIDTH - len(head) - 1) + "+"]
-    inside = textwrap.wrap(purpose.partition(": ")[2] or purpose, WIDTH - 4)
-    if folder.is_dir():
-        inside += textwrap.wrap(", ".join(_files(folder)), WIDTH - 4, break_on_hyphens=False)
-    inside += textwrap.wrap("; ".join(_on_other_floors(room)), WIDTH - 4)
-    if below:
-        inside += textwrap.wrap("imports from " + ", ".join(below), WIDTH - 4)
-    return lines + [f"| {text:<{WIDTH - 4}} |" for text in inside] + ["+" + "-" * (WIDTH - 2) + "+"]
+    first = (ast.get_docstring(ast.parse(own.read_text(encoding="utf-8"))) or "").split("\n")[0]
+    purpose = " ".join([first.partition(": ")[2] or first, *_on_other_floors(room)])
+    purpose = purpose.replace("``", "`")
+    name = f"{room}/" if folder.is_dir() else f"{room}.py"
+    return f"| `{name}` | {purpose[0].upper()}{purpose[1:]} | {', '.join(rooms_below(room))} |"
 
 
 def _on_other_floors(room: str) -> list[str]:
     """Where the modules of a slice are that are not on the floor of its room."""
     own = {name.partition("/")[2]: floor for name, floor in SLICES.items() if name.startswith(f"{room}/")}
     return [
-        f"on the floor of {floor}: {', '.join(name for name in own if own[name] == floor)}"
+        f"On the floor of {floor}: {', '.join(f'`{name}`' for name in own if own[name] == floor)}."
         for floor in dict.fromkeys(own.values())
     ]
-
-
-def _files(folder: Path) -> list[str]:
-    found = []
-    for path in sorted(folder.iterdir()):
-        if path.suffix == ".py" and path.stem != "__init__":
-            found.append(path.stem)
-        elif path.is_dir() and (path / "__init__.py").exists():
-            found.append(f"{path.name}/ ({', '.join(_files(path))})")
-    return found
 
 
 def page(text: str) -> str:
