@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from gpuplan.analysis.compare import THIS, compare_plans, named
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.report.brand import PLAIN, Brand
 
 KINDS = {

@@ -10,8 +10,8 @@ import pytest
 from approved import has_approved
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.report import KINDS, design_files, file_stem, zipped
 from gpuplan.scenario import decode_scenario
 

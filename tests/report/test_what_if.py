@@ -17,9 +17,9 @@ from branding import ACME
 from random_cases import of_the_day
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.locales import speaking
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.report.brand import contrast_on_white
 from gpuplan.report.what_if import Axis, Refused, WhatIf, what_if, what_if_page
 from gpuplan.report.what_if.axes import size_positions
