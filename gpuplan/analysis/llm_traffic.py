@@ -98,22 +98,13 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     scenario, catalog, made = plan.scenario, plan.catalog, plan.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
     engine = engine_of(asks)
-    board, setup = engine.on(made.gpus)
     arrivals = arrivals_of(asks)
     rate = per_second(made.found, made.load)
     return GroupTraffic(
         id=made.id,
         name=made.name,
         replicas=made.replicas,
-        pace=pace_of(
-            engine.shape,
-            board,
-            setup,
-            made.limits.memory,
-            arrivals,
-            engine.speeds,
-            engine.overheads,
-        ),
+        pace=pace_of(engine.on(made.gpus), made.limits.memory, arrivals),
         traffic=arrivals.traffic,
         per_second=rate,
         day_per_second=tuple(rate * part for part in _day(scenario, catalog, group_id)),
