@@ -15,7 +15,7 @@ from typing import Any
 
 from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, work_of
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.serving import Speeds, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.serving import Replica, Speeds, first_token_ms, time_per_token_ms, token_rate
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
 
 STEP: Mapping[str, float] = {
@@ -94,15 +94,9 @@ class Sample:
         """The figure by some parameters."""
         setup, replicas, requests = self.cut
         of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
-        found = of[self.quantity](
-            self.work.shape,
-            self.work.board,
-            setup=setup,
-            requests=requests,
-            tokens_in=self.work.tokens_in,
-            tokens_out=self.work.tokens_out,
-            speeds=speeds,
-        ).value
+        replica = Replica(self.work.shape, self.work.board, setup, speeds)
+        lengths = {"tokens_in": self.work.tokens_in, "tokens_out": self.work.tokens_out}
+        found = of[self.quantity](replica, requests=requests, **lengths).value
         return found * replicas if self.quantity == "tokens_per_s" else found
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.serving import (
+    Replica,
     Speeds,
     decode_step_ms,
     first_token_ms,
@@ -373,15 +374,12 @@ def _wider(found: Range) -> Range:
     return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
 
 
-def _load(work: Work, setup: Setup, requests: float, speeds: Speeds) -> dict[str, Any]:
-    return {
-        "setup": setup,
-        "requests": requests,
-        "tokens_in": work.tokens_in,
-        "tokens_out": work.tokens_out,
-        "speeds": speeds,
-        "measured": work.measured,
-    }
+def _on(work: Work, setup: Setup, speeds: Speeds) -> Replica:
+    return Replica(work.shape, work.board, setup, speeds, measured=work.measured)
+
+
+def _load(work: Work, requests: float) -> dict[str, float]:
+    return {"requests": requests, "tokens_in": work.tokens_in, "tokens_out": work.tokens_out}
 
 
 def _times(found: Range, factor: float) -> Range:
@@ -392,17 +390,17 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
     """Of the ways to cut a run the one that gives most tokens a second."""
 
     def rate(cut: tuple[Setup, float, float]) -> float:
-        found = token_rate(work.shape, work.board, **_load(work, cut[0], cut[2], speeds))
+        found = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
         return cut[1] * found.value
 
     return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
 
 
 def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
-    load = _load(work, setup, requests, speeds)
-    each = time_per_token_ms(work.shape, work.board, **load)
-    first = first_token_ms(work.shape, work.board, **load)
-    rate = _times(token_rate(work.shape, work.board, **load), replicas)
+    replica, load = _on(work, setup, speeds), _load(work, requests)
+    each = time_per_token_ms(replica, **load)
+    first = first_token_ms(replica, **load)
+    rate = _times(token_rate(replica, **load), replicas)
     if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
         whole = first.value + each.value * (work.tokens_out - 1)
         rate = _times(rate, each.value * work.tokens_out / whole)
@@ -432,7 +430,7 @@ def _open_at(
     top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
     goal = FULL * at(top)["tokens_per_s"].value
     said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
-    prompt = prompt_ms(work.shape, work.board, setup=setup, tokens_in=work.tokens_in, speeds=speeds)
+    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
     first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
     return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
 
@@ -459,10 +457,8 @@ def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
     """One batch from its start to its end, and nothing else."""
     setup, replicas, requests = work.setups[0]
     context = work.tokens_in + work.tokens_out / 2
-    step = decode_step_ms(
-        work.shape, work.board, setup=setup, requests=requests, context_tokens=context, speeds=speeds
-    )
-    prompt = prompt_ms(work.shape, work.board, setup=setup, tokens_in=work.tokens_in, speeds=speeds)
+    step = decode_step_ms(_on(work, setup, speeds), requests=requests, context_tokens=context)
+    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
     first = max(requests * prompt, step)
     rate = replicas * requests * work.tokens_out * 1e3 / (first + step * (work.tokens_out - 1))
     now = {"tpot_ms": step, "ttft_ms": first, "tokens_per_s": rate}
@@ -490,5 +486,4 @@ def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
     said = _closed(work, apart, setup, replicas, requests)
     cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
     queue = requests * replicas / (reading.pipeline if reading else 1)
-    load = _load(work, cut, queue, speeds)
-    return said | {"ttft_ms": first_token_ms(work.shape, work.board, **load)}
+    return said | {"ttft_ms": first_token_ms(_on(work, cut, speeds), **_load(work, queue))}

@@ -1,18 +1,128 @@
-"""Traffic on a planned language model, played request by request: simulated, or as a trace has it."""
+"""Traffic on a planned language model: what users wait for their first token, by formula, simulated, or as a trace has it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
+from gpuplan.catalog import Catalog
 from gpuplan.models.llm.batching import Simulated, play, simulate, summary
+from gpuplan.models.llm.traffic import Answers, Pace, Traffic, replica_curve
 from gpuplan.plan import Plan
-from gpuplan.plan.llm import traffic
-from gpuplan.plan.llm.traffic import GroupTraffic
+from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of, per_second
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.working_week import weeks
+from gpuplan.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class GroupTraffic:
+    """Requests to the replicas of one group."""
+
+    id: str
+    name: str
+    replicas: int
+    """As planned."""
+    pace: Pace
+    """Of one replica."""
+    traffic: Traffic
+    per_second: float
+    """Requests in the busiest hour."""
+    day_per_second: tuple[float, ...]
+    """In each hour of its busiest day, UTC."""
+    first_token_s: float
+    """Promised."""
+    share: float
+    """Of the requests for which the promise is to be kept."""
+    low: float
+    """Low end of a wait over what is worked out, as measured first tokens lie about the predicted ones."""
+    high: float
+
+    @property
+    def planned(self) -> Answers:
+        """What users see with the planned replicas, by formula."""
+        return self.with_replicas(self.replicas)
+
+    def with_replicas(self, count: int) -> Answers:
+        """What users see with so many, by formula."""
+        return known_answers(
+            self.pace,
+            self.traffic,
+            requests_per_second=self.per_second,
+            replicas=count,
+            first_token_s=self.first_token_s,
+        )
+
+    @property
+    def needed(self) -> Needed:
+        """Replicas that keep the promise for the share, or why none do."""
+        try:
+            count = known_replicas(
+                self.pace,
+                self.traffic,
+                requests_per_second=self.per_second,
+                first_token_s=self.first_token_s,
+                share=self.share,
+            )
+        except ValueError as error:
+            return Needed(None, str(error))
+        return Needed(count, "")
+
+    @property
+    def curve(self) -> tuple[tuple[int, Answers], ...]:
+        """What users see with ever more replicas."""
+        return replica_curve(
+            self.pace,
+            self.traffic,
+            requests_per_second=self.per_second,
+            first_token_s=self.first_token_s,
+        )
+
+
+class Needed(NamedTuple):
+    """Replicas for a promise, or why it cannot be kept."""
+
+    replicas: int | None
+    why: str
 
 
 def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
-    """How requests come to a group of a plan that language models serve."""
-    return traffic.traffic_of(plan.scenario, plan.catalog, plan.llm.serving[group_id])
+    """How requests come to a group of a plan that language models serve.
+
+    Users who wait at once become requests a second by Little's law: each stays until its answer is complete. The engine takes as
+    many requests at once as its memory holds.
+    """
+    scenario, catalog, made = plan.scenario, plan.catalog, plan.llm.serving[group_id]
+    asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
+    engine = engine_of(asks)
+    arrivals = arrivals_of(asks)
+    rate = per_second(made.found, made.load)
+    return GroupTraffic(
+        id=made.id,
+        name=made.name,
+        replicas=made.replicas,
+        pace=pace_of(engine.on(made.gpus), made.limits.memory, arrivals),
+        traffic=arrivals.traffic,
+        per_second=rate,
+        day_per_second=tuple(rate * part for part in _day(scenario, catalog, group_id)),
+        first_token_s=arrivals.first_token_s,
+        share=arrivals.share,
+        low=made.found.first_token_ms.low / made.found.first_token_ms.value,
+        high=made.found.first_token_ms.high / made.found.first_token_ms.value,
+    )
+
+
+def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ...]:
+    """The share of the busiest hour's users in each hour of the busiest day, UTC."""
+    loads = max((week[group_id].loads for week in weeks(scenario, catalog).values()), key=np.max)
+    most = float(loads.max())
+    if most <= 0:
+        return (1.0,) * 24
+    first = int(np.argmax(loads)) // 96 * 96
+    return tuple((loads[first : first + 96].reshape(24, 4).mean(axis=1) / most).tolist())
 
 
 def played(of: GroupTraffic, *, replicas: int = 0, day: bool = False, count: int = 50_000) -> Simulated:

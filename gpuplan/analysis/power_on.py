@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuplan.analysis.power_on_player import Play
 from gpuplan.models.placement import Request
 from gpuplan.models.power_on import Orders, power_on_orders
 from gpuplan.plan import Plan, make_plan, of_design
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried
 from gpuplan.plan.power_on_orders import least
 from gpuplan.plan.power_on_rules import Reading, alike, readings_of

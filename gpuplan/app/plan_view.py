@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
+from gpuplan.analysis.power_on_player import playable
 from gpuplan.app.quiet import Later
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, worst_failures
-from gpuplan.plan.playing import playable
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from traitlets import Unicode
 
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.differences import design_name
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Simulating
@@ -26,7 +27,6 @@ from gpuplan.locales import locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.prices import is_sold
 from gpuplan.scenario import (
     MAX_GROUPS,

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import (
     WHEN,
@@ -31,7 +32,6 @@ from gpuplan.cli.options import (
 )
 from gpuplan.models.demand.simulation import Progress
 from gpuplan.plan import Plan, fail_hosts, make_plan
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import (
     compare_dict,

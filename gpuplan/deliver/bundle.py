@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.customer import customer_scenario
 
 if TYPE_CHECKING:
     from gpuplan.deliver.document import Document

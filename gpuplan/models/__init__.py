@@ -8,4 +8,7 @@ availability  spare hosts, outages, maintenance, vMotion; what failures do to a 
 network       links, GPUs over the network, training on several hosts, switches
 power         watts, kWh, heat, racks
 cost          purchases, yearly cash, GPU-hours, rent or buy; licences beside it
+
+A model raises ValueError, with the name and the range, if an input is outside its range; only what else it refuses stands in its
+docstring.
 """

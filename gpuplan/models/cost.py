@@ -30,11 +30,6 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     purchase_cost : float
         Price of all. [currency]
 
-    Raises
-    ------
-    ValueError
-        If one is negative or not finite, or the discount is above 1.
-
     Notes
     -----
     quantity * unit_price * (1 - discount).
@@ -72,11 +67,6 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
     later_price : float
         Price then. [currency]
 
-    Raises
-    ------
-    ValueError
-        If the price is negative, the change not above -1, or one not finite.
-
     Notes
     -----
     price * (1 + yearly_change) ** year. The change is nominal if the discount rate is.
@@ -109,11 +99,6 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
     -------
     selling_price : float
         What the customer pays for one, to the cent. [currency]
-
-    Raises
-    ------
-    ValueError
-        If one is negative or not finite, or the margin is 1 or more.
 
     Notes
     -----
@@ -156,11 +141,6 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
     -------
     planned_utilisation : float
         Share, at most 1. [-]
-
-    Raises
-    ------
-    ValueError
-        If a number is negative or not finite, no GPU is installed, or the stated share is above 1.
 
     Notes
     -----

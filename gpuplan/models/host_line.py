@@ -34,11 +34,6 @@ def ordered_cores(
     ordered_cores : int
         Cores of each processor; what is needed where none that is sold has so many. [-]
 
-    Raises
-    ------
-    ValueError
-        If an amount is negative, sockets or vcpus_per_core is not above 0, or kept_share is 1 or more.
-
     Notes
     -----
     vcpus / vcpus_per_core / (1 - kept_share) / sockets, up to the next size. A hyper-thread is no core.
@@ -93,11 +88,6 @@ def ordered_memory_gib(
     ordered_memory_gib : int
         Memory; above the largest size, whole multiples of that. [GiB]
 
-    Raises
-    ------
-    ValueError
-        If an amount is negative, there is no size, or kept_share is 1 or more.
-
     Notes
     -----
     max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), up to the next size. A VM with a vGPU or a
@@ -140,11 +130,6 @@ def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
     -------
     ordered_disks : int
         Disks. [-]
-
-    Raises
-    ------
-    ValueError
-        If an amount is negative, or a disk has no capacity.
 
     Notes
     -----

@@ -80,11 +80,6 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
     licensed_sockets : int
         Licences. [-]
 
-    Raises
-    ------
-    ValueError
-        If one is not a whole number, or too small.
-
     Notes
     -----
     hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020.
@@ -119,11 +114,6 @@ def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int,
     -------
     ordered_licences : tuple of int
         Licences ordered at the start of each year. [-]
-
-    Raises
-    ------
-    ValueError
-        If one is not a whole number, or negative.
 
     Notes
     -----
@@ -182,11 +172,6 @@ def subscription_payments(
     subscription_payments : tuple of float
         Cost at the start and in each year: index 0 to horizon_years. [currency]
 
-    Raises
-    ------
-    ValueError
-        If a number is negative, not finite, or not whole where it counts years.
-
     Notes
     -----
     A term costs licences * yearly_price * term_years when it begins: one that begins with year k is paid at index k - 1. The
@@ -243,11 +228,6 @@ def perpetual_payment(
     -------
     perpetual_payment : tuple of float
         Cost at the start and in each year: index 0 to horizon_years. [currency]
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, not finite, or not whole where it counts years.
 
     Notes
     -----

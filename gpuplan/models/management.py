@@ -37,11 +37,6 @@ def domain_hosts(
     domain_hosts : int
         Hosts. [host]
 
-    Raises
-    ------
-    ValueError
-        If a host gives nothing, an amount is negative, or hosts are no whole number.
-
     Notes
     -----
     max(min_hosts, spare_hosts + ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))). Appliances are taken as
@@ -81,11 +76,6 @@ def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
     -------
     share_of_host : int
         Part of one host, rounded up, in the unit of the total. [-]
-
-    Raises
-    ------
-    ValueError
-        If no host is left, the total is negative, or hosts are no whole number.
 
     Notes
     -----
@@ -136,11 +126,6 @@ def vsan_raw_gb(
     -------
     vsan_raw_gb : int
         Raw capacity of all hosts together. [GB]
-
-    Raises
-    ------
-    ValueError
-        If a share or an amount is negative, or redundancy is not above 0.
 
     Notes
     -----

@@ -23,11 +23,6 @@ def combined_range(
     combined_range : tuple of float
         Low and high of the total. [currency]
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
-
     Notes
     -----
     low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of (higher end - planned) ** 2): the

@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
+from gpuplan.plan.hardware import architecture_of
 from gpuplan.scenario import Group, Scenario
 
 RDMA = tuple(transport for transport in TRANSPORTS if transport != "tcp")
@@ -32,9 +33,6 @@ MIXED = ("AMP", "FP16")
 
 REFERENCE = "v100-pcie-32gb"
 """Whose memory bandwidth is taken for a GPU that states none."""
-
-NVLINK_GB_S, NVLINK_5_GB_S = 50.0, 100.0
-"""One NVLink, both directions together, from V100 to Hopper and from Blackwell on: how many a GPU has follows from its total."""
 
 
 class Speed(NamedTuple):
@@ -186,12 +184,12 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
     """Rate that NCCL plans a ring with where NVLink joins all GPUs of a host, as it does SXM modules; a bridge joins two boards only."""
     item = catalog.gpus[gpu]
     link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
-    if not (link and total and "SXM" in str(item.value("form_factor"))):
+    each = architecture_of(catalog, gpu).get("nvlink_gb_s")
+    if not (link and total and each and "SXM" in str(item.value("form_factor"))):
         return None
-    newer = str(item.value("architecture")).startswith("Blackwell")
     return replace(
         item.fact("nccl_nvlink_link_gb_s"),
-        value=float(link) * float(total) / (NVLINK_5_GB_S if newer else NVLINK_GB_S),
+        value=float(link) * float(total) / float(each),
         basis="derived",
         note="rate that NCCL plans with for one NVLink, times the links of the GPU",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.scenario import Scenario
@@ -13,6 +13,12 @@ from gpuplan.scenario import Scenario
 def server_of(scenario: Scenario, catalog: Catalog) -> Item | None:
     """The server that is chosen."""
     return catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+
+
+def architecture_of(catalog: Catalog, gpu: str) -> Mapping[str, Any]:
+    """What holds for all boards of the architecture of a GPU; nothing where the catalog does not know it."""
+    name = str(catalog.gpus[gpu].value("architecture")).lower()
+    return next((row.cells for row in catalog.rows("architectures") if row.id == name), {})
 
 
 def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives
+from gpuplan.analysis.customer import earnings
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy, rent_terms
 from gpuplan.analysis.silos import silo_costs
@@ -13,7 +14,6 @@ from gpuplan.facts import BASES
 from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.customer import earnings
 from gpuplan.plan.power import PowerUse
 from gpuplan.report.plan_data import costs_dict, plain, power_dict
 from gpuplan.report.table import fitted

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.facts import Fact
 from gpuplan.locales import spoken, written
 from gpuplan.plan import Plan
@@ -13,7 +14,6 @@ from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
 from gpuplan.plan.llm_job import job_curves
 from gpuplan.plan.network import carried
-from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.plan_data import plain

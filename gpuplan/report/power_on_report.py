@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.power_on import PowerOnStudy, Watched
+from gpuplan.analysis.power_on_player import Play
 from gpuplan.locales import spoken
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
-from gpuplan.plan.playing import Play
 from gpuplan.report.table import Table, records, words
 from gpuplan.report.tables.power_on import NOT_TRIED, answer, named_orders, readings, settings, steps
 from gpuplan.report.text import chapter, page, wrapped

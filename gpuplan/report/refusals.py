@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gpuplan.analysis.power_on_player import Refusal
 from gpuplan.models.placement import Request
 from gpuplan.models.power_on import Rules
-from gpuplan.plan.playing import Refusal
 from gpuplan.wording import amount, number, verb
 
 

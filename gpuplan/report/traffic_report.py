@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import spoken, written
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
 from gpuplan.report.tables.traffic import few_digits, seconds, waits

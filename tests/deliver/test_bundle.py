@@ -13,9 +13,9 @@ import pytest
 from approved import has_approved
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.deliver import KINDS, bundle, design_files, file_stem, zipped
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.scenario import decode_scenario
 
 

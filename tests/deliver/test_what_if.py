@@ -17,6 +17,7 @@ from branding import ACME
 from random_cases import of_the_day
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import contrast_on_white
 from gpuplan.deliver.what_if import Axis, Refused, WhatIf, what_if, what_if_page
@@ -25,7 +26,6 @@ from gpuplan.deliver.what_if.colours import DARK_CARD, on_dark
 from gpuplan.deliver.what_if.measures import signed
 from gpuplan.deliver.what_if.scale import scale_to
 from gpuplan.locales import speaking
-from gpuplan.plan.customer import customer_scenario
 from gpuplan.scenario import Problem, Scenario
 from gpuplan.wording import headline_money, money, number, watts
 

@@ -23,6 +23,7 @@ from gpuplan.models.llm.memory import (
 )
 from gpuplan.models.llm.replicas import Load, Promise, limits, replicas
 from gpuplan.models.llm.serving import (
+    Replica,
     Speeds,
     decode_step_ms,
     first_token_ms,
@@ -213,10 +214,10 @@ def step_limit_ms(case: dict) -> float:
 def test_a_step_is_never_faster_than_bandwidth_and_tensor_rate(case: dict) -> None:
     shape, board, setup, requests = (case[name] for name in ("shape", "board", "setup", "requests"))
     context = case["tokens_in"] + case["tokens_out"] / 2
-    step = decode_step_ms(shape, board, setup=setup, requests=requests, context_tokens=context)
+    step = decode_step_ms(Replica(shape, board, setup), requests=requests, context_tokens=context)
     limit = step_limit_ms(case)
     assert step >= limit
-    rate = token_rate(**{"shape": shape, "board": board, **_rest(case)}).value
+    rate = token_rate(Replica(shape, board, setup), **_rest(case)).value
     assert rate <= requests / limit * 1e3
 
 
@@ -225,7 +226,7 @@ def test_a_step_is_never_faster_than_bandwidth_and_tensor_rate(case: dict) -> No
 def test_tokens_with_their_prompts_never_take_more_than_the_tensor_rate(case: dict) -> None:
     """Each token out costs its own arithmetic and its share of that of the prompt; dense, so that every expert is one."""
     shape, board, setup = LLAMA_70B, case["board"], case["setup"]
-    rate = token_rate(shape, board, **_rest(case)).value
+    rate = token_rate(Replica(shape, board, setup), **_rest(case)).value
     head = shape.embedding_parameters / 2
     of_each = 2 * (shape.active_parameters - head) * (1 + case["tokens_in"] / case["tokens_out"])
     assert rate * of_each / 1e3 <= board.rate_tflops(setup.weights) * setup.gpus
@@ -233,14 +234,14 @@ def test_tokens_with_their_prompts_never_take_more_than_the_tensor_rate(case: di
 
 def test_groups_of_their_own_requests_share_the_scheduling_and_send_tokens_to_their_experts_only() -> None:
     wide, narrow = (
-        decode_step_ms(DEEPSEEK, B200, setup=Setup("fp8", data=n), requests=128 * n, context_tokens=2000)
+        decode_step_ms(Replica(DEEPSEEK, B200, Setup("fp8", data=n)), requests=128 * n, context_tokens=2000)
         for n in (32, 8)
     )
     assert wide < narrow, "the same requests a GPU, fewer experts on each"
 
 
 def _rest(case: dict) -> dict:
-    return {name: case[name] for name in ("setup", "requests", "tokens_in", "tokens_out")}
+    return {name: case[name] for name in ("requests", "tokens_in", "tokens_out")}
 
 
 NO_TRAFFIC = Speeds(traffic=0, expert_traffic=0)
@@ -254,7 +255,7 @@ def test_a_step_reads_all_weights_but_the_table_of_tokens_in(shape: Shape, read:
     """The table of tokens out is read, and a table that serves both ends is."""
     boards = [Board(80, bandwidth, 1e12) for bandwidth in (3350, 1e15)]
     finite, infinite = (
-        decode_step_ms(shape, board, setup=Setup(), requests=1, context_tokens=1e-6, speeds=NO_TRAFFIC)
+        decode_step_ms(Replica(shape, board, Setup(), NO_TRAFFIC), requests=1, context_tokens=1e-6)
         for board in boards
     )
     seconds = read * 2 / 3350 / NO_TRAFFIC.bandwidth_share * NO_TRAFFIC.vllm
@@ -269,7 +270,7 @@ def test_attention_multiplies_each_token_of_the_context_twice(shape: Shape, prod
     """With keys and with values; of a latent, whose keys have the position beside it."""
     board = Board(80, 1e15, 1000)
     near, far = (
-        decode_step_ms(shape, board, setup=Setup(), requests=4, context_tokens=tokens)
+        decode_step_ms(Replica(shape, board, Setup()), requests=4, context_tokens=tokens)
         for tokens in (1000, 3000)
     )
     seconds = 4 * products * 2000 / 1e15 / Speeds().compute_share * Speeds().vllm
@@ -279,18 +280,19 @@ def test_attention_multiplies_each_token_of_the_context_twice(shape: Shape, prod
 @given(case=CASES)
 @settings(deadline=None, max_examples=examples(60, few=20))
 def test_more_of_anything_goes_the_right_way(case: dict) -> None:
-    shape, board, rest = case["shape"], case["board"], _rest(case)
+    board, rest = case["board"], _rest(case)
+    replica = Replica(case["shape"], board, case["setup"])
     for of in (time_per_token_ms, first_token_ms):
-        found = of(shape, board, **rest)
+        found = of(replica, **rest)
         assert found.low < found.value < found.high
-        assert of(shape, board, **rest | {"requests": rest["requests"] + 1}).value > found.value
-        assert of(shape, board, **rest | {"tokens_in": rest["tokens_in"] + 100}).value > found.value
+        assert of(replica, **rest | {"requests": rest["requests"] + 1}).value > found.value
+        assert of(replica, **rest | {"tokens_in": rest["tokens_in"] + 100}).value > found.value
         for name in ("bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "fp4_tflops", "link_gb_s"):
             faster = replace(board, **{name: 2 * getattr(board, name)})
-            assert of(shape, faster, **rest).value <= found.value
-        wider = of(shape, board, **rest, measured=False)
+            assert of(replace(replica, board=faster), **rest).value <= found.value
+        wider = of(replace(replica, measured=False), **rest)
         assert wider.low < found.low and wider.high > found.high
-    long, short = (prompt_ms(shape, board, setup=case["setup"], tokens_in=n) for n in (2000, 1000))
+    long, short = (prompt_ms(replica, tokens_in=n) for n in (2000, 1000))
     assert long > short
 
 
@@ -309,10 +311,10 @@ FP8 = Setup("fp8", tensor=4)
 def test_more_users_never_need_fewer_replicas(case: dict, users: int, more: int) -> None:
     lengths = (case["tokens_in"], case["tokens_out"])
     try:
-        few = replicas(case["shape"], case["board"], setup=case["setup"], load=Load(*lengths, users))
+        few = replicas(Replica(case["shape"], case["board"], case["setup"]), load=Load(*lengths, users))
     except ValueError:
         return
-    many = replicas(case["shape"], case["board"], setup=case["setup"], load=Load(*lengths, users + more))
+    many = replicas(Replica(case["shape"], case["board"], case["setup"]), load=Load(*lengths, users + more))
     assert many.replicas >= few.replicas
     assert few.replicas * few.limits.requests >= users
     assert few.requests <= few.limits.requests
@@ -320,34 +322,34 @@ def test_more_users_never_need_fewer_replicas(case: dict, users: int, more: int)
 
 def test_what_limits_a_replica_is_the_least_of_memory_and_promises() -> None:
     load = Load(2000, 400, requests=200)
-    free = limits(LLAMA_70B, H100, setup=FP8, load=load)
+    free = limits(Replica(LLAMA_70B, H100, FP8), load=load)
     assert free.by == "memory"
-    fast = limits(LLAMA_70B, H100, setup=FP8, load=load, promise=Promise(tokens_per_second=40))
+    fast = limits(Replica(LLAMA_70B, H100, FP8), load=load, promise=Promise(tokens_per_second=40))
     assert fast.by == "speed" and fast.memory == free.memory
     at, beyond = (
-        time_per_token_ms(LLAMA_70B, H100, setup=FP8, requests=n, tokens_in=2000, tokens_out=400).value
+        time_per_token_ms(Replica(LLAMA_70B, H100, FP8), requests=n, tokens_in=2000, tokens_out=400).value
         for n in (fast.speed, fast.speed + 1)
     )
     assert at <= 25 < beyond
-    safe = limits(LLAMA_70B, H100, setup=FP8, load=load, promise=Promise(tokens_per_second=40, safe=True))
+    safe = limits(Replica(LLAMA_70B, H100, FP8), load=load, promise=Promise(tokens_per_second=40, safe=True))
     assert safe.speed < fast.speed
-    soon = limits(LLAMA_70B, H100, setup=FP8, load=load, promise=Promise(first_token_s=0.8))
+    soon = limits(Replica(LLAMA_70B, H100, FP8), load=load, promise=Promise(first_token_s=0.8))
     assert soon.by == "first_token"
 
 
 def test_requests_a_second_become_requests_at_once_by_littles_law() -> None:
     load = Load(2000, 400, requests_per_second=5)
-    found = replicas(LLAMA_70B, H100, setup=FP8, load=load, promise=Promise(tokens_per_second=25))
+    found = replicas(Replica(LLAMA_70B, H100, FP8), load=load, promise=Promise(tokens_per_second=25))
     stay_s = (found.first_token_ms.value + found.time_per_token_ms.value * 399) / 1e3
     assert 5 * stay_s == pytest.approx(found.requests * found.replicas, rel=0.02)
     assert found.requests <= found.limits.requests
     twice = replace(load, requests_per_second=10)
-    more = replicas(LLAMA_70B, H100, setup=FP8, load=twice, promise=Promise(tokens_per_second=25))
+    more = replicas(Replica(LLAMA_70B, H100, FP8), load=twice, promise=Promise(tokens_per_second=25))
     assert more.replicas == pytest.approx(2 * found.replicas, abs=1)
 
 
 def test_least_replicas_are_kept() -> None:
-    found = replicas(LLAMA_70B, H100, setup=FP8, load=Load(2000, 400, 10), least=3)
+    found = replicas(Replica(LLAMA_70B, H100, FP8), load=Load(2000, 400, 10), least=3)
     assert found.replicas == 3 and found.requests == pytest.approx(10 / 3)
 
 
@@ -361,5 +363,5 @@ def test_least_replicas_are_kept() -> None:
 )
 def test_what_cannot_be_says_what_can(promise: Promise, setup: Setup, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        replicas(LLAMA_70B, H100, setup=setup, load=Load(2000, 400, 10), promise=promise)
+        replicas(Replica(LLAMA_70B, H100, setup), load=Load(2000, 400, 10), promise=promise)
     assert math.isfinite(weights_gib(LLAMA_70B, precision="bf16"))

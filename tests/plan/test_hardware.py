@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.hardware import boards, fit_of, gpus_per_board, has_nvswitch, server_of
+from gpuplan.plan.hardware import architecture_of, boards, fit_of, gpus_per_board, has_nvswitch, server_of
 from gpuplan.scenario import from_dict
 
 
@@ -68,3 +68,8 @@ def test_no_row_means_that_nothing_is_known(catalog: Catalog) -> None:
         ("dell-dss-8440", "l40-48gb"),  # as wide and as hungry as what it takes: that is no row
     ):
         assert fit_of(catalog, server, gpu) is None, (server, gpu)
+
+
+def test_every_board_is_of_an_architecture_that_the_catalog_describes(catalog: Catalog) -> None:
+    for gpu in catalog.gpus.values():
+        assert architecture_of(catalog, gpu.id)["name"] == gpu.value("architecture")

@@ -8,10 +8,9 @@ import json
 from approved import has_approved
 from assistants import assistant
 
-from gpuplan.analysis.llm_traffic import played, traffic_of
+from gpuplan.analysis.llm_traffic import GroupTraffic, played, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
-from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.traffic_report import asked, started, traffic_dict, traffic_text
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.customer import OFFER
 from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
     Card,
@@ -33,7 +34,6 @@ from gpuplan.locales import written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
-from gpuplan.plan.customer import OFFER
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.power_on_player import Play
 from gpuplan.app.cards import Card, Page, Picture, Tab, attributes, box, group_colours
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, posture, power_on, rehearse, watch
@@ -17,7 +18,6 @@ from gpuplan.models.power_on import Step
 from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.playing import Play
 from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.app.cards import (
     Card,
     Contents,
@@ -31,7 +32,6 @@ from gpuplan.locales import written
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import carried
-from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.report import number
 from gpuplan.report.charts.network import scaling_chart

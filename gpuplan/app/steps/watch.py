@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.power_on import named_order
+from gpuplan.analysis.power_on_player import Play
 from gpuplan.app.cards import select
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.power_on import made_of
 from gpuplan.models.power_on import Spot, Step
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn
 from gpuplan.plan.power_on_rules import Reading
 from gpuplan.report import amount, group_names, number

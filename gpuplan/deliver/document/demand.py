@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
+from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.deliver.document.requirements import promise
 from gpuplan.deliver.document.writing import Citations, drawn, tabled
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.retrieval import why_share
 from gpuplan.plan.llm.serving import why_size
-from gpuplan.plan.llm.traffic import traffic_of
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.report.summary import hosts_lost, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
@@ -57,7 +57,7 @@ def _models(plan: Plan) -> list[Block]:
     sentences += [
         f"{each.name}: {sentence[0].lower()}{sentence[1:]}"
         for each in made
-        for sentence in started(traffic_of(plan.scenario, plan.catalog, each))
+        for sentence in started(traffic_of(plan, each.id))
     ]
     sentences += [
         said("demand.job", name=each.name, gpus=amount(each.gpus * each.hosts, "GPU"), why=why)

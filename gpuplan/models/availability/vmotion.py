@@ -62,11 +62,6 @@ def worst_stun_time_s(
     worst_stun_time_s : float
         Time the VM stands still. [s]
 
-    Raises
-    ------
-    ValueError
-        If a size or the fixed part is below 0, or a rate not above 0.
-
     Notes
     -----
     fixed_s + vgpu_gb / copy_rate_gb_s + vm_memory_gb / memory_rate_gb_s, a plane through the vendor's table of worst

@@ -1,6 +1,6 @@
 """The event loop: requests come to hosts, wait, start, end and leave, one event after the other.
 
-``Engine`` holds the state and ``_run`` takes the events (``_run_servers`` where that is enough). They are compiled where numba
+``Engine`` holds the state and ``_run`` takes the events (``_run_servers`` where that is enough), piece by piece. All are compiled where numba
 is installed, and run as plain Python where not, with the same results bit for bit. ``simulation`` says by which rules requests
 wait and are placed.
 """
@@ -27,6 +27,12 @@ OPEN = 1 << 60
 """Stands for the people of a stream that is no closed group: more than can ask."""
 ASKED, TURNED, WAITED, LONGER, SERVED, HOURS, PENDING, SUMS = range(8)
 """What is summed for each batch and stream."""
+SIZE, HEAD, WAITING, SHARES, FREE_GPUS, GPUS, PEAK, CAME, SLOT, COUNTS = range(10)
+"""What is counted as it goes: VMs that run, the head and the length of the queue, GPUs that fractions have used, free GPUs, all GPUs, the
+most that were taken at once, requests so far, and the slot of time."""
+COMES, LEAVES, ENDS = range(3)
+LAST, BUSY = range(2)
+"""Times: of the last event, and the GPUs busy since then."""
 LOWEST, OCTAVES, PER_OCTAVE = -20, 50, 32
 BINS = 1 + OCTAVES * PER_OCTAVE
 """Waits are counted in bins: one below 2**-20 h, then 32 for each doubling."""
@@ -103,7 +109,7 @@ class Cluster(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What changes with the events; ``counts`` and ``clock`` are unpacked at the top of ``_run``."""
+    """What changes with the events."""
 
     counts: Any
     clock: Any
@@ -126,6 +132,19 @@ class _State(NamedTuple):
     decided: Any
 
 
+class _Rules(NamedTuple):
+    """How waits, time and places are counted and chosen."""
+
+    threshold: float
+    slot_h: float
+    slots: int
+    per_batch: int
+    longest: float
+    pack: bool
+    record: bool
+    full_at: int
+
+
 def _run(
     times: Any,
     durations: Any,
@@ -133,51 +152,37 @@ def _run(
     asks: Any,
     cluster: Cluster,
     state: _State,
+    rules: _Rules,
     first: int,
     most: int,
-    until: float,
-    threshold: float,
-    slot_h: float,
-    slots: int,
-    per_batch: int,
-    longest: float,
-    pack: bool,
-    record: bool,
-    full_at: int,
 ) -> int:
-    """Take all events up to ``until``, candidates from ``first`` on; returns how many candidates are done.
+    """Take all events up to the last of ``times``, candidates from ``first`` on; returns how many candidates are done.
 
     It returns early when the queue has no room for the next request, or when ``most`` have asked (-1: never), or
-    when ``full_at`` GPUs have been taken at once (-1: never). A candidate of a closed group is a request if its ask is below the VMs of those idle. Time is cut into slots of
-    ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch`` in a batch. A request is counted in
-    the batch in which it arrived, or with ``record`` one by one.
+    when ``full_at`` GPUs have been taken at once (-1: never). A candidate of a closed group is a request if its ask is
+    below the VMs of those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and
+    ``per_batch`` in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
 
-    One long function on purpose: a call for each step would double its time, interpreted or compiled. It is checked
-    event for event against the plain version, ``Naive``, in tests/models/demand/test_event_loop.py.
+    The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple in
+    each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
+    tests/models/demand/test_event_loop.py.
     """
     gpus, vms, load, weight, full, family = cluster
     counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
     queue_at, queue_for, queue_stream, queue_mark = state[7:11]
     share_host, share_family, share_used, sums, area, bins, wait, decided = state[11:]
-    size, head, waiting, shares, free_gpus = counts[0], counts[1], counts[2], counts[3], counts[4]
-    taken, peak, asked, slot = counts[5], counts[6], counts[7], counts[8]
-    last, busy = clock[0], clock[1]
-    kinds = len(gpus)
+    threshold, slot_h, slots, per_batch, longest, pack, record, full_at = rules
+    size, head, waiting, shares = counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES]
+    free_gpus, peak, asked, slot = counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT]
+    last, busy = clock[LAST], clock[BUSY]
+    kinds, all_gpus = len(gpus), counts[GPUS]
     edge = (slot + 1) * slot_h
     batch = slot // per_batch
     cell = batch * slots + slot % slots
-    room = len(queue_at)
+    room, all_done = len(queue_at), len(times) - 1
     done = first
     while asked != most and peak != full_at:
-        release = heap_end[0] if size > 0 else math.inf
-        leave = queue_at[head] + longest if waiting > 0 else math.inf
-        now = times[done] if done < len(times) else until
-        event = 0
-        if leave <= now:
-            event, now = 1, leave
-        if release <= now:
-            event, now = 2, release
-
+        event, now = _next_event(times[done], waiting, queue_at[head] + longest, heap_end[0])
         while now >= edge:
             area[cell] += busy * (edge - last)
             last = edge
@@ -188,57 +193,33 @@ def _run(
         area[cell] += busy * (now - last)
         last = now
 
-        if event == 2:
-            while size > 0 and heap_end[0] == now:
-                what = heap_what[0]
+        if event == ENDS:
+            while heap_end[0] == now:
                 size -= 1
-                end, moved = heap_end[size], heap_what[size]
-                hole, child = 0, 1
-                while child + 1 < size:
-                    child += int(heap_end[child + 1] < heap_end[child])
-                    heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
-                    hole, child = child, 2 * child + 1
-                if child < size:
-                    heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
-                    hole = child
-                while hole > 0:
-                    parent = (hole - 1) >> 1
-                    if heap_end[parent] <= end:
-                        break
-                    heap_end[hole], heap_what[hole] = heap_end[parent], heap_what[parent]
-                    hole = parent
-                heap_end[hole], heap_what[hole] = end, moved
-
+                what = _pop(heap_end, heap_what, size)
                 kind, where = what & 0xFFFF, what >> 16
                 idle[kind] += 1
                 busy -= load[kind]
                 given_back = gpus[kind]
                 if given_back == 0:
                     share_used[where] -= weight[kind]
-                    given_back = 1 if share_used[where] == 0 else 0
+                    given_back = int(share_used[where] == 0)
                     where = share_host[where]
                 on_host[where] -= 1
                 free[where] += given_back
                 free_gpus += given_back
-                taken -= given_back
             if size == 0:
                 busy = 0.0
-        elif event == 1:
+        elif event == LEAVES:
             kind, mark = queue_stream[head], queue_mark[head]
             idle[kind] += vms[kind]
-            head = head + 1 if head + 1 < room else 0
+            head = (head + 1) & (room - 1)
             waiting -= 1
             if record:
-                wait[mark] = longest
-                decided[mark] = 2
+                wait[mark], decided[mark] = longest, 2
             else:
-                row = (mark * kinds + kind) * SUMS
-                sums[row + TURNED] += 1
-                if longest > 0:
-                    sums[row + WAITED] += 1
-                if longest > threshold:
-                    sums[row + LONGER] += 1
-        elif done == len(times):
+                _count_denied(sums, mark * kinds + kind, longest, threshold)
+        elif done == all_done:
             break
         else:
             kind = streams[done]
@@ -248,13 +229,10 @@ def _run(
             if waiting == room:
                 break
             idle[kind] -= vms[kind]
-            tail = head + waiting
-            if tail >= room:
-                tail -= room
+            tail = (head + waiting) & (room - 1)
             queue_at[tail], queue_for[tail], queue_stream[tail] = now, durations[done], kind
             queue_mark[tail] = asked if record else batch
-            if not record:
-                sums[(batch * kinds + kind) * SUMS + ASKED] += 1
+            sums[(batch * kinds + kind) * SUMS + ASKED] += 1
             waiting += 1
             asked += 1
             done += 1
@@ -263,106 +241,191 @@ def _run(
 
         while waiting > 0:
             kind = queue_stream[head]
-            need = gpus[kind]
-            wanted = vms[kind]
+            need, wanted = gpus[kind], vms[kind]
             if free_gpus < need * wanted:
                 break
             if wanted > 1:
-                fits = 0
-                if need > 0:
-                    for host in range(len(free)):
-                        fits += free[host] // need
-                else:
-                    fits = free_gpus * (full[kind] // weight[kind])
-                    for share in range(shares):
-                        if share_used[share] > 0 and share_family[share] == family[kind]:
-                            fits += (full[kind] - share_used[share]) // weight[kind]
+                fits = _hosts_room(free, max(need, 1))
+                if need == 0:
+                    fits *= full[kind] // weight[kind]
+                    fits += _shares_room(
+                        share_family, share_used, shares, family[kind], weight[kind], full[kind]
+                    )
                 if fits < wanted:
                     break
             placed = 0
             while placed < wanted:
-                found = -1
-                spare = shares
+                found, spare = -1, shares
                 if need == 0:
-                    for share in range(shares):
-                        used = share_used[share]
-                        if used == 0:
-                            spare = min(spare, share)
-                        elif share_family[share] == family[kind] and used + weight[kind] <= full[kind]:
-                            if found < 0:
-                                found = share
-                            elif used == share_used[found]:
-                                this, that = share_host[share], share_host[found]
-                                if on_host[this] < on_host[that] or (
-                                    on_host[this] == on_host[that] and this < that
-                                ):
-                                    found = share
-                            elif (used > share_used[found]) == pack:
-                                found = share
+                    found, spare = _best_share(
+                        share_host,
+                        share_family,
+                        share_used,
+                        on_host,
+                        shares,
+                        family[kind],
+                        weight[kind],
+                        full[kind],
+                        pack,
+                    )
                 if found < 0 or not pack:
                     least = max(need, 1)
-                    chosen = -1
-                    best = 0
-                    for host in range(len(free)):
-                        here = free[host]
-                        if here >= least and (
-                            chosen < 0
-                            or (here < best if pack else here > best)
-                            or (here == best and on_host[host] < on_host[chosen])
-                        ):
-                            chosen, best = host, here
-                    if chosen < 0 and found < 0:
-                        break
+                    chosen = _best_host(free, on_host, least, pack)
                     if chosen >= 0:
                         free[chosen] -= least
                         free_gpus -= least
-                        taken += least
-                        peak = max(peak, taken)
+                        peak = max(peak, all_gpus - free_gpus)
                         found = chosen
                         if need == 0:
                             found = spare
                             shares = max(shares, spare + 1)
                             share_host[spare], share_family[spare] = chosen, family[kind]
+                if found < 0:
+                    break
+                where = found
                 if need == 0:
                     share_used[found] += weight[kind]
-                on_host[share_host[found] if need == 0 else found] += 1
+                    where = share_host[found]
+                on_host[where] += 1
                 busy += load[kind]
-                end = now + queue_for[head]
-                child = size
+                _push(heap_end, heap_what, size, now + queue_for[head], (found << 16) | kind)
                 size += 1
-                while child > 0:
-                    parent = (child - 1) >> 1
-                    if heap_end[parent] <= end:
-                        break
-                    heap_end[child], heap_what[child] = heap_end[parent], heap_what[parent]
-                    child = parent
-                heap_end[child], heap_what[child] = end, (found << 16) | kind
                 placed += 1
             if placed < wanted:
                 break
             waited, mark = now - queue_at[head], queue_mark[head]
-            head = head + 1 if head + 1 < room else 0
+            head = (head + 1) & (room - 1)
             waiting -= 1
             if record:
-                wait[mark] = waited
-                decided[mark] = 1
+                wait[mark], decided[mark] = waited, 1
             else:
-                row = mark * kinds + kind
-                place = 0
-                if waited > 0:
-                    part, exponent = math.frexp(waited)
-                    place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
-                    place = min(max(place, 0), BINS - 1)
-                    sums[row * SUMS + WAITED] += 1
-                    sums[row * SUMS + HOURS] += waited
-                    if waited > threshold:
-                        sums[row * SUMS + LONGER] += 1
-                sums[row * SUMS + SERVED] += 1
-                bins[row * BINS + place] += 1
-    counts[0], counts[1], counts[2], counts[3], counts[4] = size, head, waiting, shares, free_gpus
-    counts[5], counts[6], counts[7], counts[8] = taken, peak, asked, slot
-    clock[0], clock[1] = last, busy
+                _count_start(sums, bins, mark * kinds + kind, waited, threshold)
+    counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES] = size, head, waiting, shares
+    counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT] = free_gpus, peak, asked, slot
+    clock[LAST], clock[BUSY] = last, busy
     return done
+
+
+def _next_event(comes: float, waiting: int, leaves: float, ends: float) -> tuple[int, float]:
+    """What is next, and when: of what happens at once, VMs end first."""
+    if waiting == 0:
+        leaves = math.inf
+    if ends <= comes and ends <= leaves:
+        return ENDS, ends
+    return (LEAVES, leaves) if leaves <= comes else (COMES, comes)
+
+
+def _push(heap_end: Any, heap_what: Any, hole: int, end: float, what: int) -> None:
+    """Put an end into the heap, from a hole upwards."""
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if heap_end[parent] <= end:
+            break
+        heap_end[hole], heap_what[hole] = heap_end[parent], heap_what[parent]
+        hole = parent
+    heap_end[hole], heap_what[hole] = end, what
+
+
+def _pop(heap_end: Any, heap_what: Any, size: int) -> Any:
+    """Take the first end out of a heap, of which ``size`` are left; the first of an empty one is endless."""
+    what = heap_what[0]
+    end, moved = heap_end[size], heap_what[size]
+    hole, child = 0, 1
+    while child + 1 < size:
+        child += int(heap_end[child + 1] < heap_end[child])
+        heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+        hole, child = child, 2 * child + 1
+    if child < size:
+        heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+        hole = child
+    _push(heap_end, heap_what, hole, end, moved)
+    if size == 0:
+        heap_end[0] = math.inf
+    return what
+
+
+def _hosts_room(free: Any, need: int) -> Any:
+    """VMs with so many GPUs that can start."""
+    fits = 0
+    for host in range(len(free)):
+        fits += free[host] // need
+    return fits
+
+
+def _shares_room(share_family: Any, share_used: Any, shares: int, family: int, weight: int, full: int) -> Any:
+    """VMs with a fraction of a GPU that can start on GPUs of their family."""
+    fits = 0
+    for share in range(shares):
+        if share_used[share] > 0 and share_family[share] == family:
+            fits += (full - share_used[share]) // weight
+    return fits
+
+
+def _best_share(
+    share_host: Any,
+    share_family: Any,
+    share_used: Any,
+    on_host: Any,
+    shares: int,
+    family: int,
+    weight: int,
+    full: int,
+    pack: bool,
+) -> Any:
+    """The partly filled GPU for a fraction (-1: none has room), and the first place in the list of them that is free."""
+    found, spare = -1, shares
+    for share in range(shares):
+        used = share_used[share]
+        if used == 0:
+            spare = min(spare, share)
+        elif share_family[share] == family and used + weight <= full:
+            if found < 0:
+                found = share
+            elif used == share_used[found]:
+                this, that = share_host[share], share_host[found]
+                if on_host[this] < on_host[that] or (on_host[this] == on_host[that] and this < that):
+                    found = share
+            elif (used > share_used[found]) == pack:
+                found = share
+    return found, spare
+
+
+def _best_host(free: Any, on_host: Any, least: int, pack: bool) -> Any:
+    """The host with the fewest or the most free GPUs, and of these with the fewest VMs; -1 if none has enough."""
+    chosen, best = -1, 0
+    for host in range(len(free)):
+        here = free[host]
+        if here >= least and (
+            chosen < 0
+            or (here < best if pack else here > best)
+            or (here == best and on_host[host] < on_host[chosen])
+        ):
+            chosen, best = host, here
+    return chosen
+
+
+def _count_denied(sums: Any, row: int, longest: float, threshold: float) -> None:
+    """Count a request that leaves, in the row of its batch and stream."""
+    sums[row * SUMS + TURNED] += 1
+    if longest > 0:
+        sums[row * SUMS + WAITED] += 1
+    if longest > threshold:
+        sums[row * SUMS + LONGER] += 1
+
+
+def _count_start(sums: Any, bins: Any, row: int, waited: float, threshold: float) -> None:
+    """Count a request that starts after a wait."""
+    place = 0
+    if waited > 0:
+        part, exponent = math.frexp(waited)
+        place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
+        place = min(max(place, 0), BINS - 1)
+        sums[row * SUMS + WAITED] += 1
+        sums[row * SUMS + HOURS] += waited
+        if waited > threshold:
+            sums[row * SUMS + LONGER] += 1
+    sums[row * SUMS + SERVED] += 1
+    bins[row * BINS + place] += 1
 
 
 def _run_servers(
@@ -372,37 +435,33 @@ def _run_servers(
     asks: Any,
     cluster: Cluster,
     state: _State,
+    rules: _Rules,
     first: int,
     most: int,
-    until: float,
-    threshold: float,
-    slot_h: float,
-    slots: int,
-    per_batch: int,
 ) -> int:
     """The same as ``_run`` where every request is for one whole GPU, arrivals are open and no request leaves.
 
     Then the GPUs are servers, and the next request starts when the first of them is free: ``heap_end`` holds when each
     will have done all that came so far (Kiefer and Wolfowitz). In the queue are those whose start, in ``queue_for``,
-    has not come yet. ``clock[1]`` is the GPU-hours taken, less those counted in ``area`` up to the last edge.
+    has not come yet. ``clock[BUSY]`` is the GPU-hours taken, less those counted in ``area`` up to the last edge.
     """
     counts, clock, heap_end = state.counts, state.clock, state.heap_end
     queue_at, queue_for = state.queue_at, state.queue_for
     queue_stream, queue_mark = state.queue_stream, state.queue_mark
     sums, area, bins = state.sums, state.area, state.bins
-    head, waiting, asked, slot = counts[1], counts[2], counts[7], counts[8]
-    now, held = clock[0], clock[1]
+    threshold, slot_h, slots, per_batch = rules[:4]
+    head, waiting, asked, slot = counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT]
+    now, held = clock[LAST], clock[BUSY]
     kinds = len(cluster.gpus)
-    servers = len(heap_end)
     edge = (slot + 1) * slot_h
     batch = slot // per_batch
-    room = len(queue_at)
+    room, all_done = len(queue_at), len(times) - 1
     done = first
     while asked != most:
-        now = times[done] if done < len(times) else until
+        now = times[done]
         while now >= edge:
             left = 0.0
-            for server in range(servers):
+            for server in range(len(heap_end)):
                 if heap_end[server] > edge:
                     left += heap_end[server] - edge
             area[batch * slots + slot % slots] += held - left
@@ -413,27 +472,17 @@ def _run_servers(
 
         while waiting > 0 and queue_for[head] <= now:
             row = queue_mark[head] * kinds + queue_stream[head]
-            waited = queue_for[head] - queue_at[head]
-            head = head + 1 if head + 1 < room else 0
+            _count_start(sums, bins, row, queue_for[head] - queue_at[head], threshold)
+            head = (head + 1) & (room - 1)
             waiting -= 1
-            part, exponent = math.frexp(waited)
-            place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
-            bins[row * BINS + min(max(place, 0), BINS - 1)] += 1
-            sums[row * SUMS + SERVED] += 1
-            sums[row * SUMS + WAITED] += 1
-            sums[row * SUMS + HOURS] += waited
-            if waited > threshold:
-                sums[row * SUMS + LONGER] += 1
 
-        if done == len(times) or waiting == room:
+        if done == all_done or waiting == room:
             break
         row = batch * kinds + streams[done]
         sums[row * SUMS + ASKED] += 1
         start = heap_end[0]
         if start > now:
-            tail = head + waiting
-            if tail >= room:
-                tail -= room
+            tail = (head + waiting) & (room - 1)
             queue_at[tail], queue_for[tail] = now, start
             queue_stream[tail], queue_mark[tail] = streams[done], batch
             waiting += 1
@@ -442,21 +491,40 @@ def _run_servers(
             sums[row * SUMS + SERVED] += 1
             bins[row * BINS] += 1
         held += durations[done]
-        end = start + durations[done]
+        _replace_first(heap_end, start + durations[done])
         asked += 1
         done += 1
-        hole, child = 0, 1
-        while child < servers:
-            if child + 1 < servers and heap_end[child + 1] < heap_end[child]:
-                child += 1
-            if heap_end[child] >= end:
-                break
-            heap_end[hole] = heap_end[child]
-            hole, child = child, 2 * child + 1
-        heap_end[hole] = end
-    counts[1], counts[2], counts[7], counts[8] = head, waiting, asked, slot
-    clock[0], clock[1] = now, held
+    counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT] = head, waiting, asked, slot
+    clock[LAST], clock[BUSY] = now, held
     return done
+
+
+def _replace_first(heap_end: Any, end: float) -> None:
+    """Put an end in place of the first of a heap."""
+    hole, child = 0, 1
+    while child < len(heap_end):
+        if child + 1 < len(heap_end) and heap_end[child + 1] < heap_end[child]:
+            child += 1
+        if heap_end[child] >= end:
+            break
+        heap_end[hole] = heap_end[child]
+        hole, child = child, 2 * child + 1
+    heap_end[hole] = end
+
+
+PIECES = (
+    _next_event,
+    _push,
+    _pop,
+    _hosts_room,
+    _shares_room,
+    _best_share,
+    _best_host,
+    _count_denied,
+    _count_start,
+    _replace_first,
+)
+"""Functions that the loops call: plain Python, or compiled into them."""
 
 
 @functools.cache
@@ -466,6 +534,8 @@ def _compiled() -> tuple[Any, Any] | None:
         import numba
     except ImportError:
         return None
+    for piece in PIECES:
+        numba.extending.register_jitable(piece)
     try:
         compile_ = numba.njit(nogil=True, cache=True)
         return compile_(_run), compile_(_run_servers)
@@ -496,16 +566,25 @@ class Engine:
         runs: tuple[Callable[..., int], Callable[..., int]] = compiled or (_run, _run_servers)
         self._run, self._run_servers = runs
         self.slots, self.slot_h, self.group, self.most = slots, float(slot_h), 1, most
-        self._policy, self._longest, self._threshold = policy, float(longest_wait_h), float(threshold_h)
         self._cluster = Cluster(*map(self._pack, cluster))
         gpus, kinds = sum(hosts), len(idle)
         densest = max(int(full // max(w, 1)) for full, w in zip(cluster.full, cluster.weight, strict=True))
         shares = gpus if any(cluster.weight) else 0
-        record = self._record = jobs > 0
+        record = jobs > 0
         patient = longest_wait_h == math.inf and all(i == OPEN for i in idle)
         servers = patient and not record and len(hosts) == 1 and cluster.one_gpu_each()
-        self._full_at, self._by_server = gpus if servers else -1, False
-        cells = 0 if record else MOST_BATCHES + 1
+        self._by_server = False
+        self._rules = _Rules(
+            threshold=float(threshold_h),
+            slot_h=self.slot_h,
+            slots=slots,
+            per_batch=slots,
+            longest=float(longest_wait_h),
+            pack=policy == "pack",
+            record=record,
+            full_at=gpus if servers else -1,
+        )
+        cells = MOST_BATCHES + 1
 
         def counts(size: int) -> Any:
             return self._pack(np.zeros(size, dtype=np.int64))
@@ -514,7 +593,7 @@ class Engine:
             return self._pack(np.zeros(size))
 
         self._state = _State(
-            counts=self._pack(np.array([0, 0, 0, 0, gpus, 0, 0, 0, 0])),
+            counts=counts(COUNTS),
             clock=hours(2),
             free=self._pack(np.array(hosts)),
             on_host=counts(len(hosts)),
@@ -529,11 +608,13 @@ class Engine:
             share_family=counts(shares),
             share_used=counts(shares),
             sums=hours(cells * kinds * SUMS),
-            area=hours(max(1, cells) * slots),
+            area=hours(cells * slots),
             bins=np.zeros(cells * kinds * BINS, dtype=np.int32),
             wait=np.zeros(jobs),
             decided=np.zeros(jobs, dtype=np.int8),
         )
+        self._state.counts[FREE_GPUS] = self._state.counts[GPUS] = gpus
+        self._state.heap_end[0] = math.inf
 
     def _pack(self, values: Any) -> Any:
         return np.ascontiguousarray(values) if self.compiled else np.asarray(values).tolist()
@@ -542,31 +623,16 @@ class Engine:
         self, times: Floats, durations: Floats, streams: Ints, asks: Floats | None, *, until: float
     ) -> None:
         """Take candidates and all events up to a time, or until as many as allowed have asked."""
-        given = [
-            self._pack(a) for a in (times, durations, streams, np.zeros(len(times)) if asks is None else asks)
-        ]
+        asks = np.zeros(len(times)) if asks is None else asks
+        given = [self._pack(a) for a in (np.append(times, until), durations, streams, asks)]
         done = 0
         while True:
-            common = (
-                *given,
-                self._cluster,
-                self._state,
-                done,
-                self.most,
-                until,
-                self._threshold,
-                self.slot_h,
-                self.slots,
-                self.slots * self.group,
-            )
-            if self._by_server:
-                done = self._run_servers(*common)
-            else:
-                pack = self._policy == "pack"
-                done = self._run(*common, self._longest, pack, self._record, self._full_at)
+            run = self._run_servers if self._by_server else self._run
+            rules = self._rules._replace(per_batch=self.slots * self.group)
+            done = run(*given, self._cluster, self._state, rules, done, self.most)
             if done == len(times) or self.asked == self.most:
                 return
-            if self.peak_gpus == self._full_at and not self._by_server:
+            if self.peak_gpus == self._rules.full_at and not self._by_server:
                 self._go_by_server()
             else:
                 self._state = self._with_longer_queue()
@@ -574,47 +640,47 @@ class Engine:
     def _go_by_server(self) -> None:
         """From running requests and a queue to the times when each GPU will have done all that came so far."""
         state = self._state
-        ends = list(state.heap_end[: int(state.counts[0])])
-        free = sorted([self.now_h] * (self._full_at - len(ends)) + ends)
-        head = int(state.counts[1])
-        for place in range(head, head + int(state.counts[2])):
+        ends = list(state.heap_end[: int(state.counts[SIZE])])
+        free = sorted([self.now_h] * (self._rules.full_at - len(ends)) + ends)
+        head = int(state.counts[HEAD])
+        for place in range(head, head + int(state.counts[WAITING])):
             place %= len(state.queue_at)
             start = free[0]
             heapq.heapreplace(free, start + state.queue_for[place])
             state.queue_for[place] = start
         self._by_server = True
         self._state = state._replace(heap_end=self._pack(np.array(free)))
-        state.clock[1] = sum(end - self.now_h for end in free)
+        state.clock[BUSY] = sum(end - self.now_h for end in free)
 
     def _with_longer_queue(self) -> _State:
         state = self._state
-        head, room = int(state.counts[1]), len(state.queue_at)
+        head, room = int(state.counts[HEAD]), len(state.queue_at)
         longer = {}
         for name in ("queue_at", "queue_for", "queue_stream", "queue_mark"):
             old = np.asarray(getattr(state, name))
             longer[name] = self._pack(np.concatenate([np.roll(old, -head), np.zeros(room, dtype=old.dtype)]))
-        state.counts[1] = 0
+        state.counts[HEAD] = 0
         return state._replace(**longer)
 
     @property
     def asked(self) -> int:
         """Requests so far."""
-        return int(self._state.counts[7])
+        return int(self._state.counts[CAME])
 
     @property
     def peak_gpus(self) -> int:
         """The most GPUs that were occupied at once."""
-        return int(self._state.counts[6])
+        return int(self._state.counts[PEAK])
 
     @property
     def now_h(self) -> float:
         """The time that has been reached."""
-        return float(self._state.clock[0])
+        return float(self._state.clock[LAST])
 
     @property
     def batches(self) -> int:
         """Batches that are complete."""
-        return int(self._state.counts[8]) // (self.slots * self.group)
+        return int(self._state.counts[SLOT]) // (self.slots * self.group)
 
     def time_of(self, batch: int) -> float:
         """When a batch begins."""
@@ -639,14 +705,14 @@ class Engine:
         sums = np.array(state.sums).reshape(MOST_BATCHES + 1, kinds, SUMS)
         at, batch, kind = self._waiting()
         np.add.at(sums[:, :, WAITED], (batch, kind), 1.0)
-        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self._threshold)
+        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self._rules.threshold)
         np.add.at(sums[:, :, PENDING], (batch, kind), self.now_h - at)
         return sums
 
     def _waiting(self) -> tuple[Floats, Ints, Ints]:
         """When those who wait arrived, their batches and their streams."""
         state = self._state
-        places = (int(state.counts[1]) + np.arange(int(state.counts[2]))) % len(state.queue_at)
+        places = (int(state.counts[HEAD]) + np.arange(int(state.counts[WAITING]))) % len(state.queue_at)
         marks = np.asarray(state.queue_mark, dtype=np.int64)[places]
         kinds = np.asarray(state.queue_stream, dtype=np.int64)[places]
         return np.asarray(state.queue_at)[places], marks, kinds
@@ -660,9 +726,11 @@ class Engine:
         """GPU-hours allocated by batch and slot of the week."""
         area = np.array(self._state.area).reshape(-1, self.slots)
         if self._by_server:
-            slot = int(self._state.counts[8])
+            slot = int(self._state.counts[SLOT])
             after = np.maximum(np.asarray(self._state.heap_end) - self.now_h, 0)
-            area[slot // (self.slots * self.group), slot % self.slots] += self._state.clock[1] - after.sum()
+            area[slot // (self.slots * self.group), slot % self.slots] += (
+                self._state.clock[BUSY] - after.sum()
+            )
         return area
 
     def bins(self, batches: slice) -> Ints:

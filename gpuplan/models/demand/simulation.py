@@ -362,11 +362,6 @@ def simulate(
     batches. Where more is asked for than can be served and no request leaves, there is no steady state: ``growing`` says
     so. Memory is bounded by the number of streams, of GPUs and of those who wait, not by the number of requests.
 
-    Raises
-    ------
-    ValueError
-        If an input is out of its range, or a request of a stream could never start.
-
     Examples
     --------
     >>> found = simulate([Stream("notebooks", gpus=1, rates_per_h=(5.0,))], hosts=[4, 4], longest_wait_h=0)
@@ -504,11 +499,6 @@ def replay(
     Event by event, exact for the rules of the module; jobs that arrive at the same time keep their order. Each
     fraction shares a GPU with its like only. A job that is split takes whole hosts, so up to a host less one GPU
     more than it asked for, which counts as allocated. Arrivals may begin at any time, also below 0.
-
-    Raises
-    ------
-    ValueError
-        If an input is out of its range, the arrays differ in length, or jobs could never start.
 
     Examples
     --------

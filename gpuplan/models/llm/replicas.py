@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuplan.models.llm.memory import OVERHEADS, Overheads, requests_at_once
-from gpuplan.models.llm.serving import USUAL, Speeds, first_token_ms, time_per_token_ms, token_rate
-from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.models.llm.memory import requests_at_once
+from gpuplan.models.llm.serving import Replica, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.shape import Range, Setup
 from gpuplan.units import above_zero, at_least_one
 
 MOST = 4096
@@ -72,36 +72,21 @@ class Replicas(NamedTuple):
 
 
 def limits(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     load: Load,
     promise: Promise = Promise(),
-    speeds: Speeds = USUAL,
-    overheads: Overheads = OVERHEADS,
-    measured: bool = True,
 ) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     load : Load
         Tokens of a request. [-]
     promise : Promise
         What users are promised. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    overheads : Overheads
-        What the engine takes. [-]
-    measured : bool
-        Whether runs of this board and model were measured. [-]
 
     Returns
     -------
@@ -114,9 +99,10 @@ def limits(
 
     Examples
     --------
+    >>> from gpuplan.models.llm.shape import Board, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = limits(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400), promise=Promise(2.0, 30))
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = limits(replica, load=Load(2000, 400), promise=Promise(2.0, 30))
     >>> found.by, found.memory > found.requests
     ('speed', True)
 
@@ -125,25 +111,16 @@ def limits(
     .. [1] aiconfigurator-silicon-sample
     """
     memory = requests_at_once(
-        shape,
-        setup=setup,
-        memory_gib=board.memory_gib,
+        replica.shape,
+        setup=replica.setup,
+        memory_gib=replica.board.memory_gib,
         tokens=load.tokens_in + load.tokens_out,
         spread=load.spread,
-        overheads=overheads,
+        overheads=replica.overheads,
     )
 
     def seen(of: Callable[..., Range], requests: int) -> float:
-        found = of(
-            shape,
-            board,
-            setup=setup,
-            requests=requests,
-            tokens_in=load.tokens_in,
-            tokens_out=load.tokens_out,
-            speeds=speeds,
-            measured=measured,
-        )
+        found = of(replica, requests=requests, tokens_in=load.tokens_in, tokens_out=load.tokens_out)
         return found.high if promise.safe else found.value
 
     speed = first = MOST
@@ -166,39 +143,24 @@ def _most(keeps: Callable[[int], bool]) -> int:
 
 
 def replicas(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     load: Load,
     promise: Promise = Promise(),
     least: int = 1,
-    speeds: Speeds = USUAL,
-    overheads: Overheads = OVERHEADS,
-    measured: bool = True,
 ) -> Replicas:
     """Fewest replicas that carry the load within the promises.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How a replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     load : Load
         What users ask: so many requests at once, or so many a second. [-]
     promise : Promise
         What users are promised. [-]
     least : int
         Replicas at least. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    overheads : Overheads
-        What the engine takes. [-]
-    measured : bool
-        Whether runs of this board and model were measured. [-]
 
     Returns
     -------
@@ -217,9 +179,10 @@ def replicas(
 
     Examples
     --------
+    >>> from gpuplan.models.llm.shape import Board, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = replicas(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = replicas(replica, load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
     >>> found.replicas >= 2, found.limits.requests * found.replicas >= 400
     (True, True)
 
@@ -229,25 +192,16 @@ def replicas(
     .. [2] aiconfigurator-silicon-sample
     """
     at_least_one(least=least)
-    fast = {"speeds": speeds, "measured": measured}
     lengths = {"tokens_in": load.tokens_in, "tokens_out": load.tokens_out}
     above_zero(**lengths)
-    found = limits(
-        shape,
-        board,
-        setup=setup,
-        load=load,
-        promise=promise,
-        overheads=overheads,
-        **fast,  # type: ignore[arg-type]
-    )
+    found = limits(replica, load=load, promise=promise)
 
     def at(requests: float) -> tuple[Range, Range, Range]:
         of = (time_per_token_ms, first_token_ms, token_rate)
-        each = (f(shape, board, setup=setup, requests=requests, **lengths, **fast) for f in of)  # type: ignore[arg-type]
+        each = (f(replica, requests=requests, **lengths) for f in of)
         return tuple(each)  # type: ignore[return-value]
 
-    _refuse(found, setup, promise, at)
+    _refuse(found, replica.setup, promise, at)
     top = found.requests
     if load.requests_per_second:
         each, first, _ = at(top)

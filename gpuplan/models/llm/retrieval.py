@@ -44,11 +44,6 @@ def encoder_throughput(
     encoder_throughput : float
         Tokens read in one second. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     share x rate / (2 x (parameters - table) + 4 x layers x attention_size x passage): one forward pass, each token looking at the whole passage. The share
@@ -113,11 +108,6 @@ def index_gib(
     index_gib : float
         Memory of one copy of the index; texts and metadata come on top. [GiB]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom).
@@ -159,11 +149,6 @@ def database_vms(
     database_vms : int
         VMs. [VM]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     copies x ceil(index / (memory x share)): no VM holds parts of two copies, so that the loss of one leaves a whole index.
@@ -202,11 +187,6 @@ def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy
     busy_gpus : float
         GPUs, with fractions. [GPU]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     requests x tokens / (throughput x share).
@@ -242,11 +222,6 @@ def embedding_time_h(tokens: float, *, gpus: float, throughput: float) -> float:
     -------
     embedding_time_h : float
         Time. [h]
-
-    Raises
-    ------
-    ValueError
-        If an input is not above 0.
 
     Notes
     -----

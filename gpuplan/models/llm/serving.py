@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpuplan.models.llm.memory import cache_bytes
+from gpuplan.models.llm.memory import OVERHEADS, Overheads, cache_bytes
 from gpuplan.models.llm.shape import BITS, Board, Range, Setup, Shape
 from gpuplan.units import above_zero
 
@@ -79,31 +79,36 @@ class Speeds:
 USUAL = Speeds()
 
 
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """A language model on the GPUs that serve it."""
+
+    shape: Shape
+    board: Board
+    """One of its GPUs."""
+    setup: Setup
+    speeds: Speeds = USUAL
+    overheads: Overheads = OVERHEADS
+    measured: bool = True
+    """Whether runs of this board and model were measured; if not, ranges are wider."""
+
+
 def decode_step_ms(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     requests: float,
     context_tokens: float,
-    speeds: Speeds = USUAL,
 ) -> float:
     """Time of a step that gives every request of a replica one more token.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests that are decoded together. [-]
     context_tokens : float
         Tokens that each has so far, on average. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
 
     Returns
     -------
@@ -120,8 +125,8 @@ def decode_step_ms(
     Examples
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> few, many = (decode_step_ms(llama, h100, setup=Setup("fp8", tensor=4), requests=n, context_tokens=1500) for n in (4, 64))
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> few, many = (decode_step_ms(replica, requests=n, context_tokens=1500) for n in (4, 64))
     >>> 8 < few < many < 30
     True
 
@@ -129,6 +134,7 @@ def decode_step_ms(
     ----------
     .. [1] aiconfigurator-silicon-sample
     """
+    shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     above_zero(requests=requests, context_tokens=context_tokens)
     each = max(requests / setup.pipeline, 1.0) / setup.data
     together = each * setup.data
@@ -138,17 +144,16 @@ def decode_step_ms(
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * each / setup.tensor
     attention = math.hypot(cache, scores / 1e12 / board.fp16_tflops / speeds.compute_share)
-    matrices = math.hypot(
-        _weights_s(shape, board, setup, together, speeds), _matrices_s(shape, board, setup, together, speeds)
-    )
+    matrices = math.hypot(_weights_s(replica, together), _matrices_s(replica, together))
     layer_us = speeds.layer_us + (0 if shape.dense else speeds.expert_us)
     fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests / setup.data) * 1e-6
-    moved = _traffic_s(shape, board, setup, each, speeds) + _sums_s(shape, board, setup, each, speeds)
+    moved = _traffic_s(replica, each) + _sums_s(replica, each)
     return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
 
 
-def _weights_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+def _weights_s(replica: Replica, tokens: float) -> float:
     """Time to read the weights that so many tokens use, on one GPU."""
+    shape, board, setup = replica.shape, replica.board, replica.setup
     bits = BITS[setup.weights]
     rest_bits = 16 if bits < 8 and shape.experts else bits
     tables = shape.embedding_parameters
@@ -158,25 +163,28 @@ def _weights_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: 
     if shape.experts:
         used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens
         gigabytes += shape.routed_parameters * bits / 8 * used / (setup.tensor * setup.data)
-    return gigabytes / board.bandwidth_gb_s / speeds.bandwidth_share
+    return gigabytes / board.bandwidth_gb_s / replica.speeds.bandwidth_share
 
 
-def _matrices_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+def _matrices_s(replica: Replica, tokens: float) -> float:
     """Time of the matrix products of so many tokens; the table of tokens in is only looked up."""
+    shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     active = shape.active_parameters - (0 if shape.tied_embeddings else shape.embedding_parameters / 2)
     faster = math.pow(board.rate_tflops(setup.weights) / board.fp16_tflops, speeds.rate_power)
     rate_gflops = board.fp16_tflops * faster * speeds.compute_share * 1e3
     return 2 * active * tokens / (setup.tensor * setup.data) / rate_gflops
 
 
-def _traffic_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+def _traffic_s(replica: Replica, tokens: float) -> float:
     """Time to read and write what flows between the kernels; what experts take is shared by the GPUs of a group."""
-    widths = speeds.traffic + speeds.expert_traffic * shape.experts_per_token / setup.tensor
-    return shape.layers * tokens * shape.hidden_size * 2 * widths / 1e9 / board.bandwidth_gb_s
+    shape, speeds = replica.shape, replica.speeds
+    widths = speeds.traffic + speeds.expert_traffic * shape.experts_per_token / replica.setup.tensor
+    return shape.layers * tokens * shape.hidden_size * 2 * widths / 1e9 / replica.board.bandwidth_gb_s
 
 
-def _sums_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+def _sums_s(replica: Replica, tokens: float) -> float:
     """Time of the sums between the GPUs of a group: two in each layer, or one exchange with the GPUs of each token's experts."""
+    shape, setup, speeds = replica.shape, replica.setup, replica.speeds
     group = max(setup.tensor, setup.data)
     if group == 1:
         return 0.0
@@ -186,25 +194,19 @@ def _sums_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Spe
     return (
         count
         * shape.layers
-        * (moved / board.sum_gb_s(group, speeds.link_share) + speeds.sum_us * 1e-6 * math.log2(group))
+        * (moved / replica.board.sum_gb_s(group, speeds.link_share) + speeds.sum_us * 1e-6 * math.log2(group))
     )
 
 
-def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, speeds: Speeds = USUAL) -> float:
+def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     tokens_in : float
         Tokens of the prompt. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
 
     Returns
     -------
@@ -219,8 +221,8 @@ def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, spe
     Examples
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> short, long = (prompt_ms(llama, h100, setup=Setup("fp8", tensor=4), tokens_in=n) for n in (1024, 8192))
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> short, long = (prompt_ms(replica, tokens_in=n) for n in (1024, 8192))
     >>> 7 < long / short < 12
     True
 
@@ -228,53 +230,42 @@ def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, spe
     ----------
     .. [1] aiconfigurator-silicon-sample
     """
+    shape, setup = replica.shape, replica.setup
     above_zero(tokens_in=tokens_in)
     wide = 192 if shape.latent_size else shape.head_size
     half = tokens_in / 2
     seen = shape.cached_layers * half
     seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
     scores = 4 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
-    attention = scores / board.fp16_tflops / speeds.compute_share
+    attention = scores / replica.board.fp16_tflops / replica.speeds.compute_share
     matrices = max(
-        _weights_s(shape, board, setup, tokens_in, speeds),
-        _matrices_s(shape, board, setup, tokens_in, speeds),
+        _weights_s(replica, tokens_in),
+        _matrices_s(replica, tokens_in),
     )
     each = tokens_in / setup.data
-    moved = _traffic_s(shape, board, setup, each, speeds) + _sums_s(shape, board, setup, each, speeds)
+    moved = _traffic_s(replica, each) + _sums_s(replica, each)
     return (matrices + attention + moved) * 1e3
 
 
 def time_per_token_ms(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     requests: float,
     tokens_in: float,
     tokens_out: float,
-    speeds: Speeds = USUAL,
-    measured: bool = True,
 ) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
         Tokens of a prompt. [-]
     tokens_out : float
         Tokens of an answer. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    measured : bool
-        Whether runs of this board and model were measured; if not, the range is wider. [-]
 
     Returns
     -------
@@ -289,8 +280,8 @@ def time_per_token_ms(
     Examples
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = time_per_token_ms(llama, h100, setup=Setup("fp8", tensor=4), requests=16, tokens_in=1024, tokens_out=1024)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = time_per_token_ms(replica, requests=16, tokens_in=1024, tokens_out=1024)
     >>> found.low < found.value < found.high
     True
 
@@ -298,54 +289,46 @@ def time_per_token_ms(
     ----------
     .. [1] aiconfigurator-silicon-sample
     """
+    speeds = replica.speeds
     above_zero(tokens_out=tokens_out)
     context = tokens_in + tokens_out / 2
-    step = decode_step_ms(shape, board, setup=setup, requests=requests, context_tokens=context, speeds=speeds)
-    prompt = prompt_ms(shape, board, setup=setup, tokens_in=tokens_in, speeds=speeds)
-    value = step + speeds.overlap_share * requests / tokens_out * prompt / setup.pipeline
-    return _range(value, speeds.token_low, speeds.token_high, _power(shape, speeds, measured))
+    step = decode_step_ms(replica, requests=requests, context_tokens=context)
+    prompt = prompt_ms(replica, tokens_in=tokens_in)
+    value = step + speeds.overlap_share * requests / tokens_out * prompt / replica.setup.pipeline
+    return _range(value, speeds.token_low, speeds.token_high, _power(replica))
 
 
 def _range(value: float, low: float, high: float, power: float) -> Range:
     return Range(value, value * low**power, value * high**power)
 
 
-def _power(shape: Shape, speeds: Speeds, measured: bool) -> float:
+def _power(replica: Replica) -> float:
     """By how much wider, as a power, a range is than that of a dense model whose runs were measured."""
-    return (1.0 if shape.dense else speeds.expert_spread) * (1.0 if measured else speeds.unseen)
+    speeds = replica.speeds
+    return (1.0 if replica.shape.dense else speeds.expert_spread) * (
+        1.0 if replica.measured else speeds.unseen
+    )
 
 
 def first_token_ms(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     requests: float,
     tokens_in: float,
     tokens_out: float,
-    speeds: Speeds = USUAL,
-    measured: bool = True,
 ) -> Range:
     """Time from a request to its first token on a replica with a given number of requests.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
         Tokens of a prompt. [-]
     tokens_out : float
         Tokens of an answer. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    measured : bool
-        Whether runs of this board and model were measured; if not, the range is wider. [-]
 
     Returns
     -------
@@ -360,8 +343,8 @@ def first_token_ms(
     Examples
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = first_token_ms(llama, h100, setup=Setup("fp8", tensor=4), requests=16, tokens_in=8192, tokens_out=1024)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = first_token_ms(replica, requests=16, tokens_in=8192, tokens_out=1024)
     >>> 200 < found.low < found.value < found.high < 4000
     True
 
@@ -369,46 +352,35 @@ def first_token_ms(
     ----------
     .. [1] aiconfigurator-silicon-sample
     """
+    speeds = replica.speeds
     context = tokens_in + tokens_out / 2
-    step = decode_step_ms(shape, board, setup=setup, requests=requests, context_tokens=context, speeds=speeds)
-    prompt = prompt_ms(shape, board, setup=setup, tokens_in=tokens_in, speeds=speeds)
+    step = decode_step_ms(replica, requests=requests, context_tokens=context)
+    prompt = prompt_ms(replica, tokens_in=tokens_in)
     waits = speeds.wait_ms + speeds.wait_steps * step
     waits += speeds.queue_share * math.pow(requests, speeds.queue_power) * prompt
-    value = prompt + speeds.first(setup.engine) * waits
-    return _range(value, speeds.first_low, speeds.first_high, 1.0 if measured else speeds.unseen)
+    value = prompt + speeds.first(replica.setup.engine) * waits
+    return _range(value, speeds.first_low, speeds.first_high, 1.0 if replica.measured else speeds.unseen)
 
 
 def token_rate(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     requests: float,
     tokens_in: float,
     tokens_out: float,
-    speeds: Speeds = USUAL,
-    measured: bool = True,
 ) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
         Tokens of a prompt. [-]
     tokens_out : float
         Tokens of an answer. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    measured : bool
-        Whether runs of this board and model were measured; if not, the range is wider. [-]
 
     Returns
     -------
@@ -422,8 +394,8 @@ def token_rate(
     Examples
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> one, many = (token_rate(llama, h100, setup=Setup("fp8", tensor=4), requests=n, tokens_in=1024, tokens_out=1024) for n in (1, 64))
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> one, many = (token_rate(replica, requests=n, tokens_in=1024, tokens_out=1024) for n in (1, 64))
     >>> 10 < many.value / one.value < 64
     True
 
@@ -431,15 +403,6 @@ def token_rate(
     ----------
     .. [1] tensorrt-llm-performance
     """
-    each = time_per_token_ms(
-        shape,
-        board,
-        setup=setup,
-        requests=requests,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        speeds=speeds,
-        measured=measured,
-    )
-    value = requests * 1e3 / each.value
-    return _range(value, speeds.rate_low, speeds.rate_high, _power(shape, speeds, measured))
+    each = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
+    value, speeds = requests * 1e3 / each.value, replica.speeds
+    return _range(value, speeds.rate_low, speeds.rate_high, _power(replica))

@@ -163,11 +163,6 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     -----
     A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.
 
-    Raises
-    ------
-    ValueError
-        If a column that is needed is empty.
-
     Examples
     --------
     >>> row = {"total_parameters": 8.03, "active_parameters": 8.03, "layers": 32, "hidden_size": 4096, "heads": 32,

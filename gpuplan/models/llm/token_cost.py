@@ -26,11 +26,6 @@ def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests:
     prompt_share : float
         Share, 0 to 1. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is not above 0.
-
     Notes
     -----
     prompt / (prompt + tokens_out x step / requests): a request has the replica to itself while its prompt is read, and a share of
@@ -65,11 +60,6 @@ def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float
     -------
     tokens_per_year : float
         Tokens. [-]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----
@@ -106,11 +96,6 @@ def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> fl
     million_tokens_cost : float
         Cost of a million of them. [currency]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     cost x share / tokens x 10^6.
@@ -146,11 +131,6 @@ def user_month_cost(total_cost: float, *, years: int, users: float) -> float:
     -------
     user_month_cost : float
         Cost of a month. [currency]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuplan.models.llm.memory import OVERHEADS, Overheads, held, request_gib
-from gpuplan.models.llm.serving import USUAL, Speeds, decode_step_ms, prompt_ms
-from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.memory import held, request_gib
+from gpuplan.models.llm.serving import Replica, decode_step_ms, prompt_ms
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 Floats = NDArray[np.float64]
@@ -188,34 +187,22 @@ def pace_of(
 
 
 def replica_pace(
-    shape: Shape,
-    board: Board,
+    replica: Replica,
     *,
-    setup: Setup,
     traffic: Traffic,
     requests: int,
-    speeds: Speeds = USUAL,
-    overheads: Overheads = OVERHEADS,
     chunk_tokens: float = 8192,
 ) -> Pace:
     """The laws of a replica of a model on a board.
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    board : Board
-        One GPU. [-]
-    setup : Setup
-        How the replica is cut. [-]
+    replica : Replica
+        The model, its GPUs, and how it is cut over them. [-]
     traffic : Traffic
         What requests are like. [-]
     requests : int
         Most at once: what the promises or the engine allow. [-]
-    speeds : Speeds
-        Fitted parameters. [-]
-    overheads : Overheads
-        What the engine takes. [-]
     chunk_tokens : float
         Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
@@ -235,9 +222,10 @@ def replica_pace(
 
     Examples
     --------
+    >>> from gpuplan.models.llm.shape import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = replica_pace(llama, h100, setup=Setup("fp8", tensor=4), traffic=Traffic(2000, 400), requests=64)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = replica_pace(replica, traffic=Traffic(2000, 400), requests=64)
     >>> 400_000 < found.cache_tokens < 900_000
     True
 
@@ -245,24 +233,25 @@ def replica_pace(
     ----------
     .. [1] gpuplan-method
     """
-    left = held(shape, setup=setup, memory_gib=board.memory_gib, overheads=overheads).cache_gib
+    setup = replica.setup
+    left = held(
+        replica.shape, setup=setup, memory_gib=replica.board.memory_gib, overheads=replica.overheads
+    ).cache_gib
     if left <= 0:
         raise ValueError(
             f"the model does not fit on {setup.gpus} GPUs in {setup.weights}; take more GPUs per replica"
         )
     usual = traffic.reserved_tokens
     return pace_of(
-        lambda n, context: decode_step_ms(
-            shape, board, setup=setup, requests=n, context_tokens=context, speeds=speeds
-        ),
-        lambda tokens: prompt_ms(shape, board, setup=setup, tokens_in=tokens, speeds=speeds),
+        lambda n, context: decode_step_ms(replica, requests=n, context_tokens=context),
+        lambda tokens: prompt_ms(replica, tokens_in=tokens),
         requests=requests,
         context_tokens=traffic.context_tokens,
         longest_tokens=max(32768.0, 8 * traffic.tokens_in),
-        cache_tokens=left / request_gib(shape, setup=setup, tokens=usual) * usual,
+        cache_tokens=left / request_gib(replica.shape, setup=setup, tokens=usual) * usual,
         chunk_tokens=chunk_tokens,
-        overlap_share=speeds.overlap_share,
-        wait_ms=speeds.wait_ms,
+        overlap_share=replica.speeds.overlap_share,
+        wait_ms=replica.speeds.wait_ms,
     )
 
 

@@ -105,11 +105,6 @@ def micro_batch_s(
     micro_batch_s : float
         Time, without any exchange with other GPUs. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     With p passes (3; 2 where weights are frozen) and r = recompute_share or 0: products 2 x (parameters - embeddings) x tokens x (p + r) / (share x rate);
@@ -186,11 +181,6 @@ def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, over
     exposed_s : float
         What the exchange adds to the step. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     max(exposed_share x exchange, exchange - overlap_share x computing).
@@ -259,11 +249,6 @@ def llm_step_s(
     llm_step_s : float
         Time of the step. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     (m x (compute + tensor + exposed(exchange)) x (1 + (stages - 1) / ((1 + interleaved) m)) + exposed(step_exchange) + optimizer) x
@@ -327,11 +312,6 @@ def model_flops_share(
     model_flops_share : float
         Share. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     tokens x (6 x parameters + 12 x layers x attention_size x sequence) / rate: attention counted in full, recomputing not at all, as the published tables do.
@@ -372,11 +352,6 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
     -------
     tokens_time_h : float
         Time; checkpoints, evaluation and failures come on top. [h]
-
-    Raises
-    ------
-    ValueError
-        If an input is not above 0.
 
     Notes
     -----
@@ -426,11 +401,6 @@ def speed_range(
     -------
     speed_range : (float, float)
         Low and high. [-]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----

@@ -145,11 +145,6 @@ def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
     matmul_shares : (float, float)
         Share in the precision of the run, and in BF16. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     matmul_share x (312 / rate) ^ rate_decline on boards above the 312 TFLOP/s of an A100: the more a board multiplies, the less of it power and memory sustain.
@@ -192,11 +187,6 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
     -------
     step_times : StepTimes
         Times of a micro-batch and of the step. [-]
-
-    Raises
-    ------
-    ValueError
-        If the model does not divide into as many parts, or an input is outside its range.
 
     Notes
     -----
@@ -325,11 +315,6 @@ def sent_gb(run: TrainingRun) -> float:
     -------
     sent_gb : float
         Sent, in one direction; it receives as much. [GB]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----

@@ -57,11 +57,6 @@ def adapter_parameters(
     adapter_parameters : float
         Trained parameters, in 10^9. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is not a whole number from 1.
-
     Notes
     -----
     rank x layers x the sum of in and out over queries, keys, values, output and the three products of the MLP. Adapters on attention only have fewer.
@@ -109,11 +104,6 @@ def tuning_memory(
     -------
     tuning_memory : TuningMemory
         Weights, states, activations and runtime of each GPU. [-]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----

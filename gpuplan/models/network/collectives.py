@@ -39,11 +39,6 @@ def nccl_allreduce_time_s(
     nccl_allreduce_time_s : float
         Time of the allreduce; 0 for one rank. [s]
 
-    Raises
-    ------
-    ValueError
-        If there is no rank, or the bandwidth is not above 0.
-
     Notes
     -----
     2 (n - 1) / n x message / bandwidth + 2 (n - 1) x latency. NCCL takes a tree instead of a ring for small messages on
@@ -120,11 +115,6 @@ def allreduce_time_s(
     -------
     allreduce_time_s : float
         Time of the sum; 0 for one GPU. [s]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----
@@ -241,11 +231,6 @@ def collective_time_s(
     -------
     collective_time_s : float
         Time of the fastest algorithm; 0 for one GPU. [s]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----

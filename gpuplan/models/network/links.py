@@ -35,11 +35,6 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: f
     tcp_rate_gbit_s : float
         Rate; on a slow link the link itself is less. [Gbit/s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48; what a stack moves is best measured.
@@ -90,11 +85,6 @@ def delivered_gbit_s(
     -------
     delivered_gbit_s : float
         Rate of one user. [Gbit/s]
-
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
 
     Notes
     -----
@@ -152,11 +142,6 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     -------
     fair_share_gbit_s : float
         Rate of that user, by max-min fairness. [Gbit/s]
-
-    Raises
-    ------
-    ValueError
-        If the link carries nothing, or a number is below 0.
 
     Notes
     -----

@@ -88,11 +88,6 @@ def parameter_server_step_s(
     parameter_server_step_s : float
         Time of the step. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     T_c (1 + d log2 GPUs) + sum inside a worker + max((late + (1 - late) exposed) x T_ps, T_ps - overlap x T_c) with

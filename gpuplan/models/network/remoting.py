@@ -73,11 +73,6 @@ def remote_time_s(
     remote_time_s : float
         Time over the network. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     With T = native_s, less ready_s in a cold start, k the hidden share and X = 8 (sent + received) / rate:
@@ -139,11 +134,6 @@ def remote_slowdown(native_s: float, *, remote_s: float) -> float:
     -------
     remote_slowdown : float
         1 is as fast as in the same host; the share of native speed is one over it. [-]
-
-    Raises
-    ------
-    ValueError
-        If a time is not above 0.
 
     Notes
     -----

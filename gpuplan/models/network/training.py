@@ -81,11 +81,6 @@ def training_step_s(
     training_step_s : float
         Time of the step. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Convolutions
@@ -172,11 +167,6 @@ def overlapped_step_s(
     overlapped_step_s : float
         Time of the step. [s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c).
@@ -223,11 +213,6 @@ def host_traffic_gbit_s(
     host_traffic_gbit_s : float
         Average rate in one direction; 0 on one host. [Gbit/s]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient on a ring of h hosts, and with a
@@ -273,11 +258,6 @@ def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     scaling_efficiency : float
         Share, in (0, 1]. [-]
 
-    Raises
-    ------
-    ValueError
-        If the step is shorter than its own computing.
-
     Notes
     -----
     compute_s / step_s: images per second of all GPUs over those of one, times their number.
@@ -318,11 +298,6 @@ def efficiency_range(
     efficiency_range : (float, float)
         Low and high, at most 1. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is outside its range.
-
     Notes
     -----
     With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1, efficiency (1 + faster_share w)).
@@ -362,11 +337,6 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
     training_throughput : float
         Samples in one second. [-]
 
-    Raises
-    ------
-    ValueError
-        If an input is not above 0.
-
     Notes
     -----
     GPUs x batch / time of a step: every GPU takes its batch in each step.
@@ -405,11 +375,6 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
     -------
     training_time_h : float
         Time of all steps; checkpoints and evaluation come on top. [h]
-
-    Raises
-    ------
-    ValueError
-        If an input is not above 0.
 
     Notes
     -----
@@ -466,11 +431,6 @@ def tcp_rate_for_speedup_gbit_s(
     tcp_rate_for_speedup_gbit_s : float
         Rate; over a faster TCP stack the speed-up is smaller. 0 if no rate above 0.001 Gbit/s is slow enough, and the
         rate of the link if TCP is as slow at any rate. [Gbit/s]
-
-    Raises
-    ------
-    ValueError
-        If the speed-up is not above 1 or there is one host only.
 
     Notes
     -----

@@ -123,11 +123,6 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     are too many ways (20000, or 15000 looked at) the answer is the best of 24 orders of the kinds, labelled
     ``heuristic`` unless it meets the bound. Ties keep the order of the requests, so that a group stays together.
 
-    Raises
-    ------
-    ValueError
-        If a VM does not fit on an empty host, or asks for no GPU.
-
     Examples
     --------
     >>> place([Request("research", 8, gpus=3)], gpus_per_host=4).bound

@@ -77,11 +77,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     whichever they are (Farley), so the bound also holds when generation stops early. Where a
     gap is left the answer is labelled ``heuristic``.
 
-    Raises
-    ------
-    ValueError
-        If a size is larger than the capacity or not positive.
-
     Examples
     --------
     >>> pack({3: 8}, capacity=4).bins
@@ -117,11 +112,6 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     ceil(sum / capacity), and for every threshold: sizes too large to share a bin need bins of their
     own, and the small ones what room those leave.
 
-    Raises
-    ------
-    ValueError
-        If a size is larger than the capacity or not positive.
-
     Examples
     --------
     >>> bins_bound({3: 8}, capacity=4)
@@ -153,11 +143,6 @@ def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     Notes
     -----
     Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
-
-    Raises
-    ------
-    ValueError
-        If a size is larger than the capacity or not positive.
 
     Examples
     --------

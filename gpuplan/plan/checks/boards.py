@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.hardware import architecture_of, has_nvswitch
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.wording import some_of
@@ -86,7 +86,7 @@ def nvswitch_support(plan: Plan) -> Iterator[Message]:
     if sliced := _local(plan, "mig"):
         yield message(plan, "nvswitch-mig", groups=some_of([g.name for g in sliced]), id=sliced[0].id)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if gpu.value("architecture") == "Blackwell" and _local(plan, "vgpu"):
+    if architecture_of(plan.catalog, gpu.id).get("nvswitch_crx") and _local(plan, "vgpu"):
         yield message(plan, "nvswitch-release", gpu=gpu.name)
 
 

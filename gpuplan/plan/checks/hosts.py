@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.hardware import architecture_of, fit_of
 from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.layouts import most_hosts_fact
@@ -167,5 +167,5 @@ def mig_restart(plan: Plan) -> Iterator[Message]:
     """Boards that are switched to MIG by a restart of their host."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]
-    if sliced and gpu.value("architecture") == "Ampere":
+    if sliced and architecture_of(plan.catalog, gpu.id).get("mig_restart"):
         yield message(plan, "mig-needs-reboot", gpu=gpu.name, groups=some_of(sliced))

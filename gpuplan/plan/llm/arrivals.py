@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.replicas import Load, Replicas
-from gpuplan.models.llm.serving import Speeds
-from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.serving import Replica
 from gpuplan.models.llm.traffic import Pace, Traffic, answers, replica_pace, replicas_for
 from gpuplan.plan.llm.asks import Asks
 
@@ -66,25 +64,10 @@ def arrivals_of(asks: Asks) -> Arrivals:
 
 
 @lru_cache(maxsize=64)  # 14 ms each
-def pace_of(
-    shape: Shape,
-    board: Board,
-    setup: Setup,
-    requests: int,
-    arrivals: Arrivals,
-    speeds: Speeds,
-    overheads: Overheads,
-) -> Pace:
+def pace_of(replica: Replica, requests: int, arrivals: Arrivals) -> Pace:
     """How fast a replica works whose memory holds so many requests."""
     return replica_pace(
-        shape,
-        board,
-        setup=setup,
-        traffic=arrivals.traffic,
-        requests=requests,
-        speeds=speeds,
-        overheads=overheads,
-        chunk_tokens=arrivals.chunk_tokens,
+        replica, traffic=arrivals.traffic, requests=requests, chunk_tokens=arrivals.chunk_tokens
     )
 
 

@@ -10,7 +10,7 @@ from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.serving import Replica, Speeds
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.llm.asks import Asks
@@ -41,16 +41,29 @@ class Engine:
     unseen: str
     """What no published run was found of: the board, the model, or both together; empty where there is one."""
 
-    def on(self, gpus: float) -> tuple[Board, Setup]:
-        """The board of a replica, or its share of one, and how the model is cut over it."""
+    def on(self, gpus: float) -> Replica:
+        """A replica on so many GPUs, or on a part of one, of which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-        return board, Setup(self.weights, self.cache, tensor=max(1, int(gpus)))
+        setup = Setup(self.weights, self.cache, tensor=max(1, int(gpus)))
+        measured = not self.unseen and gpus >= 1
+        return Replica(self.shape, board, setup, self.speeds, self.overheads, measured)
 
     def requests_held(self, gpus: float, tokens: float) -> int:
         """Requests of so many tokens that a replica's memory holds."""
-        board, setup = self.on(gpus)
+        replica = self.on(gpus)
         return memory.requests_at_once(
-            self.shape, setup=setup, memory_gib=board.memory_gib, tokens=tokens, overheads=self.overheads
+            self.shape,
+            setup=replica.setup,
+            memory_gib=replica.board.memory_gib,
+            tokens=tokens,
+            overheads=self.overheads,
+        )
+
+    def held(self, gpus: float) -> memory.Held:
+        """What a GPU of a replica holds."""
+        replica = self.on(gpus)
+        return memory.held(
+            self.shape, setup=replica.setup, memory_gib=replica.board.memory_gib, overheads=self.overheads
         )
 
     def fact(self, column: str) -> Fact:

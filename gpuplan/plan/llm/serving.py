@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving
-from gpuplan.models.llm.memory import Held, Overheads
+from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
-from gpuplan.models.llm.serving import Speeds
-from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.models.llm.serving import Replica
+from gpuplan.models.llm.shape import Range
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, unpacked
@@ -170,8 +170,8 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     if size.found is None:
         raise _refusal(asks, engine, sizes, asked)
-    found, (board, setup) = size.found, engine.on(size.gpus)
-    held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
+    found, held = size.found, engine.held(size.gpus)
+    setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
     return Serving(
         id=group.id,
@@ -267,34 +267,19 @@ class Asked(NamedTuple):
 
 
 @lru_cache(maxsize=512)  # candidates and years of growth ask for the same
-def _sized(
-    shape: Shape,
-    board: Board,
-    setup: Setup,
-    asked: Asked,
-    speeds: Speeds,
-    overheads: Overheads,
-    measured: bool,
-) -> tuple[Replicas | None, Limits, str]:
+def _sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str]:
     """The replicas of one size, None where a promise cannot be kept or nothing fits; what limits one; why requests are late."""
-    known: dict[str, Any] = {
-        "setup": setup,
-        "load": asked.load,
-        "promise": asked.promise,
-        "speeds": speeds,
-        "measured": measured,
-        "overheads": overheads,
-    }
-    most = replicas.limits(shape, board, **known)
+    promised: dict[str, Any] = {"load": asked.load, "promise": asked.promise}
+    most = replicas.limits(replica, **promised)
     if not most.memory or not most.speed:
         return None, most, ""
-    pace = pace_of(shape, board, setup, most.memory, asked.arrivals, speeds, overheads)
+    pace = pace_of(replica, most.memory, asked.arrivals)
     try:
         asked.arrivals.needed(pace, SELDOM)
-        found = replicas.replicas(shape, board, **known, least=asked.least)
+        found = replicas.replicas(replica, **promised, least=asked.least)
         while not asked.arrivals.kept(pace, rate := per_second(found, asked.load), found.replicas):
             least = asked.arrivals.needed(pace, rate, found.replicas + 1)
-            found = replicas.replicas(shape, board, **known, least=least)
+            found = replicas.replicas(replica, **promised, least=least)
     except ValueError as error:
         return None, most, str(error)
     return found, most, ""
@@ -304,18 +289,11 @@ SELDOM = 1e-3
 """Requests a second that hardly ever meet."""
 
 
-def _measured(engine: Engine, gpus: float) -> bool:
-    """Whether runs of this model on this board were published; of a part of a board none were."""
-    return not engine.unseen and gpus >= 1
-
-
 def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
     """A replica on so many GPUs, the longest request among those that it must hold."""
-    board, setup = engine.on(gpus)
     if not asked.load.requests and not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests=1.0))
-    measured = _measured(engine, gpus)
-    found, most, late = _sized(engine.shape, board, setup, asked, engine.speeds, engine.overheads, measured)
+    found, most, late = _sized(engine.on(gpus), asked)
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
     return Size(gpus, found, most, late)
@@ -331,13 +309,9 @@ def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
 
 def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str, float]:
     """What a replica does with its time."""
-    board, setup = engine.on(gpus)
-    given: dict[str, Any] = {"setup": setup, "speeds": engine.speeds}
-    context = load.tokens_in + load.tokens_out / 2
-    step = serving.decode_step_ms(
-        engine.shape, board, requests=max(1.0, requests), context_tokens=context, **given
-    )
-    prompt = serving.prompt_ms(engine.shape, board, tokens_in=load.tokens_in, **given)
+    replica, context = engine.on(gpus), load.tokens_in + load.tokens_out / 2
+    step = serving.decode_step_ms(replica, requests=max(1.0, requests), context_tokens=context)
+    prompt = serving.prompt_ms(replica, tokens_in=load.tokens_in)
     return {"prompt_s": prompt / 1e3, "step_s": step / 1e3}
 
 
@@ -356,10 +330,7 @@ def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterat
 
 def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least: int = 1) -> Replicas:
     """Replicas that keep a promise on average, users alike, however their requests come."""
-    board, setup = engine.on(gpus)
-    given: dict[str, Any] = {"setup": setup, "load": load, "promise": promise, "speeds": engine.speeds}
-    given |= {"overheads": engine.overheads, "measured": _measured(engine, gpus)}
-    return replicas.replicas(engine.shape, board, **given, least=least)
+    return replicas.replicas(engine.on(gpus), load=load, promise=promise, least=least)
 
 
 def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> float:
@@ -377,23 +348,13 @@ def _step_with(
 ) -> Step:
     """What users see with so many replicas: beyond what the memory holds, requests wait for a place."""
     each = _each(engine, size, load, planned, count)
-    board, setup = engine.on(size.gpus)
     in_it = min(max(1.0, each), float(size.limits.memory))
-    at: dict[str, Any] = {
-        "setup": setup,
-        "requests": in_it,
-        "tokens_in": load.tokens_in,
-        "tokens_out": load.tokens_out,
-        "speeds": engine.speeds,
-        "measured": _measured(engine, size.gpus),
-    }
-    first = serving.first_token_ms(engine.shape, board, **at)
-    token = serving.time_per_token_ms(engine.shape, board, **at)
+    replica = engine.on(size.gpus)
+    at = {"requests": in_it, "tokens_in": load.tokens_in, "tokens_out": load.tokens_out}
+    first, token = serving.first_token_ms(replica, **at), serving.time_per_token_ms(replica, **at)
     keeps = math.ceil(each - 1e-9) <= size.limits.requests
     if keeps and count < planned.replicas:
-        pace = pace_of(
-            engine.shape, board, setup, size.limits.memory, arrivals, engine.speeds, engine.overheads
-        )
+        pace = pace_of(replica, size.limits.memory, arrivals)
         there = planned._replace(first_token_ms=first, time_per_token_ms=token)
         keeps = arrivals.kept(pace, per_second(there, load), count)
     queued = max(0, math.ceil((each - in_it) * count - 1e-9))
@@ -432,9 +393,7 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
     usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
 
     def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
-        board, setup = engine.on(size.gpus)
-        found = of(engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual)
-        return float(found.value)
+        return float(of(engine.on(size.gpus), requests=1.0, **usual).value)
 
     quick = [size for size in fitting if size.limits.speed]
     if not quick:
@@ -459,9 +418,8 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
     """That the model, or its longest request, does not fit on the GPUs of a host."""
     most, gpu = max(size.gpus for size in sizes), engine.gpu.name
-    board, setup = engine.on(most)
-    held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
-    room = held.cache_gib * (setup.gpus if most >= 1 else 1)
+    replica = engine.on(most)
+    room = engine.held(most).cache_gib * (replica.setup.gpus if most >= 1 else 1)
     name = asks.catalog.row("llm_precisions", engine.weights)["name"]
     if room > 0:
         longest = _longest(asks)
@@ -473,7 +431,7 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
         where = "longest_context" if asks.group.longest_context else "tokens_in"
         return asks.refuse(where, written(asks.value(where), ","), allowed)
     weights = memory.weights_gib(engine.shape, precision=engine.weights)
-    have = board.memory_gib * max(1, most) if most >= 1 else board.memory_gib
+    have = replica.board.memory_gib * max(1, most)
     allowed = (
         f"its weights take {written(weights, ',.0f')} GiB in {name}, and {number(most)} x {gpu} have {written(have, ',.0f')} GiB; "
         "take weights of fewer bits, more GPUs per host, or GPUs with more memory"

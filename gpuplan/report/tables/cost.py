@@ -7,12 +7,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from gpuplan.analysis.customer import earned_in_all, earnings
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs, GroupCost
-from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed

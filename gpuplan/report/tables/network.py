@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuplan.analysis.rdma_claims import Claim
 from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import Carried
-from gpuplan.plan.rdma_claims import Claim
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training import TrainingUse

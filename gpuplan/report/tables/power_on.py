@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.analysis.power_on_player import Play
 from gpuplan.models.power_on import Step
 from gpuplan.plan import Plan
-from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried, distinct
 from gpuplan.plan.power_on_rules import alike
 from gpuplan.report.refusals import refusal_words

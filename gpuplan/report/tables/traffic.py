@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import written
 from gpuplan.models.demand.simulation import Estimate
 from gpuplan.models.llm.batching import Simulated
 from gpuplan.models.llm.traffic import Answers
-from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.wording import number, rough, said
 

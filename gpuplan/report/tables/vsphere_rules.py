@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gpuplan.analysis.platform_rules import PlatformRule, platform_rules
 from gpuplan.plan import Plan
-from gpuplan.plan.platform_rules import PlatformRule, platform_rules
 from gpuplan.report.table import Column, Table, listed
 from gpuplan.wording import capital
 

@@ -241,7 +241,7 @@ def test_reserved_hosts_get_no_vm(mixed: Workbook) -> None:
 
 
 def test_what_takes_too_long_is_not_watched(mixed: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuplan.plan.playing.PLAYED", 31 * 6)
+    monkeypatch.setattr("gpuplan.analysis.power_on_player.PLAYED", 31 * 6)
     assert not picture_data(mixed)["pools"][0]["watch"]
     mixed.watch("vgpu")
     assert mixed.watched is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuplan.models.llm.batching import simulate
-from gpuplan.models.llm.serving import decode_step_ms, prompt_ms
+from gpuplan.models.llm.serving import Replica, decode_step_ms, prompt_ms
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.models.llm.traffic import (
     Pace,
@@ -38,16 +38,16 @@ CHAT = Traffic(2000, 400, 1, 1)
 
 
 def replica(traffic: Traffic = CHAT, requests: int = 64) -> Pace:
-    return replica_pace(LLAMA, H100, setup=SETUP, traffic=traffic, requests=requests)
+    return replica_pace(Replica(LLAMA, H100, SETUP), traffic=traffic, requests=requests)
 
 
 def test_the_laws_are_those_of_serving() -> None:
     pace = replica()
     for n, context in itertools.product((1, 3, 17, 64), (1500, 2400, 3600)):
-        exact = decode_step_ms(LLAMA, H100, setup=SETUP, requests=n, context_tokens=context) / 1e3
+        exact = decode_step_ms(Replica(LLAMA, H100, SETUP), requests=n, context_tokens=context) / 1e3
         assert float(pace.step(np.array([float(n)]), context)[0]) == pytest.approx(exact, rel=0.01)
     for tokens in (100, 2000, 15_000, 60_000):
-        exact = prompt_ms(LLAMA, H100, setup=SETUP, tokens_in=tokens) / 1e3
+        exact = prompt_ms(Replica(LLAMA, H100, SETUP), tokens_in=tokens) / 1e3
         assert float(pace.read(np.array([float(tokens)]))[0]) == pytest.approx(
             exact, rel=0.05 if tokens < 20_000 else 0.3
         )
@@ -72,10 +72,10 @@ def test_lengths_have_their_mean_and_spread() -> None:
 def test_with_little_load_the_first_token_is_the_prompt() -> None:
     pace = replica(Traffic(2000, 400))
     found = answers(pace, Traffic(2000, 400), requests_per_second=1e-6)
-    prompt = prompt_ms(LLAMA, H100, setup=SETUP, tokens_in=2000) / 1e3
+    prompt = prompt_ms(Replica(LLAMA, H100, SETUP), tokens_in=2000) / 1e3
     assert found.p50_s == found.p99_s == pytest.approx(pace.wait_s + prompt, rel=0.02)
     assert found.token_s == pytest.approx(
-        decode_step_ms(LLAMA, H100, setup=SETUP, requests=1, context_tokens=2200) / 1e3, rel=0.05
+        decode_step_ms(Replica(LLAMA, H100, SETUP), requests=1, context_tokens=2200) / 1e3, rel=0.05
     )
     assert found.load_share < 1e-4 and found.busy_share < 1e-4
 
@@ -218,4 +218,4 @@ def test_a_small_cache_is_what_limits() -> None:
 
 def test_a_model_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit on 1 GPUs"):
-        replica_pace(LLAMA, H100, setup=Setup("bf16"), traffic=CHAT, requests=8)
+        replica_pace(Replica(LLAMA, H100, Setup("bf16")), traffic=CHAT, requests=8)

@@ -61,6 +61,7 @@ def test_fp8_on_ampere_is_unpacked_as_published_runs_do(catalog: Catalog) -> Non
 
 def test_half_a_gpu_has_half_of_everything(catalog: Catalog) -> None:
     found = engine(catalog)
-    (whole, _), (half, setup) = found.on(1), found.on(0.5)
+    whole, half = found.on(1).board, found.on(0.5).board
     assert half.memory_gib == whole.memory_gib / 2 and half.bandwidth_gb_s == whole.bandwidth_gb_s / 2
-    assert setup.gpus == 1
+    assert found.on(0.5).setup.gpus == 1
+    assert not found.on(0.5).measured, "no run on a part of a board was published"

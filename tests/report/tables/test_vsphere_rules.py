@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.platform_rules import platform_rules
 from gpuplan.catalog import Catalog
-from gpuplan.plan.platform_rules import platform_rules
 from gpuplan.report.table import texts
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import from_dict

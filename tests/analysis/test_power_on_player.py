@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gpuplan.analysis.power_on_player import Play, playable
 from gpuplan.models.placement import Family, Load, Request, Room
 from gpuplan.models.power_on import Rules, Way
 from gpuplan.models.sharing import Piece
-from gpuplan.plan.playing import Play, playable
 
 HALF = Family("24C", ("24C",), ((2,),))
 QUARTER = Family("12C", ("12C",), ((4,),))

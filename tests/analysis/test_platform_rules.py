@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.platform_rules import platform_rules
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
-from gpuplan.plan.platform_rules import platform_rules
 from gpuplan.scenario import from_dict
 
 

@@ -16,6 +16,7 @@ import pytest
 from random_cases import of_the_day
 
 from gpuplan import Plan, Scenario, load_scenario, make_plan
+from gpuplan.analysis.customer import OFFER, customer_scenario, earned_in_all, earnings
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.analysis.silos import silo_costs
@@ -23,7 +24,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver import design_files
 from gpuplan.facts import data_root
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.customer import OFFER, customer_scenario, earned_in_all, earnings
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.report import cost_text, plan_dict
 from gpuplan.scenario import Origin, ScenarioError, from_dict, parse_scenario

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from gpuplan.analysis.rdma_claims import claims
 from gpuplan.catalog import Catalog
 from gpuplan.models.network.training import training_step_s
 from gpuplan.plan.gpu_speed import tcp_rate
-from gpuplan.plan.rdma_claims import claims
 from gpuplan.plan.scaling import scenario_job
 from gpuplan.scenario import Scenario, Training
 
