@@ -166,39 +166,6 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
     return min(1.0, busy_gpus / gpus)
 
 
-def residual_price(purchase_price: float, *, share: float) -> float:
-    """Value of the equipment at the end of the analysis period.
-
-    Parameters
-    ----------
-    purchase_price : float
-        What was paid for it. [currency]
-    share : float
-        Share of it that a sale brings back, 0 to 1. [-]
-
-    Returns
-    -------
-    residual_price : float
-        What it brings in, as a positive number. [currency]
-
-    Notes
-    -----
-    purchase_price * share. In yearly cash it counts against cost: subtract it in the last year.
-
-    Examples
-    --------
-    >>> residual_price(200000, share=0.125)
-    25000.0
-
-    References
-    ----------
-    .. [1] brealey-myers-corporate-finance
-    """
-    not_negative(purchase_price=purchase_price)
-    zero_to_one(share=share)
-    return purchase_price * share
-
-
 def total_cost(*parts_cost: float) -> float:
     """Total of all parts.
 

@@ -25,7 +25,6 @@ from gpuplan.models.cost import (
     planned_utilisation,
     purchase_cost,
     rent_cost,
-    residual_price,
     selling_price,
     total_cost,
     used_gpu_hours,
@@ -46,8 +45,6 @@ def test_purchases_by_hand() -> None:
     assert purchase_cost(38.5, unit_price=0.2) == pytest.approx(7.7)
     assert purchase_cost(2, unit_price=10000, discount=0.35) == pytest.approx(13000)
     assert purchase_cost(2, unit_price=10000, discount=1) == 0
-    assert residual_price(200000, share=0.1) == pytest.approx(20000)
-    assert residual_price(200000, share=0) == 0
 
 
 def test_a_later_price_by_hand() -> None:
@@ -68,7 +65,6 @@ def test_more_never_costs_less_and_a_higher_discount_never_more(
     small, large = sorted((one, other))
     dear, cheap = (purchase_cost(some, unit_price=price, discount=share) for share in (small, large))
     assert 0 <= cheap <= dear <= purchase_cost(some, unit_price=price)
-    assert 0 <= residual_price(price, share=small) <= residual_price(price, share=large) <= price
 
 
 @given(CASH, st.randoms(use_true_random=False))
@@ -292,9 +288,6 @@ def test_allocation_sums_to_the_total_and_depends_on_ratios_only(
         (lambda: planned_utilisation(-1, gpus=16), "busy_gpus is -1"),
         (lambda: planned_utilisation(14, gpus=0), "gpus is 0; it must be above 0, and finite"),
         (lambda: planned_utilisation(14, gpus=16, stated=30), "stated is 30; it must be from 0 to 1"),
-        (lambda: residual_price(-1, share=0.2), "purchase_price is -1"),
-        (lambda: residual_price(1, share=1.01), "share is 1.01; it must be from 0 to 1"),
-        (lambda: residual_price(100, share=-0.1), "share is -0.1; it must be from 0 to 1"),
         (lambda: total_cost(1, math.inf), "parts_cost has inf; it must be finite"),
         (lambda: net_present_cost([1, math.nan], rate=0.1), "cash has nan; it must be finite"),
         (lambda: net_present_cost([1], rate=8), "rate is 8; it must be from 0 to 1"),

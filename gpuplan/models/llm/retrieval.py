@@ -77,51 +77,6 @@ def encoder_throughput(
     return gpu_share * compute_share * tensor_tflops * 1e12 / each
 
 
-def passage_count(
-    documents: float, *, document_tokens: float, passage_tokens: int, overlap_tokens: int = 0
-) -> int:
-    """Passages that documents are split into, each with its own vector.
-
-    Parameters
-    ----------
-    documents : float
-        Documents to index. [-]
-    document_tokens : float
-        Mean tokens of a document. [-]
-    passage_tokens : int
-        Tokens of a passage. [-]
-    overlap_tokens : int
-        Tokens that a passage shares with the one before. [-]
-
-    Returns
-    -------
-    passage_count : int
-        Passages of all documents. [-]
-
-    Notes
-    -----
-    documents x max(1, (tokens - overlap) / (passage - overlap)), rounded up.
-
-    Examples
-    --------
-    >>> passage_count(1000, document_tokens=3000, passage_tokens=512, overlap_tokens=64)
-    6554
-
-    References
-    ----------
-    .. [1] gpuplan-method
-    """
-    above_zero(documents=documents, document_tokens=document_tokens)
-    at_least_one(passage_tokens=passage_tokens)
-    not_negative(overlap_tokens=overlap_tokens)
-    if overlap_tokens >= passage_tokens:
-        raise ValueError(
-            f"overlap_tokens is {overlap_tokens}; it must be below the tokens of a passage, {passage_tokens}"
-        )
-    each = max(1.0, (document_tokens - overlap_tokens) / (passage_tokens - overlap_tokens))
-    return math.ceil(documents * each)
-
-
 def index_gib(
     vectors: float,
     *,

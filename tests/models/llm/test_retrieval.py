@@ -12,7 +12,6 @@ from gpuplan.models.llm.retrieval import (
     embedding_time_h,
     encoder_throughput,
     index_gib,
-    passage_count,
 )
 
 
@@ -30,12 +29,6 @@ def test_an_encoder_by_hand() -> None:
     assert found == pytest.approx(989e12 / (2 * 0.312e9 + 4 * 24 * 1024 * 512))
     half = encoder_throughput(0.568, passage_tokens=512, tensor_tflops=989, gpu_share=0.5)
     assert half == pytest.approx(encoder_throughput(0.568, passage_tokens=512, tensor_tflops=989) / 2)
-
-
-def test_passages_overlap() -> None:
-    assert passage_count(10, document_tokens=100, passage_tokens=512) == 10
-    assert passage_count(10, document_tokens=1024, passage_tokens=512) == 20
-    assert passage_count(10, document_tokens=1024, passage_tokens=512, overlap_tokens=256) == 30
 
 
 def test_an_index_by_the_formula_of_its_source() -> None:
@@ -59,11 +52,6 @@ def test_gpus_and_hours() -> None:
 @pytest.mark.parametrize(
     ("function", "given", "name"),
     [
-        (
-            passage_count,
-            {"documents": 1, "document_tokens": 10, "passage_tokens": 5, "overlap_tokens": 5},
-            "overlap",
-        ),
         (index_gib, {"vectors": 0, "dimensions": 8}, "vectors"),
         (database_vms, {"index_gib": 8, "vm_memory_gib": 8, "copies": 0}, "copies"),
         (busy_gpus, {"requests": -1, "request_tokens": 1, "throughput": 1}, "requests"),
