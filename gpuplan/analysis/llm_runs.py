@@ -25,8 +25,7 @@ from gpuplan.models.llm.serving import (
     token_rate,
 )
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
-from gpuplan.plan.llm_names import key_of, model_named
-from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
 
 MOST = 4096
 """Most requests in a step that engines are run with."""

@@ -38,34 +38,34 @@ class Access(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What the rules look at: a workload, its platform and what it would cost, as ``access_mode`` takes them."""
+    """What the rules look at: a workload, its platform and what it would cost. By default whole GPUs of a board with a vGPU profile."""
 
     gpus_each: float
-    vgpus_each: int
-    distributed: bool
-    remote_allowed: bool
-    low_latency: bool
-    isolation: bool
-    vmotion: str
-    wish: str
-    bitfusion_owned: bool
-    bitfusion_supported: bool
-    board_supported: bool
-    vgpu_profile: bool
-    mig_board: bool
-    mig_profile: bool
-    fixed_share_possible: bool
-    max_vgpus_per_vm: int
-    several_fractional_vgpus: bool
-    max_passthrough_per_vm: int
-    vgpu_stun_s: float | None
-    mig_stun_s: float | None
-    vgpu_moves: bool
-    stun_limit_s: float
-    shared_hosts: bool
-    licence_to_buy: bool
-    own_hosts_cost_more: bool
-    nvswitch: bool
+    vgpus_each: int = 1
+    distributed: bool = False
+    remote_allowed: bool = False
+    low_latency: bool = False
+    isolation: bool = False
+    vmotion: str = "auto"
+    wish: str = "auto"
+    bitfusion_owned: bool = False
+    bitfusion_supported: bool = False
+    board_supported: bool = True
+    vgpu_profile: bool = True
+    mig_board: bool = False
+    mig_profile: bool = False
+    fixed_share_possible: bool = False
+    max_vgpus_per_vm: int = 4
+    several_fractional_vgpus: bool = False
+    max_passthrough_per_vm: int = 16
+    vgpu_stun_s: float | None = None
+    mig_stun_s: float | None = None
+    vgpu_moves: bool = True
+    stun_limit_s: float = 100
+    shared_hosts: bool = False
+    licence_to_buy: bool = False
+    own_hosts_cost_more: bool = False
+    nvswitch: bool = False
 
     @property
     def partial(self) -> bool:
@@ -225,9 +225,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     --------
     >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
-    >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, True, True, 4, False,
-    ...             16, None, None, True, 100, False, False, False, False)
-    >>> access_mode(case, rules=rules)[:2]
+    >>> access_mode(Case(gpus_each=4, mig_board=True, mig_profile=True), rules=rules)[:2]
     ('passthrough', ('whole',))
 
     References

@@ -40,11 +40,9 @@ from gpuplan.plan.power_on import PowerOn, power_on_of
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.requests import Requests, requests_of
-from gpuplan.plan.totals import Totals, totals
+from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
-from gpuplan.plan.utilisation import held_gpus_lines, utilisation_line
 from gpuplan.plan.validation import request_problems, scenario_problems
-from gpuplan.plan.waiting import waiting_lines
 from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import (

@@ -1,16 +1,23 @@
-"""Totals: the answer in a few numbers, over all pools of hosts."""
+"""Totals over all pools of hosts: the answer in a few numbers, utilisation over the year, and waits in the busiest hours."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from gpuplan.models import availability, placement
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
+from gpuplan.models import availability, cost, demand, placement
 from gpuplan.models.availability import failover
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.hosts import Pool, after_loss_line, counted_vms
-from gpuplan.plan.trail import Line, Trail
-from gpuplan.scenario import Scenario
+from gpuplan.plan.demand import peakedness_fact
+from gpuplan.plan.hosts import Pool, after_loss_line, counted_vms, whole_pools
+from gpuplan.plan.requests import Requests
+from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
+from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.working_week import Week, mixes
+from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.units import exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +71,87 @@ def totals(
         unplaced_vms=missing,
         unplaced_vms_after_failure=after.value,
     )
+
+
+def held_gpus_lines(
+    trail: Trail, scenario: Scenario, asked: Requests, by_season: Mapping[str, Mapping[str, Week]]
+) -> dict[str, Line]:
+    """GPUs that each group holds on average over the year, those of no group like the others, and all together."""
+    parts: dict[str, Fact | Line] = {}
+    for plan in asked.groups:
+        held = [season[plan.id] for season in by_season.values()]
+        share = plan.vms_placed / plan.vms if plan.vms else 0.0
+        requests = share * sum(float(week.loads.mean()) for week in held) / len(held)
+        behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
+        note = "over all hours of the year, by the group's people, active share and hours"
+        parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).compute(
+            "held_gpus",
+            demand.group_demand_gpus,
+            vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "1", note),
+            gpus_each=derived(
+                f"groups/{plan.id}/gpus_held", held[0].gpus, "GPU", "GPUs that one of them really takes"
+            ),
+        )
+    if UNASSIGNED in asked.by_group:
+        peak = sum(plan.vms_placed * exact(plan.gpus_each) for plan in asked.groups)
+        share = min(1.0, sum(float(part.value) for part in parts.values()) / float(peak)) if peak else 1.0
+        parts[UNASSIGNED] = derived(
+            "demand/unassigned_busy_gpus",
+            asked.by_group[UNASSIGNED].vms * share,
+            "GPU",
+            "stated GPUs of no group, allocated as much of the time as those of the groups; without groups, always",
+        )
+    whole = trail.add_up("demand.busy_gpus", demand.total_demand_gpus, parts)
+    return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}
+
+
+def utilisation_line(trail: Trail, scenario: Scenario, busy: Line) -> Line:
+    """Share of their time in which the GPUs are used: stated, or what the groups hold on average."""
+    stated = scenario.fact("cost.utilisation")
+    named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": trail["totals.gpus"]}
+    if stated.value is not None:
+        named["stated"] = replace(stated, key="cost/stated_utilisation")  # the line has the key of the input
+    when = "" if stated.value is None else "stated"
+    return trail.compute("cost.utilisation", cost.planned_utilisation, named, when=when)
+
+
+def waiting_lines(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    groups: Sequence[GroupPlan],
+    by_season: Mapping[str, Mapping[str, Week]],
+) -> dict[str, Line]:
+    """Lines for the chance that a request has to wait in the busiest hours, normally and after a failure.
+
+    A closed group of people where all are one, else as bursty as is stated or planned for. ``by_season`` are the weeks of the
+    year with what each group holds.
+    """
+    target = replace(Target.of(scenario), rule="wait")
+    busy = []
+    for pool in whole_pools(pools).values():
+        for mix in mixes(by_season, [g.id for g in groups if g.pool == pool.kind and g.mode]):
+            odds = odds_of(mix, target)
+            closed = odds.known("closed")
+            z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
+            counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"
+            busy.append((counts, [odds.chance(gpus, method, z) for gpus in counts], method, mix.gpus, z))
+    for at, (key, about) in enumerate(
+        (("waiting", "installed"), ("waiting_after_failure", "left after a failure"))
+    ):
+        found = [
+            (chances[at], method, counts[at], load_gpus, z) for counts, chances, method, load_gpus, z in busy
+        ]
+        if not found:
+            continue
+        chance, method, gpus, load, z = max(found)
+        inputs: dict[str, Fact | Line] = {
+            "gpus": derived(f"plan/GPUs {about}", gpus, "GPU", "in the pool where it is most likely"),
+            "load": derived("plan/GPUs needed on average", load, "GPU", "in its busiest hours"),
+        }
+        if method == "bursty":
+            inputs["peakedness"] = peakedness_fact(scenario, catalog, z)
+        bursts = {"bursts": ", peakedness {peakedness}" * (method == "bursty")}
+        trail.record(f"totals.{key}", FUNCTIONS[method, "wait"], 100 * chance, inputs, words=bursts)
+    return trail.lines

@@ -23,7 +23,7 @@ from gpuplan.analysis.llm_runs import (
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.models.llm.memory import weights_gib
 from gpuplan.models.llm.shape import Setup
-from gpuplan.plan.llm_names import key_of
+from gpuplan.plan.llm_parts import key_of
 
 CLOSED = Run(
     *("own", "Llama-3.1-70B", "h100-sxm5-80gb"),

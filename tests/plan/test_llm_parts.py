@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import pytest
+from assistants import assistant
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.memory import Overheads, cache_bytes
 from gpuplan.models.llm.serving import Speeds
-from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan import make_plan
+from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
 
 PER_TOKEN = {
     "llama-3.1-70b": 327680,
@@ -73,3 +75,18 @@ def test_boards_have_links_and_the_memory_that_the_driver_shows(catalog: Catalog
 def test_the_parameters_of_the_catalog_are_those_of_the_models(catalog: Catalog) -> None:
     assert asdict(speeds_of(catalog)) == pytest.approx(asdict(Speeds()), rel=1e-3)
     assert asdict(overheads_of(catalog)) == pytest.approx(asdict(Overheads()), rel=1e-3)
+
+
+def test_published_runs_of_another_name_are_runs_of_the_model(catalog: Catalog) -> None:
+    for name, id in (("Mistral-7B", "mistral-7b-v0.3"), ("DeepSeek-V3.1", "deepseek-v3")):
+        row = model_named(catalog, name)
+        assert row is not None and row.id == id
+        assert any(run["model"] == name for run in catalog.rows("llm_runs"))
+    assert model_named(catalog, "no such model 9B") is None
+    board = next(run["gpu"] for run in catalog.rows("llm_runs") if run["model"] == "Mistral-7B")
+    plan = make_plan(assistant({"gpu": board}, model="mistral-7b-v0.3", replica_gpus=1), catalog)
+    assert plan.llm.serving["assistant"].unseen == ""
+
+
+def test_endings_and_makers_are_no_part_of_a_name() -> None:
+    assert key_of("mistralai/Mistral-7B-Instruct") == key_of("Mistral 7B")

@@ -5,7 +5,6 @@
 for an upgrade and lets them fail, ``week`` is what coming and going does.
 """
 
-from gpuplan.models.power_on.arranged import arranged
 from gpuplan.models.power_on.cluster import Cluster, Spot, Step, play
 from gpuplan.models.power_on.gpu_states import Gpus, Rules, Way
 from gpuplan.models.power_on.orders import Orders, chance_interval, power_on_orders
@@ -18,4 +17,4 @@ from gpuplan.models.power_on.rehearsal import (
     rehearse_upgrade,
     restart_after_failure,
 )
-from gpuplan.models.power_on.week import LivedWeek, lived_week
+from gpuplan.models.power_on.week import LivedWeek, arranged, lived_week

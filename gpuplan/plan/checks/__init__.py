@@ -15,7 +15,6 @@ from gpuplan.plan.checks import (
     hosts,
     models,
     network,
-    power_on,
     sharing,
     upgrades,
 )
@@ -37,8 +36,8 @@ CHECKS = (
     demand.bursts,
     hosts.count_and_placement,
     hosts.stranded,
-    power_on.orders,
-    power_on.sized_for_orders,
+    upgrades.orders,
+    upgrades.sized_for_orders,
     sharing.mixed_sizes,
     sharing.sharing,
     sharing.guarantees,

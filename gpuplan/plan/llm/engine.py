@@ -14,8 +14,7 @@ from gpuplan.models.llm.serving import Replica, Speeds
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm_names import model_named
-from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.scenario import show
 from gpuplan.wording import number
