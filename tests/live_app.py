@@ -89,11 +89,22 @@ def evidence(test: str) -> str:
     texts = {f"server-{number}.log": running.text for number, running in enumerate(SERVERS)}
     for number, visit in enumerate(VISITS):
         with contextlib.suppress(Exception):  # the page may show nothing, or have crashed
-            texts[f"page-{number}.txt"] = f"{visit.page.url}\n{visit.state}\n" + "\n".join(visit.console)
+            said = [
+                visit.page.url,
+                str(visit.state),
+                *visit.console,
+                "unanswered:",
+                *visit.unanswered,
+                visit.page.content(),
+            ]
+            texts[f"page-{number}.txt"] = "\n".join(said)
             visit.page.screenshot(path=folder / f"page-{number}.png", timeout=20_000)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    ends = (f"--- {name}\n" + "\n".join(text.splitlines()[-20:]) for name, text in texts.items())
+    ends = (
+        f"--- {name}\n" + "\n".join(text.partition("<html")[0].splitlines()[-20:])
+        for name, text in texts.items()
+    )
     return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
 
 
@@ -355,6 +366,8 @@ class Visit:
     external: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+    """Requests whose answers are on their way."""
 
     @property
     def state(self) -> dict[str, str]:
@@ -419,6 +432,7 @@ def watched(context: Any) -> Visit:
     VISITS.append(visit)
 
     def request(request: Any) -> None:
+        visit.unanswered.append(request.url)
         url = urlsplit(request.url)
         if url.hostname not in ("localhost", "127.0.0.1", None):
             visit.external.append(request.url)
@@ -428,7 +442,13 @@ def watched(context: Any) -> Visit:
         if message.type == "error" and GIVEN_UP not in message.text:
             visit.errors.append(message.text)
 
+    def answered(request: Any) -> None:
+        with contextlib.suppress(ValueError):
+            visit.unanswered.remove(request.url)
+
     visit.page.on("request", request)
+    visit.page.on("requestfinished", answered)
+    visit.page.on("requestfailed", answered)
     visit.page.on("console", console)
     visit.page.on("pageerror", lambda error: visit.errors.append(str(error)))
     return visit
