@@ -17,6 +17,7 @@ FLOORS = (
     ("locales",),
     ("wording",),
     ("models",),
+    ("simulation",),
     ("catalog", "scenario"),
     ("plan",),
     ("analysis", "audit"),

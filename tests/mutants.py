@@ -45,9 +45,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 TREE = Path(__file__).resolve().parents[1]
-ROOMS = ("models", "plan", "analysis", "report", "app")
+ROOMS = ("models", "simulation", "plan", "analysis", "report", "app")
 ABOVE = {
     "models": ("models", "plan", "analysis", "report"),
+    "simulation": ("simulation", "analysis"),
     "plan": ("plan", "analysis", "report"),
     "analysis": ("analysis", "report"),
     "report": ("report",),
@@ -272,7 +273,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def operators(tree: Path) -> list[Operator]:
-    """The operators of the five rooms of a tree."""
+    """The operators of the rooms of a tree."""
     return [
         operator
         for room in ROOMS

@@ -165,7 +165,7 @@ def _run(
 
     The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple in
     each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
-    tests/models/demand/test_event_loop.py.
+    tests/simulation/test_event_loop.py.
     """
     gpus, vms, load, weight, full, family = cluster
     counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
