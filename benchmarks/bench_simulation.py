@@ -1,7 +1,7 @@
 """Speed of the simulation, in one run on this machine, as ratios against what a user would pick instead.
 
 Run with ``python benchmarks/bench_simulation.py``. Nothing here is a test. What a user would pick instead of
-``gpuplan.models.demand.simulation`` for a queue is a script with simpy or ciw; all are asked for the same M/M/50 at 45
+``gpuplan.simulation.jobs`` for a queue is a script with simpy or ciw; all are asked for the same M/M/50 at 45
 erlang, whose mean wait is known exactly (Erlang C). Each runs three times in turn; shown is the median. numba
 compiles at its first use; that time stands apart.
 """
@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from gpuplan.models.demand import event_loop
-from gpuplan.models.demand.arrivals import Stream
-from gpuplan.models.demand.simulation import POLICIES, simulate
+from gpuplan.simulation import event_loop
+from gpuplan.simulation.arrivals import Stream
+from gpuplan.simulation.jobs import POLICIES, simulate
 
 SERVERS, LOAD = 50, 45.0
 BATCHES = 30
@@ -132,11 +132,8 @@ def interpreted(work: Callable[[], Run]) -> Run:
 
 def compile_s() -> float:
     """Time until a first simulation without anything kept from an earlier run. [s]"""
-    import numba
-
     start = time.perf_counter()
-    kept = event_loop._compiled
-    fresh = tuple(numba.njit(nogil=True)(run) for run in (event_loop._run, event_loop._run_servers))
+    kept, fresh = event_loop._compiled, event_loop.compiled_loops(cache=False)
     event_loop._compiled = lambda: fresh
     try:
         simulate(MIX, hosts=[8] * 16, most_requests=100)
@@ -149,7 +146,7 @@ def compile_s() -> float:
 def first_s() -> float:
     """Time of a small simulation in a new process, import of numba included. [s]"""
     code = (
-        "import time; from gpuplan.models.demand.simulation import Stream, simulate; start = time.perf_counter()\n"
+        "import time; from gpuplan.simulation.jobs import Stream, simulate; start = time.perf_counter()\n"
         "simulate([Stream('jobs')], hosts=[4], most_requests=100); print(time.perf_counter() - start)"
     )
     times = [

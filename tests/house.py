@@ -16,6 +16,7 @@ FLOORS = (
     ("locales",),
     ("wording",),
     ("models",),
+    ("simulation",),
     ("catalog", "scenario"),
     ("plan",),
     ("analysis", "audit"),

@@ -45,9 +45,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 TREE = Path(__file__).resolve().parents[1]
-ROOMS = ("models", "plan", "analysis", "report", "deliver", "app")
+ROOMS = ("models", "simulation", "plan", "analysis", "report", "deliver", "app")
 ABOVE = {
     "models": ("models", "plan", "analysis", "report", "deliver"),
+    "simulation": ("simulation", "analysis"),
     "plan": ("plan", "analysis", "report", "deliver"),
     "analysis": ("analysis", "report", "deliver"),
     "report": ("report", "deliver"),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import gpuplan
-from gpuplan import models
+from gpuplan import models, simulation
 from gpuplan.catalog import Catalog
 from gpuplan.units import SUFFIX
 
@@ -23,7 +23,8 @@ SECTIONS = ("Parameters", "Returns", "Notes", "Raises", "Examples", "References"
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"{info.name.removeprefix('gpuplan.models.')}.{name}": function
-    for info in pkgutil.walk_packages(models.__path__, "gpuplan.models.")
+    for room in (models, simulation)
+    for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
     for name, function in vars(importlib.import_module(info.name)).items()
     if inspect.isfunction(function) and function.__module__ == info.name and not name.startswith("_")
 }

@@ -22,6 +22,9 @@ UNTESTED = {
 }
 """Modules whose tests stand in a file of another name."""
 
+NUMBERS_ONLY = ("models", "simulation")
+"""Rooms that know numbers, and nothing of catalogs or scenarios."""
+
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -87,12 +90,14 @@ def test_there_is_no_circle() -> None:
     assert not left, f"import each other: {sorted(left)}"
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "models").rglob("*.py")), ids=name_of)
+@pytest.mark.parametrize(
+    "path", sorted(p for room in NUMBERS_ONLY for p in (PACKAGE / room).rglob("*.py")), ids=name_of
+)
 def test_models_know_numbers_only(path: Path) -> None:
     for module in imports(path):
         parts = module.split(".")
         if parts[0] == "gpuplan":
-            assert parts[1] in ("units", "models") or path.name == "__init__.py", (
+            assert parts[1] in ("units", *NUMBERS_ONLY) or path.name == "__init__.py", (
                 f"{path.name} imports {module}"
             )
         else:

@@ -158,7 +158,7 @@ def test_functions_on_the_page_of_the_models_exist() -> None:
     section = MODELS.partition("| question | function |")[2].partition("\n\n")[0]
     module, checked = None, 0
     for name in re.findall(r"`([\w.]+)`", section):
-        if name.startswith("models."):
+        if name.startswith(("models.", "simulation.")):
             where, _, last = name.rpartition(".")
             module, name = importlib.import_module(f"gpuplan.{where}"), last
         assert not name or callable(getattr(module, name)), name

@@ -63,7 +63,7 @@ def test_cases_and_tolerances_are_those_of_the_tests() -> None:
 
 
 def test_the_simulation_was_compared_with_the_exact_chain_that_the_page_has() -> None:
-    file = "models/demand/test_simulation.py"
+    file = "simulation/test_jobs.py"
     boundary = numbers_in(file, "test_the_host_boundary_and_the_policy_matter_as_the_exact_chain_says")
     refused = re.findall(r"([\d.]+) %(?: are denied| on three| if requests)", PAGE)
     assert [round(float(share) / 100, 4) for share in refused] == [0.295, 0.411, 0.72]

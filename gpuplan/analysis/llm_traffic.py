@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.batching import Simulated, play, simulate, summary
 from gpuplan.models.llm.traffic import Answers, Pace, Traffic, replica_curve
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of, per_second
@@ -16,6 +15,7 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
+from gpuplan.simulation.batching import Simulated, play, simulate, summary
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from gpuplan.analysis.demand import busiest_mix, sizing_target, week_demand
-from gpuplan.models.demand.arrivals import Stream
-from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, simulate
 from gpuplan.models.placement import Request
 from gpuplan.plan import Plan
 from gpuplan.plan.requests import group_requests
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import Ask, Week, weeks
+from gpuplan.simulation.arrivals import Stream
+from gpuplan.simulation.jobs import Estimate, Outcome, Progress, Simulated, simulate
 
 WHEN = ("busiest", "week")
 """Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""

@@ -18,7 +18,7 @@ from gpuplan.models.demand.queueing import (
     least_servers,
     peakedness_of_mix,
 )
-from gpuplan.models.demand.simulation import Progress, Replayed, replay
+from gpuplan.simulation.jobs import Progress, Replayed, replay
 from gpuplan.units import exact
 
 MOST_PARTS = 16

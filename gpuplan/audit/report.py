@@ -13,11 +13,11 @@ import numpy as np
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
 from gpuplan.locales import written
-from gpuplan.models.llm.batching import Simulated
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables.traffic import few_digits, seconds
 from gpuplan.report.text import chapter, heading, wrapped
+from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import (
     DAY_NAMES,
     amount,

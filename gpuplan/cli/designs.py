@@ -30,7 +30,6 @@ from gpuplan.cli.options import (
     takes_progress,
     tell_progress,
 )
-from gpuplan.models.demand.simulation import Progress
 from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import (
@@ -50,6 +49,7 @@ from gpuplan.report import (
     sensitivity_text,
 )
 from gpuplan.scenario import Scenario
+from gpuplan.simulation.jobs import Progress
 
 
 def plan_options(command: argparse.ArgumentParser) -> None:

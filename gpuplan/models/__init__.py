@@ -1,7 +1,7 @@
 """The models: pure functions of plain numbers, one phenomenon a file.
 
 access        a workload -> how its GPU is reached, with reasons
-demand        users, jobs and their hours -> VMs and GPUs; chances to wait or to be denied, simulation
+demand        users, jobs and their hours -> VMs and GPUs; chances to wait or to be denied
 sharing       what fits on one GPU: vGPU and MIG profiles and their layouts, Bitfusion memory shares
 placement     what fits on the hosts, with proof; start here for hosts
 availability  spare hosts, outages, maintenance, vMotion; what failures do to a placement
@@ -9,6 +9,5 @@ network       links, GPUs over the network, training on several hosts, switches
 power         watts, kWh, heat, racks
 cost          purchases, yearly cash, GPU-hours, rent or buy; licences beside it
 
-A model raises ValueError, with the name and the range, if an input is outside its range; only what else it refuses stands in its
-docstring.
+A model raises ValueError, with name and range, if an input is outside its range; docstrings name only what else it refuses.
 """

@@ -158,9 +158,8 @@ def cabling(
     on_fabric = at_sites(hosts, given.compute_hosts or 0, site_hosts)
     ethernet = _ethernet_ports(scenario, ports, compute)
     most = int(most_hosts_fact(scenario, catalog).value)
-    switches, reason = _fabrics(
-        catalog, given.link_gbit_s, given.leaf, given.spine, ethernet, float(bound.value), on_fabric, most
-    )
+    wanted = _Wanted(catalog, given.link_gbit_s, given.leaf, given.spine, ethernet, float(bound.value))
+    switches, reason = _fabrics(wanted, on_fabric, most)
     if switches is not None:
         _record(trail, scenario, switches, sum(on_fabric), ethernet, bound)
     return Cabling(
@@ -185,16 +184,10 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held
     ethernet = _ethernet_ports(scenario, fabric.ports, fabric.compute_ports)
-    return _fabrics(
-        catalog,
-        scenario.network.link_gbit_s,
-        held.leaf,
-        held.spine or scenario.network.spine,
-        ethernet,
-        fabric.max_oversubscription,
-        at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts),
-        int(most_hosts_fact(scenario, catalog).value),
-    )[0]
+    link, spine = scenario.network.link_gbit_s, held.spine or scenario.network.spine
+    wanted = _Wanted(catalog, link, held.leaf, spine, ethernet, fabric.max_oversubscription)
+    sites = at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts)
+    return _fabrics(wanted, sites, int(most_hosts_fact(scenario, catalog).value))[0]
 
 
 def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
@@ -294,6 +287,17 @@ def _bound(scenario: Scenario, use: NetworkUse) -> Fact:
     )
 
 
+class _Wanted(NamedTuple):
+    """What the switches of a fabric are chosen by: the links and ports of a host, stated models, and the oversubscription allowed."""
+
+    catalog: Catalog
+    link_gbit_s: float
+    leaf: str | None
+    spine: str | None
+    ports: int
+    bound: float
+
+
 class _Kind(NamedTuple):
     """How a switch serves as a leaf: ports down and up, or ports all alike."""
 
@@ -331,19 +335,9 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
 
 
 @lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
-def _fabrics(
-    catalog: Catalog,
-    link: float,
-    leaf: str | None,
-    spine: str | None,
-    ports: int,
-    bound: float,
-    sites: tuple[int, ...],
-    cluster: int,
-) -> tuple[Switches | None, str]:
+def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Switches | None, str]:
     """One fabric for the hosts of each site, or else the fewest, each for whole clusters of so many hosts; else why there is none."""
-    kind = (catalog, link, leaf, spine, ports, bound)
-    found, reason, most = _cheapest(*kind, sites)
+    found, reason, most = _cheapest(wanted, sites)
     if found is not None or most < min(cluster, max(sites)):
         return found, reason
     clusters = [cluster_hosts(hosts, clusters=-(-hosts // cluster)) for hosts in sites]
@@ -354,24 +348,17 @@ def _fabrics(
             for count in cluster_hosts(len(sizes), clusters=min(len(sizes), more - (-hosts // most))):
                 parts.append(sum(left[:count]))
                 left = left[count:]
-        found = _cheapest(*kind, tuple(parts))[0]
+        found = _cheapest(wanted, tuple(parts))[0]
         if found is not None:
             return found, ""
     return None, reason
 
 
-def _cheapest(
-    catalog: Catalog,
-    link: float,
-    leaf: str | None,
-    spine: str | None,
-    ports: int,
-    bound: float,
-    parts: tuple[int, ...],
-) -> tuple[Switches | None, str, int]:
+def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None, str, int]:
     """Fabrics for so many hosts each, with the fewest switches, of those the fewest ports, with spines like their leaves; else why
     there is none, and for how many hosts there would be one.
     """
+    catalog, link, leaf, spine, ports, bound = wanted
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch in the catalog has"

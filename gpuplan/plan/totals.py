@@ -38,7 +38,6 @@ def totals(
     trail: Trail, scenario: Scenario, asked: Line, pools: Sequence[Pool], groups: Sequence[GroupPlan]
 ) -> Totals:
     """Sums over the pools."""
-
     here = trail.about("totals")
 
     def total(name: str) -> Line:

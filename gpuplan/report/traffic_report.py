@@ -7,12 +7,12 @@ from typing import Any
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import spoken, written
-from gpuplan.models.llm.batching import Simulated
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
 from gpuplan.report.tables.traffic import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
+from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import number, said, share_words
 
 Played = Sequence[tuple[GroupTraffic, Simulated]]

@@ -14,8 +14,8 @@ from gpuplan.analysis.simulation import hosts_to_simulate, request_streams, simu
 from gpuplan.catalog import Catalog
 from gpuplan.models.demand.closed_groups import closed_blocking
 from gpuplan.models.demand.queueing import erlang_c
-from gpuplan.models.demand.simulation import Progress
 from gpuplan.scenario import from_dict
+from gpuplan.simulation.jobs import Progress
 
 
 def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:

@@ -12,7 +12,7 @@ from traces import HOUR, MONDAY, READING
 
 from gpuplan.audit import Requests, audit
 from gpuplan.audit.arrivals import Arrivals, arrivals_of
-from gpuplan.models.llm.batching import arrivals
+from gpuplan.simulation.batching import arrivals
 
 UTC = ZoneInfo("UTC")
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gpuplan.models.llm.memory import GIB
 from gpuplan.models.llm.training_run import WEIGHT_BYTES, TrainingRun
 from gpuplan.units import above_zero, at_least_one, not_negative
-
-GIB = 2**30
 
 LAYER_HELD_BYTES, CHECKPOINT_BYTES, LOGIT_HELD_BYTES = 34, 2, 12
 """Bytes held for each token and unit of width of a layer whose activations are kept, of one that is recomputed from its input, and for each

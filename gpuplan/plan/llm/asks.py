@@ -44,6 +44,20 @@ def uses_model(group: Group) -> bool:
     return group.model is not None and group.use_case in USES
 
 
+def as_vms(replicas: int, gpus: float, off_hours_share: float | None, several_sites: bool) -> dict[str, Any]:
+    """The inputs of a group as its replicas; users in several places, whose hours differ, share some that always run."""
+    everywhere = ("sites", "hours", "days", "off_hours_share") if several_sites else ()
+    return {
+        "people": replicas,
+        "active_share": 1.0,
+        "vms_each": 1,
+        "vgpus_each": 1,
+        "gpus_each": gpus,
+        "off_hours_share": off_hours_share,
+        **dict.fromkeys(everywhere),
+    }
+
+
 class Asks:
     """The inputs of one group as facts, with the planning value where one is empty."""
 

@@ -12,7 +12,7 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import demand
 from gpuplan.models.llm import retrieval
 from gpuplan.models.llm.memory import GIB
-from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show, sites_people, vms_text
@@ -62,15 +62,7 @@ class Retrieval:
     def as_group(self) -> dict[str, Any]:
         """The inputs of the group as its VMs."""
         off = self.least / self.replicas if self.off_hours and self.replicas else None
-        return {
-            "people": self.replicas,
-            "active_share": 1.0,
-            "vms_each": 1,
-            "vgpus_each": 1,
-            "gpus_each": self.gpus,
-            "off_hours_share": None if off is None else min(1.0, off),
-            **(dict.fromkeys(("sites", "hours", "days", "off_hours_share")) if self.several_sites else {}),
-        }
+        return as_vms(self.replicas, self.gpus, None if off is None else min(1.0, off), self.several_sites)
 
     @property
     def model(self) -> str:

@@ -16,7 +16,7 @@ from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.serving import Replica
 from gpuplan.models.llm.shape import Range
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
-from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.scenario import ScenarioError, sites_people
 from gpuplan.wording import amount, number, said, stated_percent
@@ -93,21 +93,10 @@ class Serving:
 
     @property
     def as_group(self) -> dict[str, Any]:
-        """The inputs of the group as its VMs; users in several places, whose hours differ, share replicas that always run."""
-        everywhere = (
-            dict.fromkeys(("sites", "hours", "days", "off_hours_share")) if self.several_sites else {}
-        )
+        """The inputs of the group as its VMs."""
         known = self.asks["off_hours_share"] is not None and self.replicas
         off = self.off_hours / self.replicas if known else None
-        return {
-            "people": self.replicas,
-            "active_share": 1.0,
-            "vms_each": 1,
-            "vgpus_each": 1,
-            "gpus_each": self.gpus,
-            "off_hours_share": off,
-            **everywhere,
-        }
+        return as_vms(self.replicas, self.gpus, off, self.several_sites)
 
     @property
     def limit(self) -> str:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import written
-from gpuplan.models.demand.simulation import Estimate
-from gpuplan.models.llm.batching import Simulated
 from gpuplan.models.llm.traffic import Answers
 from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.simulation.batching import Simulated
+from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import number, rough, said
 
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, poisson
 
-from gpuplan.models.demand.arrivals import Stream
 from gpuplan.models.demand.closed_groups import closed_blocking, closed_wait_chance, closed_wait_longer_chance
 from gpuplan.models.demand.queueing import kaufman_roberts
-from gpuplan.models.demand.simulation import simulate
+from gpuplan.simulation.arrivals import Stream
+from gpuplan.simulation.jobs import simulate
 
 
 def states_within(capacity: int, sizes: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:

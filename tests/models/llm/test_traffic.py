@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 
-from gpuplan.models.llm.batching import simulate
 from gpuplan.models.llm.serving import Replica, decode_step_ms, prompt_ms
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.models.llm.traffic import (
@@ -21,6 +20,7 @@ from gpuplan.models.llm.traffic import (
     replica_pace,
     replicas_for,
 )
+from gpuplan.simulation.batching import simulate
 
 LLAMA = Shape(
     70.55,

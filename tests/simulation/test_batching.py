@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from random_cases import examples
 
-from gpuplan.models.llm.batching import arrivals, play, simulate
 from gpuplan.models.llm.traffic import Floats, Pace, Traffic, pace_of
+from gpuplan.simulation.batching import arrivals, play, simulate
 
 
 def linear(**changed: object) -> Pace:

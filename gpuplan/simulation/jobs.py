@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpuplan.models.demand.arrivals import HOURS_PER_WEEK, Source, Stream
-from gpuplan.models.demand.event_loop import (
+from gpuplan.simulation.arrivals import HOURS_PER_WEEK, Source, Stream
+from gpuplan.simulation.event_loop import (
     ASKED,
     HOURS,
     LONGER,

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuplan.models.demand import arrivals
-from gpuplan.models.demand.arrivals import Source, Stream
-from gpuplan.models.demand.simulation import simulate
+from gpuplan.simulation import arrivals
+from gpuplan.simulation.arrivals import Source, Stream
+from gpuplan.simulation.jobs import simulate
 
 MIX = [Stream("one", 1, rates_per_h=(3.0,)), Stream("four", 4, rates_per_h=(0.6,))]
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuplan.models.demand.simulation import Estimate
 from gpuplan.models.llm.traffic import Floats, Pace, Traffic, lengths
+from gpuplan.simulation.jobs import Estimate
 from gpuplan.units import above_zero, at_least_one, not_negative
 
 DAY_S = 86400.0

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from gpuplan.models.demand import event_loop, simulation
-from gpuplan.models.demand.arrivals import Stream
-from gpuplan.models.demand.event_loop import Cluster, Engine
-from gpuplan.models.demand.simulation import Simulated, replay, simulate
+from gpuplan.simulation import event_loop
+from gpuplan.simulation import jobs as simulation
+from gpuplan.simulation.arrivals import Stream
+from gpuplan.simulation.event_loop import Cluster, Engine
+from gpuplan.simulation.jobs import Simulated, replay, simulate
 
 MIX = [
     Stream("one", 1, rates_per_h=(3.0,)),
