@@ -132,11 +132,8 @@ def interpreted(work: Callable[[], Run]) -> Run:
 
 def compile_s() -> float:
     """Time until a first simulation without anything kept from an earlier run. [s]"""
-    import numba
-
     start = time.perf_counter()
-    kept = event_loop._compiled
-    fresh = tuple(numba.njit(nogil=True)(run) for run in (event_loop._run, event_loop._run_servers))
+    kept, fresh = event_loop._compiled, event_loop.compiled_loops(cache=False)
     event_loop._compiled = lambda: fresh
     try:
         simulate(MIX, hosts=[8] * 16, most_requests=100)

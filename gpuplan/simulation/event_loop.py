@@ -528,20 +528,32 @@ PIECES = (
 
 
 @functools.cache
+def _register_pieces() -> None:
+    """Let compiled loops call the pieces."""
+    from numba.extending import register_jitable
+
+    for piece in PIECES:
+        register_jitable(piece)
+
+
+def compiled_loops(*, cache: bool) -> tuple[Any, Any]:
+    """``_run`` and ``_run_servers`` for numba to compile at their first call."""
+    import numba
+
+    _register_pieces()
+    compile_ = numba.njit(nogil=True, cache=cache)
+    return compile_(_run), compile_(_run_servers)
+
+
+@functools.cache
 def _compiled() -> tuple[Any, Any] | None:
-    """``_run`` and ``_run_servers`` compiled, or None without numba; kept on disk where that can be written."""
+    """The compiled loops, or None without numba; kept on disk where that can be written."""
     try:
-        import numba
+        return compiled_loops(cache=True)
     except ImportError:
         return None
-    for piece in PIECES:
-        numba.extending.register_jitable(piece)
-    try:
-        compile_ = numba.njit(nogil=True, cache=True)
-        return compile_(_run), compile_(_run_servers)
     except RuntimeError:
-        compile_ = numba.njit(nogil=True)
-        return compile_(_run), compile_(_run_servers)
+        return compiled_loops(cache=False)
 
 
 class Engine:
