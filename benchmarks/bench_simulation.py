@@ -133,7 +133,7 @@ def interpreted(work: Callable[[], Run]) -> Run:
 def compile_s() -> float:
     """Time until a first simulation without anything kept from an earlier run. [s]"""
     start = time.perf_counter()
-    kept, fresh = event_loop._compiled, event_loop.compiled_loops(cache=False)
+    kept, fresh = event_loop._compiled, event_loop._compiled_loops(cache=False)
     event_loop._compiled = lambda: fresh
     try:
         simulate(MIX, hosts=[8] * 16, most_requests=100)

@@ -49,12 +49,12 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_no_room_is_reached_by_a_text() -> None:
     """Only the package's own file loads other rooms by their names; it registers what lower ones are shown by."""
     loaded = {name_of(path): loaded_by_name(path) for path in FILES if room_of(path)}
-    assert {name: texts for name, texts in loaded.items() if texts} == {
-        "analysis/explore": ("'distributed'",),
-        "serve/forking": ("name",),  # of the modules that sessions share
-        "cli/__init__": ("f'gpuplan.{room}' if '.' in room else f'gpuplan.cli.{room}'",),
-        "report/plot": ("'IPython.display'",),
-    }
+    assert [name for name, texts in loaded.items() if texts] == [
+        "analysis/explore",  # a library that may be missing
+        "cli/__init__",  # its commands
+        "report/plot",  # a library that may be missing
+        "serve/forking",  # what sessions share
+    ]
 
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "deliver").rglob("*/*.py")), ids=name_of)

@@ -536,7 +536,7 @@ def _register_pieces() -> None:
         register_jitable(piece)
 
 
-def compiled_loops(*, cache: bool) -> tuple[Any, Any]:
+def _compiled_loops(*, cache: bool) -> tuple[Any, Any]:
     """``_run`` and ``_run_servers`` for numba to compile at their first call."""
     import numba
 
@@ -549,11 +549,11 @@ def compiled_loops(*, cache: bool) -> tuple[Any, Any]:
 def _compiled() -> tuple[Any, Any] | None:
     """The compiled loops, or None without numba; kept on disk where that can be written."""
     try:
-        return compiled_loops(cache=True)
+        return _compiled_loops(cache=True)
     except ImportError:
         return None
     except RuntimeError:
-        return compiled_loops(cache=False)
+        return _compiled_loops(cache=False)
 
 
 class Engine:
