@@ -95,16 +95,13 @@ def evidence(test: str) -> str:
                 *visit.console,
                 "unanswered:",
                 *visit.unanswered,
-                visit.page.content(),
+                visit.page.locator("main").first.inner_html(timeout=20_000),
             ]
             texts[f"page-{number}.txt"] = "\n".join(said)
             visit.page.screenshot(path=folder / f"page-{number}.png", timeout=20_000)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    ends = (
-        f"--- {name}\n" + "\n".join(text.partition("<html")[0].splitlines()[-20:])
-        for name, text in texts.items()
-    )
+    ends = (f"--- {name}\n" + "\n".join(text.splitlines()[-20:]) for name, text in texts.items())
     return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
 
 

@@ -61,6 +61,20 @@ class Guesses:
         self._wrong.pop(address, None)
 
 
+def is_visit(headers: Any) -> bool:
+    """Whether a browser asks for a page because a person goes to it.
+
+    Not so if the page is fetched for a picture, a script or a frame of another page, or ahead of a visit.
+    """
+    if "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", "")):
+        return False
+    mode, goal = headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")
+    if mode is not None or goal is not None:
+        framed_here = goal in ("iframe", "frame") and headers.get("Sec-Fetch-Site") == "same-origin"
+        return mode == "navigate" and (goal == "document" or framed_here)
+    return "text/html" in headers.get("Accept", "")
+
+
 class TokenIdentity(IdentityProvider):
     """One token for a team; each browser that has given it is a visitor of its own, known by a signed cookie."""
 
@@ -74,6 +88,20 @@ class TokenIdentity(IdentityProvider):
     def auth_enabled(self) -> bool:
         """Whether a token is asked for."""
         return bool(self.token)
+
+    def set_login_cookie(self, handler: Any, user: User) -> None:
+        """Give a browser its cookie with a page, or for a token that was entered.
+
+        A request beside a page, as the farewell of the page before, would replace the cookie that comes with the page, and
+        leave that without its session.
+        """
+        if is_visit(handler.request.headers) or isinstance(handler, LoginHandler):
+            super().set_login_cookie(handler, user)
+
+    def clear_login_cookie(self, handler: Any) -> None:
+        """Take a cookie that is not valid away from a visit; see ``set_login_cookie``."""
+        if is_visit(handler.request.headers):
+            super().clear_login_cookie(handler)
 
     def owner_of(self, handler: Any) -> str:
         """Whose session it is that a request asks for: the browser's."""

@@ -16,7 +16,7 @@ from tornado.iostream import StreamClosedError
 from voila.handler import BaseVoilaHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 
-from gpuplan.serve.identity import without_token
+from gpuplan.serve.identity import is_visit, without_token
 from gpuplan.serve.logs import LOG, References
 from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
 from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
@@ -101,20 +101,6 @@ class Answering(tornado.web.RequestHandler):
 def answering(handler: type[Any]) -> type[Any]:
     """A handler of Voila or Jupyter that answers as ours do."""
     return handler if issubclass(handler, Answering) else type(handler.__name__, (Answering, handler), {})
-
-
-def is_visit(headers: Any) -> bool:
-    """Whether a browser asks for a page because a person goes to it.
-
-    Not so if the page is fetched for a picture, a script or a frame of another page, or ahead of a visit.
-    """
-    if "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", "")):
-        return False
-    mode, goal = headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")
-    if mode is not None or goal is not None:
-        framed_here = goal in ("iframe", "frame") and headers.get("Sec-Fetch-Site") == "same-origin"
-        return mode == "navigate" and (goal == "document" or framed_here)
-    return "text/html" in headers.get("Accept", "")
 
 
 class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]

@@ -148,3 +148,17 @@ def test_wrong_tokens_are_answered_slowly_and_then_not_looked_at(team: Any) -> N
     soon(lambda: "Wrong token from 198.51.100.9" in team.text, "the log does not say so")
     status, _, headers = team.ask("gpuplan/session/0-0-0-0-0", Authorization=f"Bearer {TOKEN}")
     assert status == 404, "let in, and there is no such session"
+
+
+@pytest.mark.browser
+def test_a_request_beside_a_page_gets_and_loses_no_cookie(app: Any) -> None:
+    """It may arrive before the cookie that comes with the page, and be answered after it."""
+    signed = cookies(app.visit()[2])
+    (name,) = (each for each in signed if each.startswith("username-"))
+    kernel = "voila/api/shutdown/0-0-0-0-0"
+    for given in ({}, {"Cookie": f"{name}=of-a-server-that-has-ended"}):
+        for path in ("gpuplan/session/0-0-0-0-0", "api/kernels/0-0-0-0-0", "voila/static/voila.js", kernel):
+            headers = app.ask(path, data=b"" if path == kernel else None, **given)[2]
+            assert name not in cookies(headers), path
+    renewed = cookies(app.visit(Cookie=f"{name}=of-a-server-that-has-ended")[2])[name]
+    assert renewed.partition(";")[0] != f'{name}=""'

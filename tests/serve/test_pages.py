@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from visiting import Visitor, message, said, visit
 from waiting import FOR_EVER_S
 
-from gpuplan.serve import pages, sessions
+from gpuplan.serve import identity, pages, sessions
 
 TOKEN = "token-of-the-team"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}
@@ -45,7 +45,7 @@ BROWSER |= {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none", "Sec-Fetch-U
     ],
 )
 def test_a_visit_is_told_from_a_picture(headers: dict[str, str], visit: bool) -> None:
-    assert pages.is_visit(headers) is visit
+    assert identity.is_visit(headers) is visit
 
 
 # --- the real server
