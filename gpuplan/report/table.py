@@ -178,13 +178,13 @@ class Table(Brief):
     """Rows under columns, and what has to be said of them."""
 
     name: str
+    title: str = field(default=BY_KEY, kw_only=True)
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     """Plain values, or cells where there is more to say."""
     totals: int = 0
     """How many of the last rows sum up the others."""
     notes: tuple[str, ...] = ()
-    title: str = BY_KEY
 
     def __post_init__(self) -> None:
         """Title and heads are in the language and the locale in which the table is made."""
