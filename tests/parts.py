@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from programs import chromium
 
@@ -157,7 +158,7 @@ def run(part: Part, folder: Path, shuffle: int | None = None, more_workers: int 
         *([f"--shuffle={shuffle}"] if shuffle is not None and part.shuffled else []),
     ]
     began, used = time.monotonic(), processor_s()
-    exit_code = subprocess.call(command, cwd=ROOT, env={**os.environ, **part.environment})
+    exit_code = call(command, {**os.environ, **part.environment})
     wall, used = time.monotonic() - began, processor_s() - used
     tests = cases_of(report)
     if exit_code == NOTHING_SELECTED and os.environ.get("PYTEST_ADDOPTS"):
@@ -165,6 +166,23 @@ def run(part: Part, folder: Path, shuffle: int | None = None, more_workers: int 
     if tests:
         report.replace(REPORTS / report.name)
     return Outcome(part.name, exit_code, tests, wall, used)
+
+
+def call(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Exit code of a command, which is interrupted when this process is told to end."""
+    process = subprocess.Popen(command, cwd=ROOT, env=environment)
+    noted = signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, frame: Any) -> None:
+        process.send_signal(signal.SIGINT)
+        if callable(noted):
+            noted(number, frame)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGTERM, noted)
 
 
 def processor_s() -> float:
@@ -272,9 +290,8 @@ def run_all(
 ) -> int:
     """Run the parts and print the sum; 1 if any of them failed."""
     interrupts: list[int] = []
-    signal.signal(
-        signal.SIGINT, lambda number, _: interrupts.append(number)
-    )  # stops pytest; then comes the sum
+    for number in (signal.SIGINT, signal.SIGTERM):  # stops pytest; then comes the sum
+        signal.signal(number, lambda number, _: interrupts.append(number))
     folder = new_folder()
     outcomes: list[Outcome] = []
     loops = []

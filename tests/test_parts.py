@@ -59,8 +59,11 @@ def test_a_part_that_fails_does_not_stop_the_next_and_the_last_line_counts(
     assert not list(reports.glob("run-*"))
 
 
-def test_ctrl_c_ends_the_run_with_a_sum(made_up: Path) -> None:
-    stop = "import os, signal\ndef test_stopped():\n    os.killpg(0, signal.SIGINT)\n"
+@pytest.mark.parametrize(
+    "told", ["os.killpg(0, signal.SIGINT)", "os.kill(os.getppid(), signal.SIGTERM)"], ids=["ctrl-c", "kill"]
+)
+def test_who_is_told_to_end_ends_the_run_with_a_sum(made_up: Path, told: str) -> None:
+    stop = f"import os, signal\ndef test_stopped():\n    {told}\n    signal.pause()\n"
     code = (
         f"import sys; sys.path.insert(0, {str(Path(parts.__file__).parent)!r}); import parts; from pathlib import Path\n"
         f"parts.ROOT = Path({str(made_up)!r}); parts.REPORTS = parts.ROOT / 'reports'\n"
@@ -80,7 +83,7 @@ def test_ctrl_c_ends_the_run_with_a_sum(made_up: Path) -> None:
 def test_nothing_to_run_is_a_failure_unless_tests_were_selected(
     made_up: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts.subprocess, "call", lambda *_, **__: pytest.ExitCode.NO_TESTS_COLLECTED)
+    monkeypatch.setattr(parts, "call", lambda *_, **__: pytest.ExitCode.NO_TESTS_COLLECTED)
     assert parts.run_all([PARTS["unit"]]) == 1
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k anything")
     assert parts.run_all([PARTS["unit"]]) == 0
