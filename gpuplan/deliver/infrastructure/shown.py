@@ -10,6 +10,7 @@ from gpuplan.deliver.infrastructure.providers import too_large, vsphere_provider
 from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
 from gpuplan.deliver.infrastructure.writing import one_line, slug
 from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power_on import as_set_up
 from gpuplan.report.bitfusion import gpus_of
@@ -21,8 +22,6 @@ from gpuplan.wording import amount, runs
 
 PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
-GRID = ("Pascal", "Volta", "Turing", "Ampere")
-"""Architectures whose profiles vSphere has been seen to list as grid_...; those of later ones as nvidia_..."""
 SOURCES = ("vmware-terraform-provider-vsphere", "vmware-gpus-directpath-2018", "vmware-sharing-gpus-2020")
 """What the files for the vSphere provider rest on beside the plan."""
 FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
@@ -103,9 +102,8 @@ def shown(plan: Plan) -> dict[str, Any]:
 
 def vsphere_profile(plan: Plan, profile: str) -> str:
     """What vSphere is taken to call a vGPU profile."""
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    prefix = "grid" if gpu.value("architecture") in GRID else "nvidia"
-    return f"{prefix}_{profile.lower()}"
+    architecture = architecture_of(plan.catalog, plan.scenario.hardware.gpu)
+    return f"{architecture.get('vgpu_prefix', 'nvidia')}_{profile.lower()}"
 
 
 def subnets(plan: Plan, site: Site) -> dict[str, int]:
