@@ -274,6 +274,8 @@ def _config(options: Options, *, home: Path, hub: bool, sessions: int) -> Config
     c.VoilaConfiguration.multi_kernel_manager_class = Kernels
     c.VoilaExecutor.timeout = 120
     c.VoilaExecutor.startup_timeout = 120
+    c.VoilaExecutor.iopub_timeout = 120  # else 4 s, and a page of a busy machine stays empty without a word
+    c.VoilaExecutor.raise_on_iopub_timeout = True
     c.VoilaExecutor.cell_error_instruction = STARTED
     c.VoilaExecutor.cell_timeout_instruction = STARTED
     c.Kernels.work_dir = str(home / "work")

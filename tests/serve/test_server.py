@@ -268,6 +268,27 @@ def test_error_in_the_notebook_is_said_calmly(
     assert "not for customers" in running.text, "the server's log has it"
 
 
+LATE = """
+import queue, threading, time
+thread, waiting = get_ipython().kernel.iopub_thread, queue.SimpleQueue()
+send = thread.send_multipart
+def pass_on():
+    time.sleep(6)
+    while True:
+        given, named = waiting.get()
+        send(*given, **named)
+threading.Thread(target=pass_on, daemon=True).start()
+thread.send_multipart = lambda *given, **named: waiting.put((given, named))
+"arrived " + "late"
+"""
+"""A session on a busy machine: it has done its work, and what came of it arrives six seconds later."""
+
+
+@pytest.mark.slow
+def test_what_a_notebook_shows_is_waited_for(server: Callable[..., Any], tmp_path: Path) -> None:
+    assert "arrived late" in server(notebook=write_notebook(tmp_path / "late.ipynb", LATE)).visit()[1]
+
+
 # --- sessions
 
 
