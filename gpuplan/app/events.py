@@ -10,7 +10,6 @@ from gpuplan.app import presenting
 from gpuplan.app.guided import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
-from gpuplan.app.uploading import Upload
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 
@@ -48,11 +47,6 @@ def _too_large(workbook: Workbook, content: Content) -> None:
     workbook.say("stop", f"{name} was not opened: it has {size:,} bytes; {most}.")
 
 
-def _receive(upload: Upload, content: Content) -> bool:
-    """Take a piece of a file that the browser sends; whether it was the last one."""
-    return upload.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
-
-
 def _deliver(workbook: Workbook, content: Content) -> None:
     order = deliver.order(workbook, str(content.get("kind", "")))
     workbook.delivering.start(order.scenario, order.kind, internal=order.internal, beside=order.beside)
@@ -61,7 +55,7 @@ def _deliver(workbook: Workbook, content: Content) -> None:
 def _template(kind: str) -> dict[str, Handler]:
     """What is done with the template of one kind of file, or the brand of all."""
     return {
-        f"{kind}-template": lambda workbook, content: _receive(workbook.delivering.templates[kind], content),
+        f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
     }
 

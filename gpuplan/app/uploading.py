@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -66,6 +66,10 @@ class Upload:
     def complete(self) -> bool:
         """Whether a whole file is there."""
         return bool(self.name) and self.got == self.size
+
+    def arrived(self, content: Mapping[str, Any]) -> bool:
+        """Take a piece of a file as the browser sends it; whether it was the last one."""
+        return self.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
         """Take a piece of a file; whether it was the last one."""

@@ -257,8 +257,7 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
 
 def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:
     """A piece of a file to audit; with the last one the audit starts."""
-    name, data = str(content["name"]), bytes(content["buffer"])
-    if workbook.auditing.receive(name, content["size"], content["at"], data):
+    if workbook.auditing.arrived(content):
         workbook.auditing.start(workbook.plan.scenario)
 
 
