@@ -272,9 +272,11 @@ class Server:
         pid = soon(at_work, f"no {command} is at work", pause_s=0)
         assert pid
         os.kill(pid, signal.SIGSTOP)
-        yield
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Stop it; its exit code."""

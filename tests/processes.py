@@ -6,29 +6,34 @@ import contextlib
 from pathlib import Path
 
 
-def children_of(parent: int) -> list[int]:
-    """Process ids of the children of a process that run."""
-    found = []
+def _parents() -> dict[int, int]:
+    """Each process that runs, and its parent."""
+    found = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, whose = status.read_text().rpartition(")")[2].split()[:2]
-            if int(whose) == parent and state != "Z":
-                found.append(int(status.parent.name))
+            state, parent = status.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                found[int(status.parent.name)] = int(parent)
     return found
+
+
+def children_of(parent: int) -> list[int]:
+    """Process ids of the children of a process that run."""
+    return [pid for pid, whose in _parents().items() if whose == parent]
 
 
 def descendants(parent: int) -> list[int]:
     """Children of a process, their children, and so on."""
-    found = [parent]
+    parents, found = _parents(), [parent]
     for each in found:
-        found += children_of(each)
+        found += [pid for pid, whose in parents.items() if whose == each]
     return found[1:]
 
 
 def command_of(pid: int) -> list[str]:
     """Command of a process; empty if it has ended."""
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
     return []
 
 
