@@ -18,6 +18,8 @@ pytest.importorskip("voila")
 from gpuplan.serve import identity
 
 TOKEN = "token-of-the-team"
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}
+BROWSER |= {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none", "Sec-Fetch-User": "?1"}
 
 
 class Clock:
@@ -70,6 +72,30 @@ def test_an_address_loses_its_token_and_nothing_else() -> None:
     arguments = {"theme": [b"dark"], "token": [b"secret"], "x": [b"1&2"]}
     handler = SimpleNamespace(request=SimpleNamespace(path="/gpuplan/", query_arguments=arguments))
     assert identity.without_token(handler) == "/gpuplan/?theme=dark&x=1%262"
+
+
+@pytest.mark.parametrize(
+    ("headers", "visit"),
+    [
+        (BROWSER, True),
+        (BROWSER | {"Sec-Fetch-Site": "cross-site"}, True),
+        ({"Accept": "text/html"}, True),
+        (BROWSER | {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "same-origin"}, True),
+        ({}, False),
+        ({"Accept": "*/*"}, False),
+        ({"Accept": "image/avif,image/webp,*/*"}, False),
+        (BROWSER | {"Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors"}, False),
+        (BROWSER | {"Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors"}, False),
+        (BROWSER | {"Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "no-cors"}, False),
+        (BROWSER | {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site"}, False),
+        (BROWSER | {"Sec-Fetch-Dest": "object"}, False),
+        (BROWSER | {"Sec-Purpose": "prefetch;prerender"}, False),
+        (BROWSER | {"Purpose": "prefetch"}, False),
+        ({"Accept": "text/html", "Sec-Fetch-Dest": "image"}, False),
+    ],
+)
+def test_a_visit_is_told_from_a_picture(headers: dict[str, str], visit: bool) -> None:
+    assert identity.is_visit(headers) is visit
 
 
 # --- the real server

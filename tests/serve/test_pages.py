@@ -17,35 +17,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from visiting import Visitor, message, said, visit
 from waiting import FOR_EVER_S
 
-from gpuplan.serve import identity, pages, sessions
+from gpuplan.serve import pages, sessions
 
 TOKEN = "token-of-the-team"
-BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}
-BROWSER |= {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none", "Sec-Fetch-User": "?1"}
-
-
-@pytest.mark.parametrize(
-    ("headers", "visit"),
-    [
-        (BROWSER, True),
-        (BROWSER | {"Sec-Fetch-Site": "cross-site"}, True),
-        ({"Accept": "text/html"}, True),
-        (BROWSER | {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "same-origin"}, True),
-        ({}, False),
-        ({"Accept": "*/*"}, False),
-        ({"Accept": "image/avif,image/webp,*/*"}, False),
-        (BROWSER | {"Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors"}, False),
-        (BROWSER | {"Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors"}, False),
-        (BROWSER | {"Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "no-cors"}, False),
-        (BROWSER | {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site"}, False),
-        (BROWSER | {"Sec-Fetch-Dest": "object"}, False),
-        (BROWSER | {"Sec-Purpose": "prefetch;prerender"}, False),
-        (BROWSER | {"Purpose": "prefetch"}, False),
-        ({"Accept": "text/html", "Sec-Fetch-Dest": "image"}, False),
-    ],
-)
-def test_a_visit_is_told_from_a_picture(headers: dict[str, str], visit: bool) -> None:
-    assert identity.is_visit(headers) is visit
 
 
 # --- the real server
