@@ -10,7 +10,7 @@ import pytest
 from approved import ApprovedTexts
 from hypothesis import HealthCheck, settings
 from made_once import MadeOnce
-from random_cases import NIGHTLY, examples, shuffled
+from random_cases import NIGHTLY, examples, of_the_day, shuffled
 
 from gpuplan import Plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -43,12 +43,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ApprovedTexts(config))
 
 
+def on_other_days(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Those of tests marked `by_day` that another day runs; a test that is asked for alone runs every day."""
+    groups: dict[tuple[str, int], list[pytest.Item]] = {}
+    for item in items:
+        if mark := item.get_closest_marker("by_day"):
+            groups.setdefault(mark.args, []).append(item)
+    chosen = {item for (_, few), of in groups.items() for item in of_the_day(of, few)}
+    return {item for of in groups.values() for item in of} - chosen
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out by day what is for the night, and begin with what takes longest; with `--shuffle` in random order."""
     if not NIGHTLY:
-        nightly = [item for item in items if item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=nightly)
-        items[:] = [item for item in items if item not in nightly]
+        later = {item for item in items if item.get_closest_marker("nightly")} | on_other_days(items)
+        config.hook.pytest_deselected(items=list(later))
+        items[:] = [item for item in items if item not in later]
     seed = config.getoption("--shuffle")
     if seed is None:
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -195,13 +195,22 @@ def test_a_seed_gives_one_order_in_which_files_stay_together() -> None:
 
 
 def test_pytest_runs_in_that_order() -> None:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/test_random_cases.py"]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    orders = []
-    for seed in (1, 2):
-        done = subprocess.run(
-            [*command, f"--shuffle={seed}"], cwd=ROOT, env=environment, capture_output=True, text=True
-        )
-        orders.append(re.findall(r"^tests/.*::.*$", done.stdout, re.M))
+    orders = [collected("tests/test_random_cases.py", f"--shuffle={seed}") for seed in (1, 2)]
     assert sorted(orders[0]) == sorted(orders[1]) != []
     assert orders[0] != orders[1]
+
+
+def test_each_of_a_group_has_its_day_and_the_night_has_all() -> None:
+    file = "tests/serve/test_hub.py"
+    days = [collected(file, GPUPLAN_NIGHTLY="0", GPUPLAN_DAY=day) for day in ("2026-11-28", "2026-11-29")]
+    night = collected(file, GPUPLAN_NIGHTLY="1")
+    assert sorted(days[0] + days[1]) == sorted(night)
+    assert collected(night[0], GPUPLAN_NIGHTLY="0") == [night[0]]
+
+
+def collected(*arguments: str, **environment: str) -> list[str]:
+    """The tests that pytest would run, in that order."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *arguments]
+    around = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | environment
+    done = subprocess.run(command, cwd=ROOT, env=around, capture_output=True, text=True)
+    return re.findall(r"^tests/.*::.*$", done.stdout, re.M)

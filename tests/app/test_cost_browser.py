@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from browsing import at, caught_up, enter, figure, have, open_tab, refused, wait_figure, wait_other
-from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.screen import PAGES
@@ -162,7 +161,8 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     page.locator("td", has_text="Silos: separate hosts for each group").wait_for()
 
 
-@pytest.mark.parametrize(("theme", "width"), of_the_day([("light", 820), ("dark", 1280)], 1))
+@pytest.mark.by_day("axe", 4)
+@pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from browsing import at, download, enter, figures, go, open_tab
-from random_cases import of_the_day
 from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
@@ -90,7 +89,8 @@ def test_a_design_with_a_wrong_input_is_not_delivered(example: Callable[[str, st
     assert page.locator(".gp-page .gp-said").count() >= 1, "and why"
 
 
-@pytest.mark.parametrize(("theme", "width"), of_the_day([("light", 1280), ("dark", 820)], 1))
+@pytest.mark.by_day("axe", 4)
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:

@@ -21,7 +21,7 @@ from gpuplan.deliver import KINDS
 from gpuplan.plan import Plan
 from gpuplan.scenario import decode_scenario
 
-pytestmark = pytest.mark.usefixtures("plain_script")
+pytestmark = [pytest.mark.usefixtures("plain_script"), pytest.mark.by_day("delivering", 6)]
 
 
 @pytest.fixture

@@ -44,8 +44,9 @@ def opened(browser: Any, file: Path) -> Iterator[Any]:
     context.close()
 
 
+@pytest.mark.by_day("axe", 4)
 @pytest.mark.parametrize("file", ["enterprise"], indirect=True)
-@pytest.mark.parametrize(("theme", "width"), of_the_day([("light", 1280), ("dark", 820)], 1))
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing(opened: Any, theme: str, width: int) -> None:
     opened.emulate_media(color_scheme=theme)
     opened.set_viewport_size({"width": width, "height": 900})

@@ -22,7 +22,7 @@ pytest.importorskip("voila")
 from gpuplan import load_scenario
 from gpuplan.app.fragments import link_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 6)]
 
 LONGEST_MS = 300
 """Between an edit and the reload."""

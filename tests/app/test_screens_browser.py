@@ -48,6 +48,7 @@ def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_tw
         shown.add(step)
 
 
+@pytest.mark.by_day("axe", 4)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920), ("light", 820)])
 def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme: str, width: int) -> None:
     """A third of the tabs each day, all at night; in dark only the colours are others, and on a tablet only the widths."""

@@ -32,6 +32,8 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
 from gpuplan.scenario import Scenario, from_dict
 
+pytestmark = pytest.mark.by_day("recalculated", 6)
+
 MONEY = ("Own prices", "Bill of materials", "Cost by year", "Factors", "Prices", "Overview")
 """Sheets that hold every formula of the cost."""
 TWO_POOLS = {

@@ -24,7 +24,10 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from gpuplan.serve import forking
 from gpuplan.serve.forking import MOST_DATA, ForkedKernel, Kernel, Nursery
 
-pytestmark = pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
+pytestmark = [
+    pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only"),
+    pytest.mark.by_day("forking", 7),
+]
 
 
 class Session:

@@ -257,6 +257,7 @@ def test_error_in_a_callback_shows_no_traceback(shared: Any, tab: Callable[..., 
     assert "Uncaught exception" not in shared.text
 
 
+@pytest.mark.by_day("server", 4)
 def test_error_in_the_notebook_is_said_calmly(
     server: Callable[..., Any], tab: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -303,6 +304,7 @@ def test_kernels_are_reached_by_files_where_their_names_fit(name: str, files: bo
     assert (len(longest) <= 103) is files
 
 
+@pytest.mark.by_day("server", 4)
 def test_closed_and_reloaded_pages_free_their_kernels(shared: Any, page: Callable[..., Any]) -> None:
     assert len(shared.wait_kernels(1)) == 1
     first = page()
@@ -355,6 +357,7 @@ def test_shutdown_needs_the_xsrf_token(shared: Any, tab: Callable[..., Any]) -> 
     assert answer["alive"] is True
 
 
+@pytest.mark.by_day("server", 4)
 def test_notice_when_the_kernel_dies(shared: Any, tab: Callable[..., Any]) -> None:
     visit = tab().open(shared.url + "#s=abc", "clicked 0")
     dialog = visit.page.get_by_role("alertdialog")
@@ -402,6 +405,7 @@ def test_unknown_session_is_not_found(shared: Any) -> None:
     assert headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.by_day("server", 4)
 def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any], notebook: Path) -> None:
     running = server(notebook=notebook)
     visit = tab().open(running.url, "clicked 0")
@@ -416,6 +420,7 @@ def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any]
     visit.page.locator("#gpuplan-away").wait_for()
 
 
+@pytest.mark.by_day("server", 4)
 def test_sessions_of_pages_that_vanish_end_and_open_and_warm_ones_never(
     server: Callable[..., Any], page: Callable[..., Any], notebook: Path
 ) -> None:
@@ -466,6 +471,7 @@ def test_beyond_loopback_a_token_is_made_up_and_required(guarded: Any) -> None:
     assert guarded.kernels() == before, "and none of this took a kernel"
 
 
+@pytest.mark.by_day("server", 4)
 def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: Callable[..., Any]) -> None:
     port = guarded.base.rpartition(":")[2].strip("/")
     token = guarded.url.partition("?token=")[2]
@@ -482,6 +488,7 @@ def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: 
     assert len(guarded.wait_kernels(1)) == 1
 
 
+@pytest.mark.by_day("server", 4)
 def test_signing_in_keeps_the_design(guarded: Any, page: Callable[..., Any]) -> None:
     port = guarded.base.rpartition(":")[2].strip("/")
     visit = page().open(f"http://127.0.0.1:{port}/#s=abc")
@@ -526,6 +533,7 @@ def test_other_addresses_serve_no_file_and_take_no_kernel(shared: Any, notebook:
 # --- starting
 
 
+@pytest.mark.by_day("server", 4)
 def test_kernel_gets_its_folder_interpreter_and_paths(
     server: Callable[..., Any], tab: Callable[..., Any], notebook: Path, tmp_path: Path
 ) -> None:
