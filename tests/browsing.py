@@ -19,6 +19,7 @@ from gpuplan.app.state import STEPS
 
 TITLES = dict(STEPS)
 STATE = "document.documentElement.dataset.state"
+REVISION = "document.documentElement.dataset.revision"
 """JavaScript: "idle" once all that was done is carried out and drawn, as the page declares it."""
 WORKING = "document.documentElement.dataset.working?.split(' ')"
 """JavaScript: what the session does beside the page."""

@@ -15,6 +15,8 @@ from uuid import uuid4
 import pytest
 import yaml
 from browsing import (
+    REVISION,
+    STATE,
     at,
     caught_up,
     choose,
@@ -997,6 +999,38 @@ def test_what_changes_comes_in_two_messages(app: Any, tab: Callable[..., Any]) -
     updates = [data for data in came if b"comm_msg" in data]
     assert sum(b'"states"' in data for data in updates) == 2
     assert len(updates) == 5, "and that the session is busy, that it is idle, and that it took the event"
+
+
+HELD = """() => {
+  const after = window.setTimeout;
+  window.performance.now = () => 0;  // so that what is typed follows what was sent at once
+  window.setTimeout = (act, ms, ...rest) => {
+    if (ms === 15) window.pass = act;
+    return after(act, ms === 15 ? 2 ** 31 - 1 : ms, ...rest);
+  };
+}"""
+"""What is typed is sent when the test says so."""
+
+
+def test_a_page_is_busy_from_the_first_key_until_what_was_typed_is_shown(
+    app: Any, tab: Callable[..., Any]
+) -> None:
+    page = tab().start(app.url).page
+    take(page, "enterprise")
+    people = reveal(page, "groups.data-scientists.people")
+    page.evaluate(HELD)
+    people.fill("40")  # goes at once
+    caught_up(page)
+    revision = page.evaluate(REVISION)
+    people.fill("64")
+    assert page.evaluate(STATE) == "busy"
+    page.evaluate("window.pass()")
+    caught_up(page)
+    assert int(page.evaluate(REVISION)) == int(revision) + 1
+    people.fill("48")
+    people.press("Escape")
+    caught_up(page)  # what waited is called off
+    assert people.input_value() == "32", "what the field showed when typing began"
 
 
 def test_a_page_that_was_changed_is_like_one_made_anew(app: Any, tab: Callable[..., Any]) -> None:

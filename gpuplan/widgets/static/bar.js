@@ -50,9 +50,9 @@ async function rendered(model) {
 const frame = () => new Promise(requestAnimationFrame);
 const charts = () => [...document.querySelectorAll(".gp-page [aria-busy=true]")].some((chart) => chart.offsetParent);
 
-// The page declares what it shows, for tests and other programs that drive it: `data-state` of the document is "busy" from an event until the
-// session has carried out all events and the page has drawn what came of them, then "idle"; `data-revision` is that of the answer
-// on the screen, `data-working` names what the session does beside the page.
+// The page declares what it shows, for tests and other programs that drive it: `data-state` of the document is "busy" from what is
+// typed or done until the session has carried it out and the page has drawn what came of it, then "idle"; `data-revision` is that
+// of the answer on the screen, `data-working` names what the session does beside the page.
 let declared = 0;
 async function declare(model, { app, revision, working }) {
   const turn = ++declared;

@@ -95,6 +95,22 @@ const sender = (model) => (type, rest) => {
 // The page remembers what is being typed until it is entered; without arguments, that it is.
 const typed = (path, value) => window.gpuplan?.typed?.(path, value);
 
+// Does something in a moment, once for all that ask for it until then; the page is busy until it is done or called off (see bar.js).
+function soon(act) {
+  let timer;
+  const off = () => {
+    if (timer) window.gpuplan?.owe?.(-1);
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  const ask = () => {
+    off();
+    window.gpuplan?.owe?.(1);
+    timer = setTimeout(() => { act(); off(); }, 15);
+  };
+  return { ask, off, waits: () => Boolean(timer) };
+}
+
 // The last designs of this browser, newest first; a browser may have no storage, and what is there may be anything.
 const RECENT = "gpuplan-recent", MOST_RECENT = 6;
 function recentDesigns() {
@@ -210,11 +226,10 @@ function confirmation(field, send, known) {
 function control(field, send, compact) {
   const id = `gp-${field.path.replaceAll(".", "-")}-${Math.random().toString(36).slice(2, 7)}`;
   const change = (value, live) => send("set", { path: field.path, value, live });
-  let timer;
   let given = -Infinity;
   let input;
-  const wait = () => { clearTimeout(timer); timer = undefined; };
-  const give = () => { wait(); given = performance.now(); change(input.value, true); };
+  const give = () => { given = performance.now(); change(input.value, true); };
+  const later = soon(give);
   if (field.kind === "checkbox") {
     input = h("input", { type: "checkbox", id, onchange: () => change(input.checked, false) });
   } else if (field.kind === "select") {
@@ -225,13 +240,13 @@ function control(field, send, compact) {
       type: area ? undefined : "text", inputmode: field.kind === "number" ? "decimal" : undefined, class: field.kind === "number" ? "gp-digits" : undefined, rows: area ? 4 : undefined, id, autocomplete: "off", spellcheck: "false",
       oninput: () => {
         typed(field.path, input.value);
-        wait();
+        later.off();
         if (!input.value.trim()) return;
         // The first of a run goes at once; those that follow quickly wait for the last of them.
         if (performance.now() - given > 150) give();
-        else timer = setTimeout(give, 15);
+        else later.ask();
       },
-      onchange: () => { wait(); change(input.value, false); typed(); },
+      onchange: () => { change(input.value, false); later.off(); typed(); },
     });
   }
   input.dataset.at = field.path;
@@ -282,8 +297,10 @@ function control(field, send, compact) {
     });
     input.addEventListener("blur", () => {
       delete input.dataset.typing;
-      if (timer) give();
-      else if (shown && !shown.problem && input.value !== shown.value) input.value = shown.value;
+      if (later.waits()) {
+        give();
+        later.off();
+      } else if (shown && !shown.problem && input.value !== shown.value) input.value = shown.value;
       typed();
     });
     input.addEventListener("change", () => { delete input.dataset.typing; });
@@ -298,7 +315,7 @@ function control(field, send, compact) {
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !input.dataset.typing) return;
       event.stopPropagation();
-      wait();
+      later.off();
       input.value = before;
       delete input.dataset.typing;
       typed();

@@ -13,13 +13,13 @@ export default {
     el.append(cards, problem, body);
 
     let dragged = false;
-    let timer;
     const path = "demand.chance";
     const value = () => model.get("data").target.steps[slider.value];
     const give = (live) => send("set", { path, value: value(), live });
+    const later = soon(() => give(true));
     const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Target probability, in steps", "data-at": "slider",
-      oninput: () => { dragged = true; typed(path, value()); clearTimeout(timer); timer = setTimeout(() => give(true), 15); },
-      onchange: () => { dragged = false; clearTimeout(timer); give(false); typed(); } });
+      oninput: () => { dragged = true; typed(path, value()); later.ask(); },
+      onchange: () => { dragged = false; give(false); later.off(); typed(); } });
     const words = h("span");
     const end = h("span");
     const inputs = {};
@@ -80,6 +80,6 @@ export default {
     }
     model.on("change:data", draw);
     draw();
-    return () => { clearTimeout(timer); model.off("change:data", draw); };
+    return () => { later.off(); model.off("change:data", draw); };
   },
 };

@@ -198,13 +198,15 @@
   // takes them in their order and each once, so what is kept can be sent again whenever the connection was lost, and to the next
   // session when the page is loaded again, but for what only starts something.
   const PASSING = ["resume", "theme", "save", "deliver", "simulate", "explore", "sensitivity", "audit", "replay"];
-  let events = [], number = 0, line, send;
+  let events = [], number = 0, owed = 0, settled = false, line, send;
+  const tell = () => { root.dataset.state = settled && !owed ? "idle" : "busy"; };
   const keepEvents = () => store(`events:${mark}`, events.filter(({ type }) => !PASSING.includes(type)));
   window.gpuplan.post = (event, deliver) => {
     if (!line) return deliver(event);  // a notebook with parts of the workbook only
     const numbered = { ...event, number: ++number };
     events.push(numbered);
-    root.dataset.state = "busy";
+    settled = false;
+    tell();
     keepEvents();
     if (line.connectionStatus === "connected") deliver(numbered);
   };
@@ -217,8 +219,12 @@
 
   // What the page shows, once it is drawn, and whether all that was done on it is carried out: see bar.js.
   window.gpuplan.declare = (shown) => {
-    Object.assign(root.dataset, shown, { state: events.length ? "busy" : "idle" });
+    Object.assign(root.dataset, shown);
+    settled = !events.length;
+    tell();
   };
+  // What was typed will be sent in a moment, or no longer will.
+  window.gpuplan.owe = (more) => { owed += more; tell(); };
 
   // The workbook's connection to its session, and how to send through it. A new session is told first what this tab remembers.
   window.gpuplan.join = (connection, deliver) => {
