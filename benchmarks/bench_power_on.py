@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from gpuplan.models.placement import Family, Request, Room
-from gpuplan.models.power_on import Rules, Way, play, power_on_orders
+from gpuplan.models.power_on import Play, Rules, Way, power_on_orders
 from gpuplan.models.sharing import Piece, gpu_layouts
 
 ORDERS, ONE_BY_ONE = 10_000, 200
@@ -47,9 +47,7 @@ def mixed_size() -> list[Request]:
 
 def started(requests: Sequence[Request], rules: Rules, orders: Sequence[Sequence[int]]) -> int:
     """Orders in which every VM starts, one order after another."""
-    return sum(
-        all(step.spot for step in play(requests, rooms=ROOMS, rules=rules, order=order)) for order in orders
-    )
+    return sum(all(step.spot for step in Play(requests, ROOMS, rules, order).steps) for order in orders)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from gpuplan.analysis.silos import net_present, priced_silos
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.power_on import distinct
+from gpuplan.plan.over_time.power_on import distinct
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import NAMES, hours, said, stated_percent
 

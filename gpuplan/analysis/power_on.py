@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.analysis.power_on_player import Play
-from gpuplan.models.placement import Request
-from gpuplan.models.power_on import Orders, power_on_orders
+from gpuplan.models.power_on import Orders, Play, power_on_orders
 from gpuplan.plan import Plan, make_plan, of_design
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.power_on import PowerOn, Tried
-from gpuplan.plan.power_on_orders import least
-from gpuplan.plan.power_on_rules import Reading, alike, readings_of
+from gpuplan.plan.over_time.power_on import PowerOn, Tried
+from gpuplan.plan.over_time.rules import Enough, Reading, alike, least, reached
 
 ORDERS = 10_000
 SEARCHED = 500
@@ -73,13 +70,6 @@ def power_on(
     return tuple(found)
 
 
-def _set_up(made: PowerOn, key: str) -> tuple[tuple[Request, ...], tuple[Reading, ...]]:
-    """What the VMs of a cluster ask for under a setting, and the readings of the rules."""
-    asked_in = (made.settings[part] for part in key.split(", ") if part in made.settings)
-    scenario, asked = next(asked_in, (made.scenario, made.pool.requests))
-    return asked, readings_of(scenario, made.catalog, made.pool.kind, asked)
-
-
 def thorough(made: PowerOn, orders: int) -> PowerOn:
     """A cluster as it is set, with so many orders."""
     made = _with_orders(made, orders)
@@ -93,7 +83,7 @@ def _with_orders(made: PowerOn, orders: int) -> PowerOn:
 
 def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
     """Try a cluster under one setting with all its orders."""
-    asked, readings = _set_up(made, key)
+    asked, readings = made.set_up(key)
     found = []
     for at, reading in enumerate(readings):
 
@@ -107,17 +97,13 @@ def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
     """The fewest hosts for the demand on which the share of orders, or an order with a name, starts every VM, up to those that the cluster may have; those already there count first."""
-    asked, readings = _set_up(made, key)
-    named = [made.named[part] for part in key.split(", ") if part in made.named]
-    share, there, new = made.scenario.availability.orders_share, made.demand_rooms, made.pool.new_room
+    asked, readings = made.set_up(key)
+    named, there, new = made.order(key), made.demand_rooms, made.pool.new_room
+    wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
 
     def enough(hosts: int, most: int) -> bool:
         rooms = (*there[:hosts], *[new] * (hosts - len(there)))
-        return all(
-            found.started >= share * found.orders
-            for reading in readings
-            for found in [power_on_orders(asked, rooms=rooms, rules=reading.rules, orders=named or most)]
-        )
+        return reached(asked, rooms, wanted, (named,) if named else most)
 
     few, hosts = min(made.orders, SEARCHED), len(there)
     if not enough(hosts, few):

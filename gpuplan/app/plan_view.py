@@ -10,12 +10,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
-from gpuplan.analysis.power_on_player import playable
 from gpuplan.app.quiet import Later
 from gpuplan.models.availability.failover import Loss, Outcome
+from gpuplan.models.placement import Request, Room
 from gpuplan.plan import Plan, fail_hosts, worst_failures
 
 T = TypeVar("T")
+PLAYED = 300_000
+"""VMs x hosts of an order that is played while a page waits: under a second."""
+
+
+def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
+    """Whether an order of these VMs is played while a page waits."""
+    return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
 
 
 class Watched(NamedTuple):

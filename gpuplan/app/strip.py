@@ -9,7 +9,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
-from gpuplan.plan.power_on import orders_fail
+from gpuplan.plan.over_time.power_on import orders_fail
 from gpuplan.report import amount, number
 from gpuplan.wording import counted, priced, rounded_money, short_number, stated_percent, whole
 

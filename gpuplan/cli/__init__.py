@@ -36,7 +36,7 @@ COMMANDS = {
         "print cost by year, part and group, the bill of materials, prices, and rent or buy",
     ),
     "rehearse": (
-        "rehearsing",
+        "over_time",
         "rehearse rolling upgrades, host failures and a week of power-ons, with VMs placed as vSphere does",
     ),
     "traffic": (
@@ -44,7 +44,7 @@ COMMANDS = {
         "print how long users of a language model wait for the first token, by number of replicas",
     ),
     "power-on": (
-        "powering_on",
+        "over_time",
         "print in how many power-on orders every VM starts, by vSphere setting, or replay one order VM by VM",
     ),
     "explore": (

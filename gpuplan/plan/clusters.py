@@ -22,7 +22,7 @@ from gpuplan.plan.layouts import (
     placed,
     spare_hosts,
 )
-from gpuplan.plan.power_on_orders import Enough
+from gpuplan.plan.over_time.rules import Enough
 from gpuplan.plan.requests import LAST, Requests, remembered
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import OTHER_VMS, Scenario, sites_people

@@ -14,7 +14,7 @@ from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level, spare_hosts
-from gpuplan.plan.power_on_rules import policy_facts
+from gpuplan.plan.over_time.rules import policy_facts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario

@@ -14,8 +14,7 @@ from gpuplan.models import availability, placement
 from gpuplan.models.availability import failover
 from gpuplan.models.placement.apart import set_apart
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
-from gpuplan.plan.power_on_orders import Enough, more_hosts
-from gpuplan.plan.power_on_rules import readings_of
+from gpuplan.plan.over_time.rules import Enough, more_hosts, readings_of
 from gpuplan.plan.requests import Requests, remembered, room_of
 from gpuplan.scenario import Scenario
 

@@ -34,11 +34,11 @@ from gpuplan.plan.llm import Llm, llm_of
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
+from gpuplan.plan.over_time.power_on import PowerOn, power_on_of
+from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
-from gpuplan.plan.power_on import PowerOn, power_on_of
 from gpuplan.plan.prices import catalog_factor
-from gpuplan.plan.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail

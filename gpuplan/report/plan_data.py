@@ -11,8 +11,8 @@ from gpuplan.analysis.token_prices import token_prices
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.power_on import PowerOn
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables.cost import price_dict

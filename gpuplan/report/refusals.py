@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gpuplan.analysis.power_on_player import Refusal
 from gpuplan.models.placement import Request
-from gpuplan.models.power_on import Rules
+from gpuplan.models.power_on import Refusal, Rules
 from gpuplan.wording import amount, number, verb
 
 

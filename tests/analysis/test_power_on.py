@@ -19,7 +19,7 @@ from gpuplan.analysis.power_on import (
     thorough,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.models.power_on import play
+from gpuplan.models.power_on import Play
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_orders_by_their_names(plan: Plan) -> None:
     def missing(name: str) -> int:
         reading, kinds = named_order(made, name)
         assert sorted(kinds) == sorted(made.named["largest"])
-        steps = play(made.pool.requests, rooms=made.rooms, rules=reading.rules, order=kinds)
+        steps = Play(made.pool.requests, made.rooms, reading.rules, kinds).steps
         return sum(step.spot is None for step in steps)
 
     assert [missing(name) for name in ("largest", "groups", "smallest", "worst")] == [0, 0, 1, 1]

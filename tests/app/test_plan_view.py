@@ -9,7 +9,9 @@ from approved import has_approved
 
 pytest.importorskip("traitlets")
 
+from gpuplan.app.plan_view import playable
 from gpuplan.app.state import Workbook
+from gpuplan.models.placement import Request, Room
 from gpuplan.plan import fail_hosts
 
 
@@ -162,3 +164,11 @@ def test_what_is_looked_at_changes_no_plan(book: Workbook) -> None:
     assert book.looked == {"clock": "Austin", "pool": "vgpu"}
     assert len(seen) == 2
     assert (book.scenario, book.plan, book.can_undo) == before
+
+
+def test_an_order_of_very_many_vms_on_very_many_hosts_is_not_played_while_a_page_waits() -> None:
+    two = Request("two", 2, gpus=2)
+    assert playable([two], [Room(2)] * 2)
+    assert playable((Request("a", 3000, gpus=1),), [Room(8)] * 100)
+    assert not playable((Request("a", 3001, gpus=1),), [Room(8)] * 100)
+    assert not playable([two], ())

@@ -26,13 +26,12 @@ from gpuplan.deliver.document import (
 from gpuplan.deliver.document.operations import operations_chapter
 from gpuplan.deliver.document.writing import Citations
 from gpuplan.deliver.executive import Executive, due, executive
-from gpuplan.plan import rehearsal
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.over_time import rehearsal
 from gpuplan.report import amount, number
 from gpuplan.report.summary import hosts_lost, what_to_do
 from gpuplan.report.tables import build
-from gpuplan.report.tables.power_on import power_on
-from gpuplan.report.tables.rehearsal import TOO_LARGE
+from gpuplan.report.tables.over_time import TOO_LARGE, power_on
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, headline_money, hours, said
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from approved import is_approved
 
-from gpuplan.analysis.power_on_player import Refusal
 from gpuplan.models.placement import Family, Request
-from gpuplan.models.power_on import Rules
+from gpuplan.models.power_on import Refusal, Rules
 from gpuplan.report.refusals import refusal_words
 
 SHARE = Request("a", 1, family=Family("24C", ("24C",), ((2,),)), profile="24C")

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.power_on_player import Play
 from gpuplan.app.cards import Card, Page, Picture, Tab, attributes, box, group_colours
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import failures, hardware, posture, power_on, rehearse, watch
+from gpuplan.app.steps import failures, hardware, over_time, posture
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
-from gpuplan.models.power_on import Step
+from gpuplan.models.power_on import Play, Step
 from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -46,7 +45,7 @@ DOWN = {"failed": "failed", "maintenance": "maintenance"}
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
-    shown = watch.watched_clusters(workbook) or shown_clusters(workbook)
+    shown = over_time.watched_clusters(workbook) or shown_clusters(workbook)
     return {
         "clusters": _clusters(workbook, shown),
         "pools": [_pool(workbook, pool, shown) for pool in shown],
@@ -105,7 +104,7 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
 
 
 def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, Any]:
-    hosts, play = sum(each.hosts for each in shown), watch.play_of(workbook, pool)
+    hosts, play = sum(each.hosts for each in shown), over_time.play_of(workbook, pool)
     picture = _Arriving(workbook, pool, hosts, play) if play else _Picture(workbook, pool, hosts)
     data = attributes(pool, "id", "name") | {
         "about": equipment(workbook.plan, pool),
@@ -114,7 +113,7 @@ def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, An
         "worst": {"beside": "", "buttons": []} if play else _worst_buttons(workbook, pool),
         "legend": _legend(workbook, pool),
         "verdict": None if play else verdict(workbook, pool),
-        "power_on": "" if play or picture.outcome else power_on.sentence(workbook, pool),
+        "power_on": "" if play or picture.outcome else over_time.sentence(workbook, pool),
         "watch": not play and workbook.watchable(pool.id),
         "more": 0,
     }
@@ -479,7 +478,7 @@ PAGE = Page(
                     box(
                         "gp-main",
                         Card("posture", posture.posture_data, slow=True),
-                        Card("watch", watch.watch_data),
+                        Card("watch", over_time.watch_data),
                         Card("hosts", picture_data),
                     ),
                     box(
@@ -511,16 +510,16 @@ PAGE = Page(
                 "gp-page",
                 box(
                     "gp-card",
-                    power_on.power_on_data,
-                    Card("form", power_on.settings_form),
-                    Card("run", power_on.tried_data),
+                    over_time.power_on_data,
+                    Card("form", over_time.settings_form),
+                    Card("run", over_time.tried_data),
                 ),
             ),
         ),
         Tab(
             "upgrades",
             "Maintenance",
-            box("gp-page", box("gp-card", rehearse.rehearse_data)),
+            box("gp-page", box("gp-card", over_time.rehearse_data)),
         ),
         Tab(
             "hardware",

@@ -10,7 +10,7 @@ from gpuplan.deliver.document.writing import Citations, grid_of, of_clusters, ta
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.report.tables import rehearsal
+from gpuplan.report.tables import over_time
 from gpuplan.report.tables.build import upgrade_order
 from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.wording import MODE_NAMES, said, some_of
@@ -37,21 +37,16 @@ def operations_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def _hosts(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]:
     """Whether each cluster can be upgraded host by host, who moves where, and what restarts after a failure."""
-    found = rehearsal.rehearsals(plan, *clusters)
-    several = len(plan.pools) > 1
-    told = [
-        f"{each.pool.name}: " * several
-        + f"{rehearsal.upgrade_sentence(each)} {rehearsal.design_sentence(each)}"
-        for each in found
-    ]
+    found = over_time.rehearsals(plan, *clusters)
+    told = over_time.verdicts(plan, found)
     left_out = [
         pool.name for pool in clusters if pool.id in plan.rehearsed and plan.rehearsed[pool.id].too_large
     ]
-    told += [f"{some_of(left_out)}: {rehearsal.TOO_LARGE}"] if left_out else []
-    start = list(dict.fromkeys(rehearsal.start_sentence(each) for each in found))
+    told += [f"{some_of(left_out)}: {over_time.TOO_LARGE}"] if left_out else []
+    start = list(dict.fromkeys(over_time.start_sentence(each) for each in found))
     return [
         *(Paragraph(text) for text in told),
-        *tabled(of_clusters(plan, rehearsal.upgrades(plan, *clusters)), most=MOST_HOSTS),
+        *tabled(of_clusters(plan, over_time.upgrades(plan, *clusters)), most=MOST_HOSTS),
         *(Paragraph(f"{text}{cite(RULES)}", "note") for text in start),
     ]
 

@@ -6,7 +6,7 @@ from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, 
 from gpuplan.deliver.document.writing import Citations, tabled
 from gpuplan.plan import Plan
 from gpuplan.report.tables.build import cluster_settings
-from gpuplan.report.tables.power_on import answer, power_on
+from gpuplan.report.tables.over_time import answer, power_on
 from gpuplan.report.tables.vsphere_rules import behaviour
 from gpuplan.wording import said, some_of
 

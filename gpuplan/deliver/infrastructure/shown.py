@@ -12,7 +12,7 @@ from gpuplan.deliver.infrastructure.writing import one_line, slug
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.power_on import as_set_up
+from gpuplan.plan.over_time.power_on import as_set_up
 from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
 from gpuplan.report.tables.plan import gpus_by_host

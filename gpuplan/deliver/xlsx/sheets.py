@@ -20,7 +20,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
+from gpuplan.report.tables import availability, cost, demand, network, over_time, platform
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import compared
@@ -244,7 +244,7 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
 
 
 PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
-    "power-on": lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
+    "power-on": lambda plan: (over_time.power_on(plan), *over_time.by_reading_and_name(plan)),
     "platform": lambda plan: (
         platform.host_line(plan),
         platform.management(plan),

@@ -5,9 +5,10 @@
 for an upgrade and lets them fail, ``week`` is what coming and going does.
 """
 
-from gpuplan.models.power_on.cluster import Cluster, Spot, Step, play
+from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import Gpus, Rules, Way
 from gpuplan.models.power_on.orders import Orders, chance_interval, power_on_orders
+from gpuplan.models.power_on.player import Play, Refusal, Step
 from gpuplan.models.power_on.rehearsal import (
     Emptied,
     Restart,

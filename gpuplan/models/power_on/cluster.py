@@ -20,15 +20,6 @@ class Spot(NamedTuple):
     """Where each share begins on its GPU; 0 where shares are only counted, none for whole GPUs."""
 
 
-class Step(NamedTuple):
-    """A VM that was powered on."""
-
-    kind: int
-    vm: int
-    spot: Spot | None
-    """None: it did not start."""
-
-
 class Cluster:
     """Hosts, and the VMs that run on them.
 
@@ -170,48 +161,3 @@ class Cluster:
             tuple(load for _, load in sorted(whole.get(host, []), key=lambda each: each[0]))
             for host in range(len(self.rooms))
         )
-
-
-def play(
-    requests: Sequence[Request], *, rooms: Sequence[Room], rules: Rules, order: Sequence[int]
-) -> tuple[Step, ...]:
-    """VMs powered on in one order, and where each of them goes.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        VMs by kind. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
-    rules : Rules
-        One reading of how vSphere places them. [-]
-    order : sequence of int
-        Kind of each VM, in the order of power-on. [-]
-
-    Returns
-    -------
-    play : tuple of Step
-        Kind, number and place of each VM; no place if it does not start. [-]
-
-    Notes
-    -----
-    A VM that does not start stays off, and the next ones are tried. Ties go to the lowest number.
-
-    Examples
-    --------
-    >>> kinds = [Request("a", 2, gpus=1), Request("b", 1, gpus=2)]
-    >>> [step.spot is not None for step in play(kinds, rooms=[Room(2), Room(2)], rules=Rules(), order=[0, 0, 1])]
-    [True, True, False]
-    >>> [step.spot is not None for step in play(kinds, rooms=[Room(2), Room(2)], rules=Rules(), order=[0, 1, 0])]
-    [True, True, True]
-
-    References
-    ----------
-    .. [1] denneman-drs-placement
-    .. [2] denneman-gpu-modes
-    """
-    cluster, tried, steps = Cluster(requests, rooms, rules), Counter[int](), list[Step]()
-    for kind in order:
-        tried[kind] += 1
-        steps.append(Step(kind, tried[kind], cluster.start(kind, tried[kind])))
-    return tuple(steps)

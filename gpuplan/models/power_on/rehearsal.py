@@ -11,15 +11,14 @@ from gpuplan.models.power_on.cluster import Cluster, Spot
 
 MOVES, RESTARTS, STAYS = "moves", "restarts", "stays"
 """How a VM leaves a host: by vMotion; shut down and started elsewhere; not at all, it is down until its host is back."""
+DOWN = "down"
+"""What becomes of one that stays, or finds no place."""
 LARGEST, SMALLEST = "largest", "smallest"
 """Which VM leaves a host first."""
 STEPS = 20_000
 """Moves that a search for an order of hosts tries."""
 BRANCHES = 4_000
 """Restarts after which orders are drawn at random instead of all being followed."""
-
-Went = tuple[int, int, int]
-"""(kind, VM, host that it went to)."""
 
 
 class World(NamedTuple):
@@ -29,16 +28,26 @@ class World(NamedTuple):
     first: str = LARGEST
 
 
+class Left(NamedTuple):
+    """What becomes of a VM of a host that is emptied."""
+
+    kind: int
+    vm: int
+    how: str
+    """It ``moves``, ``restarts`` or is ``down`` until the host is back."""
+    to_host: int | None
+
+
 class Emptied(NamedTuple):
-    """What becomes of the VMs of a host that is emptied."""
+    """A host that is emptied, and its VMs: those that move in this order, then those that restart, then those that are down."""
 
     host: int
-    moved: tuple[Went, ...]
-    """By vMotion, in this order."""
-    restarted: tuple[Went, ...]
-    """Shut down and started elsewhere."""
-    down: tuple[tuple[int, int], ...]
-    """(kind, VM) of those that are down until the host is back."""
+    went: tuple[Left, ...]
+
+    @property
+    def down(self) -> tuple[Left, ...]:
+        """VMs that are down until the host is back."""
+        return tuple(each for each in self.went if each.how == DOWN)
 
 
 class Upgrade(NamedTuple):
@@ -106,8 +115,8 @@ def empty_host(
     >>> cluster = Cluster([Request("a", 3, gpus=1)], [Room(2), Room(2)], Rules())
     >>> for vm in (1, 2, 3):
     ...     spot = cluster.start(0, vm)
-    >>> empty_host(cluster, 0, ways=["moves"])[1]
-    Emptied(host=0, moved=((0, 1, 1),), restarted=(), down=((0, 3),))
+    >>> [tuple(vm) for vm in empty_host(cluster, 0, ways=["moves"])[1].went]
+    [(0, 1, 'moves', 1), (0, 3, 'down', None)]
 
     References
     ----------
@@ -117,19 +126,16 @@ def empty_host(
     now, size = cluster.copy(), cluster.gpus.sizes
     leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
     leaving.sort(key=lambda vm: size[vm[0]], reverse=first == LARGEST)
-    went: dict[str, list[Went]] = {MOVES: [], RESTARTS: []}
-    down: list[tuple[int, int, Spot]] = []
+    went, down = list[Left](), list[tuple[int, int, Spot]]()
     for kind, vm in leaving:
         was = now.stop(kind, vm)
         to = None if ways[kind] == STAYS else now.start(kind, vm, without=(host,))
+        went.append(Left(kind, vm, ways[kind], to.host) if to else Left(kind, vm, DOWN, None))
         if to is None:
             down.append((kind, vm, was))
-        else:
-            went[ways[kind]].append((kind, vm, to.host))
     for kind, vm, was in down:
         now.put(kind, vm, was)
-    stopped = tuple((kind, vm) for kind, vm, _ in down)
-    return now, Emptied(host, tuple(went[MOVES]), tuple(went[RESTARTS]), stopped)
+    return now, Emptied(host, tuple(sorted(went, key=lambda each: (MOVES, RESTARTS, DOWN).index(each.how))))
 
 
 def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int = STEPS) -> Upgrade:
@@ -177,27 +183,17 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
         works = search.ends(tuple(worlds), frozenset(hosts), ())
         if works:
             break
+    proven = not works and search.left > 0
     taken, now = list(search.furthest), search.reached
     for host in sorted(set(hosts) - {stage[0].host for stage in taken}):
-        now, stage = _emptied(now, host, ways)
+        now, stage = search.tried(now, host, anyway=True)
         taken.append(stage)
-    return Upgrade(
-        tuple(stage[0].host for stage in taken),
-        tuple(zip(*taken, strict=True)) if taken else tuple(() for _ in worlds),
-        works,
-        not works and search.left > 0,
-    )
+    order = tuple(stage[0].host for stage in taken)
+    return Upgrade(order, tuple(zip(*taken, strict=True)) if taken else ((),) * len(worlds), works, proven)
 
 
 Stage = tuple[Emptied, ...]
 """A host emptied in each world."""
-
-
-def _emptied(worlds: Sequence[World], host: int, ways: Sequence[str]) -> tuple[tuple[World, ...], Stage]:
-    """A host emptied in each world."""
-    found = [empty_host(world.cluster, host, ways=ways, first=world.first) for world in worlds]
-    after = (World(now, world.first) for (now, _), world in zip(found, worlds, strict=True))
-    return tuple(after), tuple(emptied for _, emptied in found)
 
 
 class _Search:
@@ -229,7 +225,7 @@ class _Search:
         vms = worlds[0].cluster.vms
         first = {row: host for host, row in reversed(list(enumerate(rows))) if host in hosts}
         for host in sorted(first.values(), key=lambda host: (vms[host], host)):
-            after, stage = self._tried(worlds, host)
+            after, stage = self.tried(worlds, host)
             if stage and self.ends(after, hosts - {host}, (*taken, stage)):
                 return True
             if self.left <= 0:
@@ -237,13 +233,15 @@ class _Search:
         self._dead.add(key)
         return False
 
-    def _tried(self, worlds: tuple[World, ...], host: int) -> tuple[tuple[World, ...], Stage]:
-        """A host emptied in each world, unless a VM finds no place in one."""
+    def tried(
+        self, worlds: tuple[World, ...], host: int, *, anyway: bool = False
+    ) -> tuple[tuple[World, ...], Stage]:
+        """A host emptied in each world, unless a VM finds no place in one and it is not emptied ``anyway``."""
         after, stage = list[World](), list[Emptied]()
         for world in worlds:
             now, emptied = empty_host(world.cluster, host, ways=self.ways, first=world.first)
             self.left -= 1 + world.cluster.vms[host]
-            if any(self.ways[kind] != STAYS for kind, _ in emptied.down):
+            if not anyway and any(self.ways[each.kind] != STAYS for each in emptied.down):
                 return (), ()
             after.append(World(now, world.first))
             stage.append(emptied)

@@ -17,10 +17,9 @@ from gpuplan.report.tables import (
     inventory,
     models,
     network,
+    over_time,
     plan,
     platform,
-    power_on,
-    rehearsal,
 )
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 from gpuplan.scenario import pick
@@ -37,10 +36,10 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "token_costs": models.token_costs,
     "pools": plan.pools,
     "placement": plan.placement,
-    "power_on": power_on.power_on,
+    "power_on": over_time.power_on,
     "failures": availability.failures,
-    "upgrades": rehearsal.upgrades,
-    "restarts": rehearsal.restarts,
+    "upgrades": over_time.upgrades,
+    "restarts": over_time.restarts,
     "shared_gpus": plan.shared_gpus,
     "idle": plan.idle,
     "inventory": inventory.inventory,

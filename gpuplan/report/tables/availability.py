@@ -22,21 +22,19 @@ def failures(plan: Plan, *pools: Pool) -> Table:
     """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
     found = by_cluster(
         "failures",
-        said("table.failures"),
         (
-            Column("host_lost", said("table.failures.host_lost"), "number", of=lambda loss: loss.hosts[0]),
-            Column("hosts_alike", said("table.failures.hosts_alike"), "number", of="alike"),
-            Column("vms_restarted", said("table.failures.vms_restarted"), "number", of="restarted"),
-            Column("vms_moved", said("table.failures.vms_moved"), "number", of="moved"),
-            Column("vms_not_placed", said("table.failures.vms_not_placed"), "number", of="unplaced"),
+            Column("host_lost", kind="number", of=lambda loss: loss.hosts[0]),
+            Column("hosts_alike", kind="number", of="alike"),
+            Column("vms_restarted", kind="number", of="restarted"),
+            Column("vms_moved", kind="number", of="moved"),
+            Column("vms_not_placed", kind="number", of="unplaced"),
             Column(
                 "gpus_not_placed",
-                said("table.failures.gpus_not_placed"),
-                "number",
+                kind="number",
                 detail=True,
                 of="unplaced_gpus",
             ),
-            Column("proven", said("table.failures.proven"), "yes", detail=True),
+            Column("proven", kind="yes", detail=True),
         ),
         pools or plan.pools,
         lambda pool: pool.failures,
@@ -57,12 +55,11 @@ def losses(plan: Plan, *pools: Pool) -> Table:
     """What is left whichever hosts are lost, in all clusters or in some."""
     return by_cluster(
         "losses",
-        said("table.losses"),
         (
-            Column("hosts_down", said("table.losses.hosts_down"), "number", of="lost"),
-            Column("gpus_left", said("table.losses.gpus_left"), "number"),
-            Column("fits", said("table.losses.fits"), "yes", of=_fits),
-            Column("without_moving", said("table.losses.without_moving"), "yes", words=FITS.get),
+            Column("hosts_down", kind="number", of="lost"),
+            Column("gpus_left", kind="number"),
+            Column("fits", kind="yes", of=_fits),
+            Column("without_moving", kind="yes", words=FITS.get),
         ),
         pools or plan.pools,
         lambda pool: pool.losses,

@@ -14,7 +14,7 @@ from gpuplan.models.availability.failover import Loss
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.power_on import PowerOn, as_set_up
+from gpuplan.plan.over_time.power_on import PowerOn, as_set_up
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
 from gpuplan.plan.trail import sources_of
 from gpuplan.plan.weighing import listed as listed_words
@@ -32,7 +32,7 @@ from gpuplan.report.physical import (
     racks,
 )
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables.rehearsal import rehearsals, upgrade_sentence
+from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
 from gpuplan.wording import NAMES, amount, capital, number, said, some_of, told
 
 TO_FILL = "fill"

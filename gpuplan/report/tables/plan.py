@@ -246,7 +246,6 @@ CLUSTER_IDS = (key("cluster_id", "id"), key("pool_id", "kind"))
 
 def by_cluster(
     name: str,
-    title: str,
     columns: Sequence[Column],
     pools: Iterable[Pool],
     of: Callable[[Pool], Iterable[Any]],
@@ -257,12 +256,7 @@ def by_cluster(
         for pool in pools
         for thing in of(pool)
     ]
-    return Table(
-        name,
-        (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS),
-        tuple(rows),
-        title=title,
-    )
+    return Table(name, (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS), tuple(rows))
 
 
 def placement(plan: Plan) -> Table:
@@ -270,13 +264,12 @@ def placement(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "placement",
-        said("table.placement"),
         (
-            Column("host", said("table.placement.host"), "number"),
-            Column("gpu", said("table.placement.gpu"), "number"),
-            Column("share", said("table.placement.share"), of=lambda vm: vm["share"] or ""),
-            Column("group", said("table.placement.group"), of=lambda vm: names[vm["group"]]),
-            Column("vm", said("table.placement.vm"), "number"),
+            Column("host", kind="number"),
+            Column("gpu", kind="number"),
+            Column("share", of=lambda vm: vm["share"] or ""),
+            Column("group", of=lambda vm: names[vm["group"]]),
+            Column("vm", kind="number"),
             key("group_id", "group"),
         ),
         plan.pools,
@@ -350,12 +343,11 @@ def shared_gpus(plan: Plan) -> Table:
     """GPUs that are divided, and how well their number is proven."""
     return by_cluster(
         "shared_gpus",
-        said("table.shared_gpus"),
         (
-            Column("share", said("table.shared_gpus.share"), of="family"),
-            Column("gpus", said("table.shared_gpus.gpus"), "number"),
-            Column("at_least", said("table.shared_gpus.at_least"), "number", of="bound"),
-            Column("proof", said("table.shared_gpus.proof"), of="method"),
+            Column("share", of="family"),
+            Column("gpus", kind="number"),
+            Column("at_least", kind="number", of="bound"),
+            Column("proof", of="method"),
         ),
         plan.pools,
         lambda pool: pool.shared,
@@ -367,16 +359,13 @@ def idle(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "idle",
-        said("table.idle"),
         (
-            Column("kind", said("table.idle.kind")),
-            Column("share", said("table.idle.share"), of="family"),
-            Column("free_each", said("table.idle.free_each"), "number", of="room"),
-            Column("count", said("table.idle.count"), "number"),
-            Column("gpus_idle", said("table.idle.gpus_idle"), "number", of="gpus"),
-            Column(
-                "usable_by", said("table.idle.usable_by"), of=lambda i: ", ".join(names[g] for g in i.fits)
-            ),
+            Column("kind"),
+            Column("share", of="family"),
+            Column("free_each", kind="number", of="room"),
+            Column("count", kind="number"),
+            Column("gpus_idle", kind="number", of="gpus"),
+            Column("usable_by", of=lambda i: ", ".join(names[g] for g in i.fits)),
         ),
         plan.pools,
         lambda pool: pool.idle,

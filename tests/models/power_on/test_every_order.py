@@ -15,7 +15,7 @@ from naive_power_on import Naive
 from power_on_cases import SIZES, odd_case
 
 from gpuplan.models.placement import Family, Request, Room, place, place_most
-from gpuplan.models.power_on import Cluster, Gpus, Rules, Way, chance_interval, play, power_on_orders
+from gpuplan.models.power_on import Cluster, Gpus, Play, Rules, Way, chance_interval, power_on_orders
 from gpuplan.models.power_on.gpu_states import NEUTRAL
 from gpuplan.models.sharing import Piece, gpu_layouts
 
@@ -162,8 +162,7 @@ def test_orders_tell_hosts_of_different_size_and_shares_at_different_places_apar
     for gpu in ("fewest", "fullest"):
         rules = Rules(ways=(("mixed", Way(gpu, "lowest", SIZES, 48)),))
         missing = [
-            sum(step.spot is None for step in play(shares, rooms=[Room(3)], rules=rules, order=order))
-            for order in orders
+            sum(step.spot is None for step in Play(shares, [Room(3)], rules, order).steps) for order in orders
         ]
         found = power_on_orders(shares, rooms=[Room(3)], rules=rules, orders=orders)
         assert dict(found.missing) == Counter(missing)

@@ -9,7 +9,7 @@ import pytest
 from power_on_cases import case
 
 from gpuplan.models.placement import Request, Room
-from gpuplan.models.power_on import Rules, chance_interval, play, power_on_orders
+from gpuplan.models.power_on import Play, Rules, chance_interval, power_on_orders
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -19,9 +19,7 @@ def test_many_orders_are_those_of_a_cluster_one_by_one(seed: int) -> None:
     shuffle = random.Random(seed)
     orders = [shuffle.sample(kinds, len(kinds)) for _ in range(12)]
     missing = [
-        Counter(
-            step.kind for step in play(requests, rooms=rooms, rules=rules, order=order) if step.spot is None
-        )
+        Counter(step.kind for step in Play(requests, rooms, rules, order).steps if step.spot is None)
         for order in orders
     ]
     found = power_on_orders(requests, rooms=rooms, rules=rules, orders=orders)

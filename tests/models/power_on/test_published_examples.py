@@ -1,7 +1,7 @@
 """What others published: who stands where after which power-on, and who does not start.
 
 Sources: Frank Denneman, "Architecting AI Infrastructure", parts 4, 5, 6, 8 and 11 (2026), his simulator "Same-size vs
-mixed-size placement" (its rules run again outside this project), and VMware on DRS consolidation (2023). ``play`` has to say the
+mixed-size placement" (its rules run again outside this project), and VMware on DRS consolidation (2023). ``Play`` has to say the
 same. Left out, as they contradict NVIDIA's table or themselves: part 6's 8 GB VM that finds no place between 10 GB at 0 and 20 GB
 at 20 (the table lists 12), its 24 GB stranded by 8, 10 and 20 GB (places at multiples of the size; by the table it is 16, see
 below), part 5's free 16 GB slots after grouping (3; its later table says 4, as 5 less 1 does).
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import pytest
 
 from gpuplan.models.placement import Family, Request, Room
-from gpuplan.models.power_on import Cluster, Rules, Spot, Way, play, power_on_orders
+from gpuplan.models.power_on import Cluster, Play, Rules, Spot, Way, power_on_orders
 from gpuplan.models.sharing import Piece, gpu_layouts
 
 SLOTS_80 = {4: 20, 10: 8, 16: 5, 20: 4, 40: 2}
@@ -68,7 +68,7 @@ def started(
 ) -> list[Spot | None]:
     kinds = {request.group: kind for kind, request in enumerate(requests)}
     order = [kinds[name] for name in names]
-    return [step.spot for step in play(requests, rooms=rooms, rules=rules, order=order)]
+    return [step.spot for step in Play(requests, rooms, rules, order).steps]
 
 
 def written(spots: Sequence[Spot | None], *, starts: bool = False) -> str:
@@ -229,7 +229,7 @@ def test_10_and_20_gb_strand_nothing_in_any_order_of_part_6(gpu: str, start: str
     requests = divided(pieces, 80, 0, ["10C"] * 4 + ["20C"] * 2)
     rules = Rules(ways=(("divided", way),))
     for order in set(itertools.permutations([0, 0, 0, 0, 1, 1])):
-        assert all(step.spot for step in play(requests, rooms=[Room(1)], rules=rules, order=order))
+        assert all(step.spot for step in Play(requests, [Room(1)], rules, order).steps)
     assert power_on_orders(requests, rooms=[Room(1)], rules=rules, orders=100).started == 100
 
 
@@ -304,7 +304,7 @@ def test_4_2_2_fill_an_hgx_and_two_pairs_apart_would_not_let_a_four_in() -> None
     requests = [Request("pair", 2, gpus=2), Request("four", 1, gpus=4), Request("one", 1, gpus=1)]
     rules = Rules(partitions=True)
     for order in itertools.permutations([0, 0, 1]):
-        steps = play(requests, rooms=[Room(8)], rules=rules, order=[*order, 2])
+        steps = Play(requests, [Room(8)], rules, [*order, 2]).steps
         assert [step.spot is not None for step in steps] == [True, True, True, False]
     apart = Cluster(requests, [Room(8)], rules)
     apart.put(0, 1, Spot(0, (0, 1), ()))
@@ -317,7 +317,7 @@ def test_drs_consolidation_of_full_profiles() -> None:
     """VMware 2023: two hosts with two GPUs each; after two VMs with one full profile each, one with two starts if DRS packs."""
     requests = [Request("one", 2, gpus=1), Request("two", 1, gpus=2)]
     for consolidate, last in ((False, False), (True, True)):
-        steps = play(requests, rooms=[Room(2)] * 2, rules=Rules(consolidate=consolidate), order=[0, 0, 1])
+        steps = Play(requests, [Room(2)] * 2, Rules(consolidate=consolidate), [0, 0, 1]).steps
         assert [step.spot is not None for step in steps] == [True, True, last]
 
 

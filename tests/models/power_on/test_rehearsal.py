@@ -48,11 +48,11 @@ def test_a_vm_whose_size_has_no_gpu_on_the_others_is_down_until_its_host_is_back
     cluster = running(requests, [Room(1)] * 3, Rules(), 0, 1, 0)
     assert [spot.host for spot in cluster.spots.values()] == [0, 1, 2]
     after, emptied = empty_host(cluster, 0, ways=["moves", "moves"])
-    assert emptied.moved == ((0, 1, 2),) and not emptied.down and after.vms == [0, 1, 2]
+    assert emptied.went == ((0, 1, "moves", 2),) and after.vms == [0, 1, 2]
     after, emptied = empty_host(after, 1, ways=["moves", "moves"])
-    assert emptied.moved == ((1, 2, 0),) and after.vms == [1, 0, 2]
+    assert emptied.went == ((1, 2, "moves", 0),) and after.vms == [1, 0, 2]
     again, emptied = empty_host(cluster, 1, ways=["moves", "moves"])
-    assert emptied.down == ((1, 2),) and again.spots == cluster.spots
+    assert emptied.down == ((1, 2, "down", None),) and again.spots == cluster.spots
     found = rehearse_upgrade([World(cluster)], ways=["moves", "moves"])
     assert found.works and found.order == (0, 1, 2)
 
@@ -64,9 +64,9 @@ def test_smallest_first_may_take_the_place_of_a_large_one() -> None:
     cluster.put(1, 1, Spot(0, (1, 2, 3), ()))
     cluster.put(2, 1, Spot(2, (0, 1), ()))
     ways = ["moves"] * 3
-    assert empty_host(cluster, 0, ways=ways)[1].moved == ((1, 1, 1), (0, 1, 2))
+    assert empty_host(cluster, 0, ways=ways)[1].went == ((1, 1, "moves", 1), (0, 1, "moves", 2))
     small = empty_host(cluster, 0, ways=ways, first="smallest")[1]
-    assert small.moved == ((0, 1, 1),) and small.down == ((1, 1),)
+    assert small.went == ((0, 1, "moves", 1), (1, 1, "down", None))
     assert rehearse_upgrade([World(cluster)], ways=ways).works
     both = rehearse_upgrade([World(cluster), World(cluster, "smallest")], ways=ways)
     assert both.works and both.order[0] != 0  # the host with two GPUs taken first, or the empty one
@@ -79,7 +79,7 @@ def test_how_a_vm_leaves_is_said() -> None:
         cluster.put(kind, 1, Spot(0, (kind,), ()))
     ways = ["moves", "restarts", "stays"]
     after, emptied = empty_host(cluster, 0, ways=ways)
-    assert emptied == (0, ((0, 1, 1),), ((1, 1, 1),), ((2, 1),))
+    assert emptied == (0, ((0, 1, "moves", 1), (1, 1, "restarts", 1), (2, 1, "down", None)))
     assert after.vms == [1, 2] and after.spots[2, 1] == Spot(0, (2,), ())
     found = rehearse_upgrade([World(cluster)], ways=ways)
     assert found.works  # what is pinned to its host is down whatever is free
@@ -91,16 +91,16 @@ def test_whoever_leaves_is_counted_once_and_nobody_else_moves() -> None:
         ways = [draw.choice(("moves", "moves", "restarts", "stays")) for _ in cluster.requests]
         before, states = dict(cluster.spots), list(cluster.states)
         for host in range(len(cluster.rooms)):
-            after, (_, moved, restarted, down) = empty_host(
-                cluster, host, ways=ways, first=draw.choice(("largest", "smallest"))
-            )
-            gone = [(kind, vm) for kind, vm, _ in (*moved, *restarted)] + list(down)
+            first = draw.choice(("largest", "smallest"))
+            after, emptied = empty_host(cluster, host, ways=ways, first=first)
+            gone = [(kind, vm) for kind, vm, _, _ in emptied.went]
+            away = [each for each in emptied.went if each.how != "down"]
             assert sorted(gone) == sorted(vm for vm, spot in before.items() if spot.host == host)
             assert after.spots.keys() == before.keys()
             assert all(after.spots[vm] == before[vm] for vm in before.keys() - set(gone))
-            assert all(to == after.spots[kind, vm].host != host for kind, vm, to in (*moved, *restarted))
-            assert all(after.spots[vm] == before[vm] for vm in down)
-            assert all(ways[kind] == "moves" for kind, _, _ in moved)
+            assert all(to == after.spots[kind, vm].host != host for kind, vm, _, to in away)
+            assert all(after.spots[vm] == before[vm] for vm in (left[:2] for left in emptied.down))
+            assert all(ways[kind] == how for kind, _, how, _ in away)
         assert cluster.spots == before and cluster.states == states
 
 

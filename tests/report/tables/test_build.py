@@ -11,7 +11,7 @@ from approved import has_approved, is_approved
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.infrastructure import infrastructure_files
-from gpuplan.plan.power_on import PowerOn
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.report.table import Table
 from gpuplan.report.tables import build
 from gpuplan.scenario import from_dict

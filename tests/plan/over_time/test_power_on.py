@@ -11,9 +11,9 @@ from approved import has_approved, is_approved
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
-from gpuplan.models.power_on import play
-from gpuplan.plan.power_on import PowerOn, of_orders, vms_words
-from gpuplan.plan.power_on_orders import FEWEST, ORDERS
+from gpuplan.models.power_on import Play
+from gpuplan.plan.over_time.power_on import PowerOn, of_orders, vms_words
+from gpuplan.plan.over_time.rules import FEWEST, ORDERS
 from gpuplan.scenario import from_dict
 
 
@@ -42,7 +42,7 @@ def test_by_hand_one_order_of_three_leaves_the_large_vm_without_gpus(catalog: Ca
     assert made.now.most_missing == 1 and made.now.stranded_gpus == 2
     assert made.now.missing[1] == pytest.approx(1 - made.now.chance[0])
     assert made.tried("largest").all_start and not made.tried("smallest").all_start
-    assert made.tried("host").all_start and made.hosts_needed == 3 and made.hosts_by_size == 2
+    assert made.tried("host").all_start and made.hosts_by_size == 2
     assert has_approved(made.sentence, "2 hosts")
     assert has_approved(made.sentence, "1 VM")
 
@@ -51,7 +51,7 @@ def test_the_worst_order_is_one_that_can_be_watched(catalog: Catalog) -> None:
     made = only(planned(catalog, *ONES_AND_TWO))
     assert made.worst is not None
     reading, order = made.worst
-    steps = play(made.pool.requests, rooms=made.rooms, rules=reading.rules, order=order)
+    steps = Play(made.pool.requests, made.rooms, reading.rules, order).steps
     assert sum(step.spot is None for step in steps) == made.now.most_missing
     assert Counter(order) == {kind: request.vms for kind, request in enumerate(made.pool.requests)}
 
@@ -142,12 +142,12 @@ def sized(catalog: Catalog, share: float, *groups: dict[str, Any], **more: Any) 
 
 
 def test_hosts_for_orders_come_beside_the_spare_ones(catalog: Catalog) -> None:
-    plan, best = sized(catalog, 0.99, *ONES_AND_TWO), planned(catalog, *ONES_AND_TWO)
+    plan = sized(catalog, 0.99, *ONES_AND_TWO)
     (pool,) = plan.pools
     assert (pool.hosts_at_best, pool.hosts_for_demand, pool.hosts_for_failures) == (2, 3, 1)
     assert pool.hosts == plan.totals.hosts == 4 == len(pool.placement)
     assert only(plan).at_demand.all_start and plan.divisions["vgpu"].reached
-    assert only(plan).hosts_needed == only(best).hosts_needed == 3
+    assert len(only(plan).demand_rooms) == 3
     lines = plan.lines
     assert (lines["pools.vgpu.hosts_at_best"].value, lines["pools.vgpu.hosts_for_demand"].value) == (2, 3)
     assert [posture.hosts for posture in plan.postures] == [3, 4, 5]

@@ -17,15 +17,18 @@ from gpuplan.models.placement import Request, Room
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import for_share, placed
-from gpuplan.plan.power_on_orders import (
+from gpuplan.plan.over_time.rules import (
     FEWEST,
-    Enough,
+    Reading,
+    alike,
+    ends,
+    lacks,
     largest_first,
-    more_hosts,
     orders_within,
+    policy_facts,
+    readings_of,
     tried,
 )
-from gpuplan.plan.power_on_rules import Reading, alike, lacks, policy_facts, readings_of
 from gpuplan.plan.requests import group_requests
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Line, Trail
@@ -57,8 +60,7 @@ class Tried:
     @property
     def chance(self) -> tuple[float, float]:
         """Share of the orders that start every VM, under the least and the most favourable reading."""
-        shares = [each.started / each.orders for each in self.found]
-        return min(shares), max(shares)
+        return ends([each.started / each.orders for each in self.found])
 
     @property
     def share_words(self) -> str:
@@ -74,24 +76,20 @@ class Tried:
     @property
     def interval(self) -> tuple[float, float]:
         """The same with the error of so few orders, 95 % confident."""
-        ends = [power_on.chance_interval(each.started, each.orders) for each in self.found]
-        return min(low for low, _ in ends), max(high for _, high in ends)
+        bounds = [power_on.chance_interval(each.started, each.orders) for each in self.found]
+        return min(low for low, _ in bounds), max(high for _, high in bounds)
 
     @property
     def missing(self) -> tuple[float, float]:
         """Mean of the VMs that do not start, over all orders, under the most and the least favourable reading."""
-        means = [sum(each.missing_by_kind) for each in self.found]
-        return min(means), max(means)
+        return ends([sum(each.missing_by_kind) for each in self.found])
 
     @property
     def stuck(self) -> tuple[float, float]:
         """The same over the orders in which a VM does not start."""
-        found = [
-            sum(each.missing_by_kind) * each.orders / (each.orders - each.started)
-            for each in self.found
-            if each.started < each.orders
-        ]
-        return min(found, default=0.0), max(found, default=0.0)
+        some = [each for each in self.found if each.started < each.orders]
+        means = [sum(each.missing_by_kind) * each.orders / (each.orders - each.started) for each in some]
+        return ends(means or [0.0])
 
     @property
     def most_missing(self) -> int:
@@ -209,7 +207,7 @@ class PowerOn:
     def _known(self) -> dict[str, Tried]:
         return {}
 
-    def _set(self, key: str) -> tuple[Sequence[Request], tuple[Reading, ...]]:
+    def set_up(self, key: str) -> tuple[tuple[Request, ...], tuple[Reading, ...]]:
         """What the VMs ask for under a setting, and its readings."""
         setting = self._setting(key)
         if not setting:
@@ -220,6 +218,10 @@ class PowerOn:
     def _setting(self, key: str) -> str:
         """The way to set vSphere up in a key such as ``group, largest``; empty if it stays as it is."""
         return next((part for part in key.split(", ") if part in self.settings), "")
+
+    def order(self, key: str) -> tuple[int, ...]:
+        """The kinds of the VMs in the named order of such a key; empty if it has none."""
+        return next((self.named[part] for part in key.split(", ") if part in self.named), ())
 
     @property
     def decided(self) -> str:
@@ -238,17 +240,17 @@ class PowerOn:
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
         """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
-        asked, readings = self._set(key)
+        asked, readings = self.set_up(key)
         return min(self.orders, orders_within(asked, len(self.rooms), readings, parts))
 
     def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None, parts: int = OTHERS) -> Tried:
-        asked, readings = self._set(key)
+        asked, readings = self.set_up(key)
         rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in key.split(", ")))
-        named = next((part for part in key.split(", ") if part in self.named), "")
-        orders: int | tuple[tuple[int, ...], ...] = (self.named[named],) if named else self.orders
+        named = self.order(key)
+        orders: int | tuple[tuple[int, ...], ...] = (named,) if named else self.orders
         if key != "now" and not named:
             orders = max(FEWEST, self._orders(key, parts))
-        return Tried(key, tuple(tried(tuple(asked), rooms, each.rules, orders) for each in readings))
+        return Tried(key, tuple(tried(asked, rooms, each.rules, orders) for each in readings))
 
     @cached_property
     def named(self) -> Mapping[str, tuple[int, ...]]:
@@ -274,22 +276,11 @@ class PowerOn:
             len(placed(tuple(each), (), self.pool.new_room, 0).needed.hosts) for each in sizes.values()
         )
 
-    @cached_property
-    def hosts_needed(self) -> int:
-        """Hosts for the demand on which the share of orders that is asked for starts every VM, as many as a cluster may have at most."""
-        pool, enough = self.pool, self._enough
-        if enough is None or self.scenario.availability.sized_for == "orders":
-            return pool.hosts_for_demand
-        return pool.hosts_for_demand + more_hosts(pool.requests, self.demand_rooms, pool.new_room, enough)[0]
-
     @property
     def most_hosts(self) -> int:
         """Hosts for the demand that the cluster may have."""
-        return self._enough.most if self._enough else self.pool.hosts_for_demand
-
-    @property
-    def _enough(self) -> Enough | None:
-        return for_share(self.scenario, self.catalog, self.pool.kind, self.pool.requests)
+        enough = for_share(self.scenario, self.catalog, self.pool.kind, self.pool.requests)
+        return enough.most if enough else self.pool.hosts_for_demand
 
     @cached_property
     def candidates(self) -> tuple[Tried, ...]:
@@ -329,10 +320,10 @@ class PowerOn:
     @property
     def words(self) -> dict[str, Any]:
         """The numbers of a sentence or message about the orders that were tried."""
+        hosts = {"hosts": amount(len(self.rooms), "host")}
         if not self.known:
-            return {"hosts": amount(len(self.rooms), "host")}
-        return {
-            "hosts": amount(len(self.rooms), "host"),
+            return hosts
+        return hosts | {
             "orders": number(self.orders),
             "failing": self.now.short_words,
             "missing": vms_words(*self.now.stuck),

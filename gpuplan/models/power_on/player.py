@@ -1,22 +1,22 @@
 """Power-on watched: one order of VMs, forward and back, what is on each GPU then, and why a VM does not start."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuplan.models.placement import Host, Load, Request, Room
-from gpuplan.models.power_on import Cluster, Rules, Step, play
-from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE
-
-PLAYED = 300_000
-"""VMs x hosts of an order that is played while a page waits: under a second."""
+from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.placement.layout import Host, Load
+from gpuplan.models.power_on.cluster import Cluster, Spot
+from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Rules
 
 
-def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
-    """Whether an order of these VMs is played while a page waits."""
-    return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
+class Step(NamedTuple):
+    """A VM that was powered on."""
+
+    kind: int
+    vm: int
+    spot: Spot | None
+    """None: it did not start."""
 
 
 class Refusal(NamedTuple):
@@ -41,12 +41,25 @@ class Refusal(NamedTuple):
 
 
 class Play:
-    """One order of power-on as it is watched: VMs arrive and leave again as it is stepped through."""
+    """One order of power-on, by the kind of each VM: where each goes, and what is on the hosts after so many of them.
+
+    A VM that does not start stays off, and the next ones are tried. Ties go to the lowest number.
+
+    >>> kinds = [Request("a", 2, gpus=1), Request("b", 1, gpus=2)]
+    >>> [step.spot is not None for step in Play(kinds, [Room(2), Room(2)], Rules(), [0, 0, 1]).steps]
+    [True, True, False]
+    >>> [step.spot is not None for step in Play(kinds, [Room(2), Room(2)], Rules(), [0, 1, 0]).steps]
+    [True, True, True]
+    """
 
     def __init__(
         self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules, order: Sequence[int]
     ) -> None:
-        self.steps = play(requests, rooms=rooms, rules=rules, order=order)
+        full, tried, steps = Cluster(requests, rooms, rules), Counter[int](), list[Step]()
+        for kind in order:
+            tried[kind] += 1
+            steps.append(Step(kind, tried[kind], full.start(kind, tried[kind])))
+        self.steps = tuple(steps)
         self.cluster = Cluster(requests, rooms, rules)
         self.at = 0
         """VMs that were powered on."""

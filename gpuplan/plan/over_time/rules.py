@@ -1,21 +1,37 @@
-"""Rules of power-on: what vSphere does when a VM starts, as far as it is known. Where sources differ there are several readings."""
+"""Rules of power-on: what vSphere does when a VM starts, as far as it is known, and orders of VMs that are tried by them.
+
+Where sources differ there are several readings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.models import power_on
-from gpuplan.models.placement import Family, Request
+from gpuplan.models.placement import Family, Request, Room
+from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.requests import remembered
 from gpuplan.plan.sharing import pieces_of, profiles_of, version_order
 from gpuplan.scenario import Scenario
 
 BRIDGED = 2
 """GPUs that a bridge joins where the catalog knows no more of the board (``rules/nvlink-device-group``)."""
+ORDERS = 100
+"""Orders that a plan tries under each reading, and fewer where there are more than two."""
+WORK = 4_500_000
+"""Orders x VMs x hosts that it tries at most under all readings together: some 100 ms."""
+STEP, PLACES = 2000, 200
+"""As many hosts is a VM worth by itself, and a VM of an order where it matters where shares begin on a GPU."""
+SIZING_ORDERS, SIZING_WORK = 200, 8_000_000
+"""The same under each reading where hosts are sized for orders."""
+FEWEST = 10
+"""Fewer orders say too little: then none is tried."""
+Number = TypeVar("Number", int, float)
 
 
 def alike(asked: Sequence[Request]) -> bool:
@@ -121,3 +137,104 @@ def policy_facts(scenario: Scenario) -> dict[str, Fact]:
     """The inputs that the readings follow."""
     names = ("gpu_policy", "drs_consolidation", "nvlink_groups")
     return {name: scenario.fact(f"platform.{name}") for name in names}
+
+
+def ends(values: Sequence[Number]) -> tuple[Number, Number]:
+    """The lowest and the highest."""
+    return min(values), max(values)
+
+
+class Enough(NamedTuple):
+    """What orders of power-on must do on the hosts for the demand."""
+
+    readings: tuple[Reading, ...]
+    share: float
+    """Of the orders, at least so many start every VM."""
+    most: int
+    """Hosts that a cluster may have for the demand."""
+
+
+def largest_first(asked: Sequence[Request]) -> list[int]:
+    """Kinds of VMs, those with most GPUs' worth first, then by vCPUs and memory."""
+    worth = Fits(asked).worth
+    return sorted(range(len(asked)), key=lambda k: (-worth[k], -asked[k].vcpus, -asked[k].memory_gib))
+
+
+def orders_of(readings: int) -> int:
+    """How many orders a plan tries under each of so many readings."""
+    return ORDERS if readings <= 2 else max(FEWEST, 2 * ORDERS // readings)
+
+
+def orders_within(
+    asked: Sequence[Request], hosts: int, readings: Sequence[Reading], clusters: int = 1
+) -> int:
+    """How many orders a plan of so many clusters tries under each reading; 0 where one is too large, 1 where all orders are the same."""
+    places = any(way.pieces for reading in readings for _, way in reading.rules.ways)
+    work = WORK // max(1, len(readings) * clusters)
+    return _orders_for(asked, work, hosts + PLACES * places, orders_of(len(readings)))
+
+
+def sizing_orders(asked: Sequence[Request], hosts: int) -> int:
+    """The same where hosts are sized for orders."""
+    return _orders_for(asked, SIZING_WORK, max(1, hosts), SIZING_ORDERS)
+
+
+def _orders_for(asked: Sequence[Request], work: int, hosts: int, most: int) -> int:
+    if alike(asked):
+        return 1
+    orders = (work // sum(request.vms for request in asked) - STEP) // hosts
+    return min(most, orders) if orders >= FEWEST else 0
+
+
+@remembered
+def tried(
+    asked: tuple[Request, ...],
+    rooms: tuple[Room, ...],
+    rules: power_on.Rules,
+    orders: int | tuple[tuple[int, ...], ...],
+) -> power_on.Orders:
+    """``power_on_orders``, remembered: chapters, checks and decisions ask for the same ones."""
+    return power_on.power_on_orders(asked, rooms=rooms, rules=rules, orders=orders)
+
+
+def reached(
+    asked: tuple[Request, ...],
+    rooms: tuple[Room, ...],
+    enough: Enough,
+    orders: int | tuple[tuple[int, ...], ...],
+) -> bool:
+    """Whether the share of the orders starts every VM on these hosts, under every reading."""
+    found = (tried(asked, rooms, reading.rules, orders) for reading in enough.readings)
+    return all(each.started >= enough.share * each.orders for each in found)
+
+
+def least(do: Callable[[int], bool], below: int, most: int) -> int:
+    """The least number above ``below`` with which something is done, by doubling and halving; ``most`` where it may be with none."""
+    low, high = below, min(most, below + 1)
+    while high < most and not do(high):
+        low, high = high, min(most, 2 * high - below)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if do(middle) else (middle, high)
+    return high
+
+
+@remembered
+def more_hosts(
+    asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, enough: Enough
+) -> tuple[int, bool]:
+    """New hosts beside those of the best arrangement on which the share of orders starts every VM under every reading, and whether it does.
+
+    Looked for by doubling and halving. As many as the cluster may have where no number does; none where a design is too large to be tried.
+    """
+    vms = sum(request.vms for request in asked)
+    if not sizing_orders(asked, len(rooms)):
+        return 0, False
+
+    def do(more: int) -> bool:
+        return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
+
+    alone = vms - sum(there == room for there in rooms)  # each VM on a host of its own
+    most = max(0, min(alone, enough.most - len(rooms)))
+    high = least(do, -1, most)
+    return high, high < most or do(high)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import power_on
@@ -17,13 +17,11 @@ from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.power_on.rehearsal import LARGEST, MOVES, RESTARTS, SMALLEST, STAYS
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.power_on_orders import largest_first
-from gpuplan.plan.power_on_rules import readings_of
+from gpuplan.plan.over_time.rules import ends, largest_first, readings_of
 from gpuplan.plan.requests import LAST, remembered
 from gpuplan.plan.working_week import Week
 from gpuplan.scenario import Scenario
 
-Number = TypeVar("Number", int, float)
 LOOKS = 2_000_000
 """VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
 QUICK_LOOKS = 100_000
@@ -33,8 +31,6 @@ SEARCH_LOOKS = 40_000
 WEEKS = 10
 """Weeks that are tried under each reading."""
 HOURS = 168
-DOWN = "down"
-"""What becomes of a VM that is down until its host is back."""
 
 
 class Went(NamedTuple):
@@ -43,7 +39,7 @@ class Went(NamedTuple):
     group: str
     vm: int
     how: str
-    """``moves`` by vMotion, ``restarts`` on another host after it was shut down, or ``down`` until its host is back."""
+    """``moves`` by vMotion, ``restarts`` on another host after it was shut down, or is ``down`` until its host is back."""
     host: int
     """Where it was."""
     to_host: int | None
@@ -160,11 +156,6 @@ class Rehearsed:
         """Whether an upgrade is rehearsed in a moment."""
         return self.looks <= QUICK_LOOKS
 
-    @property
-    def movable(self) -> bool:
-        """Whether some VM keeps running when its host is emptied."""
-        return MOVES in self.ways
-
     @cached_property
     def started(self) -> tuple[power_on.Cluster, ...]:
         """Under each reading the VMs as they were powered on, largest first."""
@@ -174,7 +165,7 @@ class Rehearsed:
     def not_started(self) -> tuple[int, int]:
         """Fewest and most VMs that did not start then."""
         vms = sum(request.vms for request in self.asked)
-        return _ends([vms - len(cluster.spots) for cluster in self.started])
+        return ends([vms - len(cluster.spots) for cluster in self.started])
 
     @cached_property
     def upgrade(self) -> Upgraded:
@@ -198,21 +189,19 @@ class Rehearsed:
         down = [sum(len(emptied.down) for emptied in world) for world in found.emptied]
         worst = down.index(max(down))
         turns = tuple(self._turn(stage, worst) for stage in zip(*found.emptied, strict=True))
-        return Upgraded(turns, _ends(down), found.works, found.proven)
+        return Upgraded(turns, ends(down), found.works, found.proven)
 
     def _turn(self, stage: Sequence[power_on.Emptied], worst: int) -> Turn:
         """A host that is emptied, under all readings, told under one of them."""
-        shown = stage[worst]
-        host, name = shown.host + 1, [request.group for request in self.asked]
+        shown, host = stage[worst], stage[worst].host + 1
         went = [
-            *(Went(name[kind], vm, MOVES, host, to + 1) for kind, vm, to in shown.moved),
-            *(Went(name[kind], vm, RESTARTS, host, to + 1) for kind, vm, to in shown.restarted),
-            *(Went(name[kind], vm, DOWN, host, None) for kind, vm in shown.down),
+            Went(self.asked[kind].group, vm, how, host, None if to is None else to + 1)
+            for kind, vm, how, to in shown.went
         ]
-        stuns = [self.stuns[kind] for kind, _, _ in shown.moved]
+        stuns = [self.stuns[each.kind] for each in shown.went if each.how == MOVES]
         known = [stun for stun in stuns if stun is not None]
         stun_s = sum(known) if len(known) == len(stuns) else None
-        return Turn(host, tuple(went), _ends([len(emptied.down) for emptied in stage]), stun_s)
+        return Turn(host, tuple(went), ends([len(emptied.down) for emptied in stage]), stun_s)
 
     @cached_property
     def by_hand(self) -> bool:
@@ -260,8 +249,8 @@ class Rehearsed:
         return Failed(
             hosts,
             worst.vms + sum(worst.static),
-            _ends([each.chance for each in restarts]),
-            _ends([each.missing for each in restarts]),
+            ends([each.chance for each in restarts]),
+            ends([each.missing for each in restarts]),
             tuple((request.group, n) for request, n in zip(self.asked, worst.worst, strict=True) if n),
             sum(worst.static),
             best,
@@ -280,8 +269,8 @@ class Rehearsed:
         worst = max(found, key=lambda each: sum(each.missing))
         return Lived(
             worst.back,
-            _ends([each.refused / each.back if each.back else 0.0 for each in found]),
-            _ends([each.first_start for each in found]),
+            ends([each.refused / each.back if each.back else 0.0 for each in found]),
+            ends([each.first_start for each in found]),
             worst.missing,
             worst.stranded_gpus,
             tuple(sum(hour) for hour in wanted),
@@ -339,10 +328,6 @@ def _stun(group: GroupPlan | None, request: Request) -> float | None:
     if not request.gpus and not request.family:
         return 0.0
     return group.stun_s if group else None
-
-
-def _ends(values: Sequence[Number]) -> tuple[Number, Number]:
-    return min(values), max(values)
 
 
 @remembered

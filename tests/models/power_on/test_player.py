@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gpuplan.analysis.power_on_player import Play, playable
 from gpuplan.models.placement import Family, Load, Request, Room
-from gpuplan.models.power_on import Rules, Way
+from gpuplan.models.power_on import Play, Rules, Way
 from gpuplan.models.sharing import Piece
 
 HALF = Family("24C", ("24C",), ((2,),))
@@ -35,13 +34,6 @@ def test_forward_and_back_end_where_they_began() -> None:
     assert (play.at, play.hosts()) == (6, seen[6])
     play.go(-1)
     assert (play.at, play.now) == (0, None)
-
-
-def test_an_order_of_very_many_vms_on_very_many_hosts_is_not_played_while_a_page_waits() -> None:
-    assert playable(KINDS, ROOMS)
-    assert playable((Request("a", 3000, gpus=1),), [Room(8)] * 100)
-    assert not playable((Request("a", 3001, gpus=1),), [Room(8)] * 100)
-    assert not playable(KINDS, ())
 
 
 def test_vms_that_do_not_start_are_numbered_in_their_order() -> None:

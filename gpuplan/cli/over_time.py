@@ -1,4 +1,4 @@
-"""``gpuplan power-on``: what becomes of the VMs as vSphere starts one after another."""
+"""``gpuplan power-on`` and ``gpuplan rehearse``: VMs as vSphere places them when they start, in upgrades, after failures and through a week."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import argparse
 from gpuplan.analysis.power_on import ORDERS, Watched, power_on, studies_plain, thorough, watched
 from gpuplan.cli.options import (
     catalog_of,
+    plan_of,
     print_answer,
     read_numbers,
     read_scenario,
     refusal,
     takes_file,
+    takes_file_and_json,
     takes_json,
     takes_progress,
     tell_progress,
 )
 from gpuplan.plan import Plan, make_plan
-from gpuplan.report.power_on_report import power_on_dict, power_on_text, watched_dict, watched_text
+from gpuplan.plan.over_time.rehearsal import Rehearsed
+from gpuplan.report import over_time_report as report
+from gpuplan.report.tables.over_time import NOT_REHEARSED, TOO_LARGE
 from gpuplan.scenario import Scenario
 
 NAMED = ("worst", "largest", "smallest", "priority", "groups")
@@ -52,16 +56,18 @@ def run_power_on(args: argparse.Namespace) -> int:
         raise refusal(f"{', '.join(NAMED)}, or a number", "--order", args.order)
     plan = make_plan(_set(args, read_scenario(args.file)), catalog_of(args))
     if args.watch or args.order:
-        return print_answer(args, watched_dict, watched_text, plan, _watched(plan, args))
+        return print_answer(args, report.watched_dict, report.watched_text, plan, _watched(plan, args))
 
     def tell(done: float, name: str) -> None:
         tell_progress(args, done=done, step=f"{name}: {args.orders} power-on orders")
 
     found = power_on(plan, orders=args.orders, progress=tell)
     if args.progress:
-        tell_progress(args, done=1, power_on=power_on_dict(plan, found), tried=studies_plain(plan, found))
+        tell_progress(
+            args, done=1, power_on=report.power_on_dict(plan, found), tried=studies_plain(plan, found)
+        )
         return 0
-    return print_answer(args, power_on_dict, power_on_text, plan, found)
+    return print_answer(args, report.power_on_dict, report.power_on_text, plan, found)
 
 
 def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
@@ -89,3 +95,47 @@ def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
         except ValueError as error:
             raise refusal(str(error), "--order", name) from None
     return found
+
+
+def rehearse_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan rehearse``."""
+    takes_file_and_json(command)
+    one = command.add_mutually_exclusive_group()
+    words = "evacuate this host only, VM by VM; CLUSTER:N where there are several clusters"
+    one.add_argument("--host", metavar="N", help=words)
+    words = "fail these hosts together, such as 3, 3,5 or vgpu-4:3"
+    one.add_argument("--fail", metavar="N", help=words)
+
+
+def run_rehearse(args: argparse.Namespace) -> int:
+    """``gpuplan rehearse``."""
+    plan = plan_of(args)
+    if args.host is None and args.fail is None:
+        return print_answer(args, report.rehearsal_dict, report.rehearsal_text, plan, plan.pools)
+    option, given = ("--host", args.host) if args.host is not None else ("--fail", args.fail)
+    rehearsed, hosts = _named(plan, option, given)
+    if args.host is None:
+        return print_answer(
+            args, report.host_dict, report.restart_text, plan, rehearsed, rehearsed.failed(*hosts)
+        )
+    if len(hosts) > 1:
+        raise refusal("one host", option, given)
+    return print_answer(
+        args, report.host_dict, report.emptied_text, plan, rehearsed, rehearsed.emptied(*hosts)
+    )
+
+
+def _named(plan: Plan, option: str, given: str) -> tuple[Rehearsed, tuple[int, ...]]:
+    """A cluster that is rehearsed and hosts of it, by what an option was given."""
+    cluster, _, listed = given.rpartition(":")
+    if not cluster and len(plan.pools) != 1:
+        raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", option, given)
+    pool = plan.pool(cluster) if cluster else plan.pools[0]
+    numbers = [each.strip() for each in listed.split(",")]
+    hosts = tuple(sorted({int(each) for each in numbers if each.isdecimal()}))
+    if not all(each.isdecimal() for each in numbers) or not all(1 <= host <= pool.hosts for host in hosts):
+        raise refusal(f"a host of the {pool.name}, 1 to {pool.hosts}", option, given)
+    rehearsed = plan.rehearsed.get(pool.id)
+    if rehearsed is None or rehearsed.too_large:
+        raise refusal(NOT_REHEARSED if rehearsed is None else TOO_LARGE, option, given)
+    return rehearsed, hosts

@@ -1,4 +1,4 @@
-"""Power-on as plain data and as text: thousands of orders of each cluster, or one of them VM by VM."""
+"""Placement over time as text for a terminal and as plain data: orders of power-on, one of them VM by VM, and rehearsals."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.power_on import PowerOnStudy, Watched
-from gpuplan.analysis.power_on_player import Play
 from gpuplan.locales import spoken
 from gpuplan.models.placement import Load
+from gpuplan.models.power_on import Play
 from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.over_time.rehearsal import Failed, Rehearsed, Turn
+from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Table, records, words
-from gpuplan.report.tables.power_on import NOT_TRIED, answer, named_orders, readings, settings, steps
+from gpuplan.report.tables import over_time as tables
 from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
-from gpuplan.wording import amount, capital, number, verb
+from gpuplan.wording import amount, capital, number, run_words, verb
 
 CELLS, FREE = 8, "."
 """Characters of a GPU in a picture, and what stands for a part that no VM has."""
@@ -23,20 +26,23 @@ CELLS, FREE = 8, "."
 @spoken
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     """Power-on as text for a terminal."""
-    made = [study.made for study in studies]
-    several = len(made) > 1
-
-    def shown(table: Table) -> Table:
-        return table if several else table.without("pool")
-
+    several = len(studies) > 1
+    answers = [f"{each.made.pool.name}: " * several + tables.answer(each.made) for each in studies]
     return page(
         f"{plan.scenario.name or 'Design'}: power-on",
-        "\n\n".join(wrapped(f"{each.pool.name}: " * several + answer(each)) for each in made)
-        or wrapped(NOT_TRIED),
-        chapter(shown(settings([(study.made, study.hosts) for study in studies]))),
-        chapter(shown(named_orders(made))),
-        chapter(shown(readings(made))),
+        "\n\n".join(map(wrapped, answers or [tables.NOT_TRIED])),
+        *(chapter(table if several else table.without("pool")) for table in _tables(studies).values()),
     )
+
+
+def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
+    """The settings of some clusters, the orders with a name, and the readings of the rules."""
+    made = [study.made for study in studies]
+    return {
+        "settings": tables.settings([(study.made, study.hosts) for study in studies]),
+        "named_orders": tables.named_orders(made),
+        "readings": tables.readings(made),
+    }
 
 
 def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
@@ -58,14 +64,7 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
         "orders": made.orders,
         "share": made.scenario.availability.orders_share,
         "sentence": made.sentence,
-        **{
-            name: records(table.without("pool"))
-            for name, table in (
-                ("settings", settings([(made, study.hosts)])),
-                ("named_orders", named_orders([made])),
-                ("readings", readings([made])),
-            )
-        },
+        **{name: records(table.without("pool")) for name, table in _tables([study]).items()},
         "hosts_by_size": made.hosts_by_size,
         "worst_order": [groups[kind] for kind in made.worst[1]] if made.worst else None,
     }
@@ -74,13 +73,13 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
 @spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
-    chapters = [_watched(plan, each) for each in orders] or [wrapped(NOT_TRIED)]
+    chapters = [_watched(plan, each) for each in orders] or [wrapped(tables.NOT_TRIED)]
     return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", *chapters)
 
 
 def _watched(plan: Plan, order: Watched) -> str:
     pool, reading, play = order
-    table, vms, refused = steps(plan, play), len(play.steps), len(play.refused)
+    table, vms, refused = tables.steps(plan, play), len(play.steps), len(play.refused)
     empty = [
         column.key
         for at, column in enumerate(table.columns)
@@ -106,7 +105,7 @@ def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
             {
                 "id": pool.id,
                 "reading": reading.words,
-                "steps": records(steps(plan, play)),
+                "steps": records(tables.steps(plan, play)),
                 "idle_gpus": play.cluster.idle_gpus(),
             }
             for pool, reading, play in orders
@@ -157,3 +156,69 @@ def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, floa
         found.append((at, at + size))
         at += size
     return found
+
+
+@spoken
+def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
+    """Upgrades, restarts and a week of coming and going in some clusters."""
+    starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
+    parts = [each for pool in pools for each in _chapters(plan, pool)]
+    return page("Rehearsal", *(wrapped(start, rest="") for start in starts), *parts)
+
+
+def _chapters(plan: Plan, pool: Pool) -> list[str]:
+    several = f"{pool.name}: " if len(plan.pools) > 1 else ""
+    rehearsed = plan.rehearsed.get(pool.id)
+    if rehearsed is None or rehearsed.too_large:
+        return [wrapped(f"{several}{tables.NOT_REHEARSED if rehearsed is None else tables.TOO_LARGE}")]
+    return [
+        chapter(table.without("pool"), before=sentence, title=f"{several}{table.title}")
+        for table, sentence in (
+            (tables.upgrades(plan, pool), tables.verdict(rehearsed)),
+            (tables.restarts(plan, pool), tables.restart_sentence(rehearsed)),
+            (tables.weeks(plan, pool), tables.week_sentence(rehearsed)),
+        )
+    ]
+
+
+@spoken
+def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
+    """One host emptied, VM by VM."""
+    return _one(
+        rehearsed, f"Host {turn.host} of the {rehearsed.pool.name} emptied", tables.emptied(plan, turn)
+    )
+
+
+@spoken
+def restart_text(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> str:
+    """The restarts after a failure of some hosts."""
+    hosts = f"{'Host' if len(failed.hosts) == 1 else 'Hosts'} {run_words(sorted(failed.hosts))}"
+    table = tables.restart(plan, rehearsed, failed)
+    return _one(rehearsed, f"{hosts} of the {rehearsed.pool.name} lost", table)
+
+
+def _one(rehearsed: Rehearsed, title: str, table: Table) -> str:
+    return page(title, wrapped(tables.start_sentence(rehearsed), rest=""), chapter(table))
+
+
+def rehearsal_dict(plan: Plan, pools: tuple[Pool, ...]) -> dict[str, Any]:
+    """The same as plain JSON values: of each cluster ``upgrade``, ``upgrade_as_designed``, ``failures`` and ``week``; null where it is not rehearsed."""
+    return {"clusters": {pool.id: _rehearsed(plan.rehearsed.get(pool.id)) for pool in pools}}
+
+
+def _rehearsed(rehearsed: Rehearsed | None) -> dict[str, Any] | None:
+    if rehearsed is None or rehearsed.too_large:
+        return None
+    return {
+        "readings": len(rehearsed.rules),
+        "not_started": list(rehearsed.not_started),
+        "upgrade": plain(rehearsed.upgrade),
+        "upgrade_as_designed": plain(rehearsed.upgrade_as_designed),
+        "failures": plain(rehearsed.failures),
+        "week": plain(rehearsed.week),
+    }
+
+
+def host_dict(_plan: Plan, rehearsed: Rehearsed, became: Turn | Failed) -> dict[str, Any]:
+    """One host emptied, or the restarts after a failure of some hosts, as plain JSON values."""
+    return {"pool": rehearsed.pool.id, **plain(became)}

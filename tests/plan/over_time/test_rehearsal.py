@@ -8,8 +8,9 @@ import pytest
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, rehearsal
-from gpuplan.plan.rehearsal import Rehearsed
+from gpuplan.plan import Plan
+from gpuplan.plan.over_time import rehearsal
+from gpuplan.plan.over_time.rehearsal import Rehearsed
 from gpuplan.scenario import from_dict
 
 
@@ -65,7 +66,7 @@ def test_a_passthrough_vm_is_shut_down_and_static_ones_wait_for_their_host(
     group = {"people": 4, "gpus_each": 1, "access": "passthrough"}
     hardware = {"gpu": "v100-pcie-32gb", "gpus_per_host": 2}
     found = rehearsed(catalog, group, pool="passthrough", platform={"vsphere": vsphere}, hardware=hardware)
-    assert found.upgrade.works and not found.movable
+    assert found.upgrade.works and "moves" not in found.ways
     assert sum(turn.vms(how) for turn in found.upgrade.turns) >= 4
     assert not any(turn.vms("moves") for turn in found.upgrade.turns)
     assert (found.failed(1).static, found.failed(1).chance[0]) == restart

@@ -1,0 +1,354 @@
+"""Placement over time on the hosts step: orders of power-on and settings, one order VM by VM, upgrades and restarts rehearsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
+from gpuplan.app.cards import Contents, act, panel, said, select
+from gpuplan.app.header import field_data
+from gpuplan.app.plan_view import Watched
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.background import background_card
+from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
+from gpuplan.models.power_on import Play, Spot, Step
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.over_time.power_on import PowerOn
+from gpuplan.plan.over_time.rules import Reading
+from gpuplan.report import amount, group_names, number
+from gpuplan.report.refusals import refusal_words
+from gpuplan.report.table import Cell, Table, screen
+from gpuplan.report.tables import over_time as tables
+from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
+
+KEY = "power-on"
+"""Of its events, and the name of the command that tries many orders."""
+SETTINGS = (
+    "platform.gpu_policy",
+    "platform.drs_consolidation",
+    "platform.nvlink_groups",
+    "availability.reserved_hosts",
+    "availability.sized_for",
+    "availability.orders_share",
+)
+"""Inputs of it."""
+
+
+def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
+    """What thousands of orders gave for the design on the screen, if they were tried."""
+    powering, plan = workbook.powering_on, workbook.plan
+    found, asked = powering.found, powering.plan
+    if found is None or asked is None or asked.scenario != plan.scenario:
+        return ()
+    return workbook.once("orders of power-on", lambda: studies_of(plan, found))
+
+
+def made_of(workbook: Workbook) -> dict[str, PowerOn]:
+    """Power-on of each cluster, with the most orders that were tried."""
+    return {**workbook.plan.power_on, **{study.made.pool.id: study.made for study in studies(workbook)}}
+
+
+def sentence(workbook: Workbook, pool: Pool) -> str:
+    """The best arrangement, and in how many orders a VM does not start; empty where vSphere does not place the VMs."""
+    made = made_of(workbook).get(pool.id)
+    return made.sentence if made else ""
+
+
+@panel("Power-on")
+def power_on_data(workbook: Workbook) -> Contents:
+    """In how many orders every VM starts, in the cluster in which they are fewest; or that vSphere places none of the VMs."""
+    if not workbook.plan.power_on:
+        return tables.SHARED if workbook.plan.pools else None
+    known = [made for made in made_of(workbook).values() if made.known]
+    if not known:
+        return "Too many VMs and hosts to try power-on orders here."
+    worst = min(known, key=lambda made: made.now.chance)
+    return (
+        "All power-on orders give the same result."
+        if worst.orders == 1
+        else f"Every VM starts in {worst.now.share_words} power-on orders."
+    )
+
+
+def settings_form(workbook: Workbook) -> dict[str, Any]:
+    """How vSphere is set to place VMs as they start, and whether hosts are sized for that."""
+    return {
+        "title": "Settings",
+        "shown": bool(workbook.plan.power_on),
+        "fields": [field_data(workbook, path) for path in SETTINGS],
+    }
+
+
+def tried_data(workbook: Workbook) -> dict[str, Any]:
+    """Settings side by side, named orders, and the button that tries many more."""
+    runner, done = workbook.powering_on.runner, studies(workbook)
+    card = background_card(
+        workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try again"), again=bool(done)
+    )
+    if not workbook.plan.power_on:
+        return card | {"shown": False}
+    return card | {
+        "title": "Power-on orders",
+        "hint": "random, equally likely",
+        "text": _tried_words(workbook),
+        "tables": _tables(workbook, done),
+    }
+
+
+def _tried_words(workbook: Workbook) -> list[str]:
+    """How many orders were tried, and what it takes that nearly all of them start every VM."""
+    tries = max(made.orders for made in made_of(workbook).values())
+    were = "was" if tries == 1 else "were"
+    tried = capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")
+    stopped = workbook.powering_on.runner.state == "cancelled"
+    return list(filter(None, [tried, "Stopped; nothing was changed." * stopped, _more_hosts(workbook)]))
+
+
+def _more_hosts(workbook: Workbook) -> str:
+    """What hosts that are enough for nearly every order cost more."""
+    plan = workbook.plan
+    share = stated_percent(plan.scenario.availability.orders_share)
+    if plan.scenario.availability.sized_for == "orders":
+        return f"The hosts are enough for {share} of the orders."
+    if not studies(workbook):
+        return f"Try more to see how many hosts it takes for {share} of the orders to start every VM, and the extra cost."
+    sized = (workbook.powering_on.found or {}).get("sized")
+    if sized is None:
+        return ""
+    hosts, now = amount(sized["hosts"], "host"), number(plan.totals.hosts)
+    result = f"Sized for {share} of the orders, the design has {hosts} instead of {now}"
+    if plan.costs is None or sized["dearer"] is None:
+        return f"{result}."
+    money = headline_money(abs(sized["dearer"]), plan.costs.currency)
+    more = "less" if sized["dearer"] < 0 else "more"
+    return f"{result} and costs {money} {more} over {counted(plan.costs.years, 'year')}."
+
+
+def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
+    """Settings, those that are not set with a way to take them; named orders; readings where there are several."""
+    all_made = list(made_of(workbook).values())
+    hosts = [(study.made, study.hosts) for study in done] or [(each, {}) for each in all_made if each.known]
+    made = [each for each, _ in hosts]
+    if not made:
+        return []
+    several = len(made) > 1
+    settings = _with_uses(tables.settings(hosts), made[0])
+    shown: list[Table] = [settings if done else settings.without("hosts"), tables.named_orders(made)]
+    if any(len(each.readings) > 1 for each in made):
+        shown.append(tables.readings(made))
+    return [screen(table if several else table.without("pool")) for table in shown]
+
+
+def _with_uses(table: Table, made: PowerOn) -> Table:
+    """Each setting with a button that takes it, and the chance with its interval below."""
+
+    def use(_: int, cell: Cell) -> Mapping[str, Any]:
+        if cell.value not in made.settings:
+            return {}
+        other = made.settings[cell.value][0]
+        changed = (
+            (name, getattr(other.platform, name))
+            for name in ("gpu_policy", "drs_consolidation", "vgpu_sizes")
+        )
+        path, value = next(
+            (f"platform.{name}", value)
+            for name, value in changed
+            if value != getattr(made.scenario.platform, name)
+        )
+        return {"acts": [act("set", "Use", str(cell.words), path=path, value=value)]}
+
+    at = [column.key for column in table.columns].index("interval_low")
+    intervals = [row[at] for row in table.cells()]
+
+    def interval(row: int, _: Cell) -> Mapping[str, Any]:
+        words = str(intervals[row].words)
+        return {"note": f"{share_words(0.95)}: {words}".replace(" ", "\u00a0") if "%" in words else words}
+
+    return table.dressed("setting", use).dressed("chance", interval).without("interval_low")
+
+
+# ---- one order VM by VM
+
+LONGEST_MS, STEP_MS = 20_000, (120, 700)
+"""How long all VMs take to arrive at most, unless one takes less or more than these."""
+SHOWN_REFUSED = 6
+RANDOM, SEEDS = "random", 2**32
+
+
+def watched_clusters(workbook: Workbook) -> tuple[Pool, ...]:
+    """The cluster that is watched, if one is."""
+    watched = workbook.watched
+    return (workbook.plan.pool(watched.pool),) if watched else ()
+
+
+def play_of(workbook: Workbook, pool: Pool) -> Play | None:
+    """How the VMs of a cluster are powered on, as far as it is watched."""
+    watched = workbook.watched
+    if watched is None or watched.pool != pool.id:
+        return None
+    tries = made_of(workbook)[pool.id].orders
+    key = f"play {watched._replace(at=0)}, {tries} orders tried"
+    play = workbook.once(key, lambda: _play(workbook, pool, watched))
+    play.go(watched.at)
+    return play
+
+
+def watch_data(workbook: Workbook) -> dict[str, Any]:
+    """The controls, and what becomes of the VM that has just been powered on."""
+    if not (clusters := watched_clusters(workbook)):
+        return {"shown": False}
+    (pool,), watched = clusters, workbook.watched
+    play = play_of(workbook, pool)
+    assert play is not None and watched is not None
+    made = made_of(workbook)[pool.id]
+    all_vms, refused = len(play.steps), play.refused
+    return {
+        "shown": True,
+        "stale": workbook.stale,
+        "pool": pool.id,
+        "title": f"Power-on of the {pool.name}" if len(workbook.plan.pools) > 1 else "Power-on",
+        "at": play.at,
+        "of": all_vms,
+        "label": f"VM {number(play.at)} of {number(all_vms)}",
+        "step_ms": min(max(LONGEST_MS // max(1, all_vms), STEP_MS[0]), STEP_MS[1]),
+        "selects": _selects(made, watched),
+        "another": watched.seed + 1 if order_of(made, watched) == RANDOM else 0,
+        **_arrived(workbook, play),
+        "refused": [
+            {"at": at, "text": _name(workbook, play, play.steps[at - 1])} for at in refused[:SHOWN_REFUSED]
+        ],
+        "result": _result(len(refused), len(refused) - SHOWN_REFUSED),
+    }
+
+
+def _result(refused: int, more: int) -> str:
+    """What comes of the whole order."""
+    if not refused:
+        return "In this order every VM starts."
+    first = "; the first of them" if more > 0 else ""
+    return f"In this order {amount(refused, 'VM')} {verb(refused, 'do')} not start{first}:"
+
+
+def _name(workbook: Workbook, play: Play, step: Step) -> str:
+    """A VM as it is called."""
+    return f"{group_names(workbook.plan)[play.cluster.requests[step.kind].group]} {number(step.vm)}"
+
+
+def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
+    """Where the VM that was powered on last runs, or why it does not."""
+    step = play.now
+    if step is None:
+        hosts = amount(len(play.cluster.rooms), "host")
+        return {
+            "tone": "",
+            "lead": f"{hosts}, no VM started yet.",
+            "text": "vSphere places each VM as it starts and moves none later.",
+        }
+    request = play.cluster.requests[step.kind]
+    name, profile = _name(workbook, play, step), f" ({request.profile})" * bool(request.profile)
+    if step.spot is None:
+        return {
+            "tone": "bad",
+            "lead": f"{name}{profile} does not start.",
+            "text": refusal_words(request, play.refusal(), play.cluster.rules),
+        }
+    return {"tone": "good", "lead": f"{name}{profile} starts", "text": f"{_spot_words(step.spot, play)}."}
+
+
+def _spot_words(spot: Spot, play: Play) -> str:
+    """Where a VM runs."""
+    numbers = sorted({gpu + 1 for gpu in spot.gpus})
+    if not numbers:
+        return f"on host {spot.host + 1}"
+    places = play.places(spot.host, spot.gpus[0]) if len(spot.starts) == 1 else ()
+    at = f", at {spot.starts[0]}" if places else ""
+    return f"on host {spot.host + 1}, GPU{'s' * (len(numbers) > 1)} {run_words(numbers)}{at}"
+
+
+def _play(workbook: Workbook, pool: Pool, watched: Watched) -> Play:
+    """The VMs of a cluster in the order that is chosen, under the reading that is chosen or the one that belongs to it."""
+    made = made_of(workbook)[pool.id]
+    reading, kinds = chosen(made, watched)
+    return Play(pool.requests, made.rooms, reading.rules, kinds)
+
+
+def chosen(made: PowerOn, watched: Watched) -> tuple[Reading, tuple[int, ...]]:
+    """The reading and the order that are watched."""
+    order = order_of(made, watched)
+    reading, kinds = named_order(made, str(watched.seed % SEEDS) if order == RANDOM else order)
+    return next((each for each in made.readings if each.name == watched.reading), reading), kinds
+
+
+def order_of(made: PowerOn, watched: Watched) -> str:
+    """The order that is watched: the first where the one that was chosen is not there."""
+    orders = orders_of(made)
+    return watched.order if watched.order in orders else orders[0]
+
+
+def orders_of(made: PowerOn) -> list[str]:
+    """The orders to choose from: first the worst, where one is bad."""
+    return [*["worst"] * bool(made.worst), RANDOM, *made.named, "groups"]
+
+
+def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
+    """The order, and what vSphere is taken to do where that is not known."""
+    orders = {order: tables.LABELS[order] for order in orders_of(made)}
+    found = [select("order", "Order", order_of(made, watched), orders)]
+    if len(made.readings) > 1:
+        words = dict(zip((each.name for each in made.readings), differing(made.readings), strict=True))
+        found.append(select("reading", "Rules", chosen(made, watched)[0].name, words))
+    return found
+
+
+def differing(readings: Sequence[Reading]) -> list[str]:
+    """What sets each of several readings apart."""
+    parts = [reading.words.split("; ") for reading in readings]
+    return ["; ".join(part for part in each if any(part not in other for other in parts)) for each in parts]
+
+
+# ---- rehearsal
+
+
+@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", slow=True)
+def rehearse_data(workbook: Workbook) -> Contents:
+    """Who moves when each host is emptied, what is shut down, and what restarts when one fails."""
+    plan = workbook.plan
+    if not plan.rehearsed:
+        return tables.NOT_REHEARSED if plan.pools else None
+    found = tables.rehearsals(plan, *shown_clusters(workbook))
+    if not found:
+        return tables.TOO_LARGE
+    starts = dict.fromkeys(tables.start_sentence(each) for each in found)
+    return {
+        "text": [said(text) for text in (*tables.verdicts(plan, found), *starts)],
+        "tables": [table for each in found for table in _rehearsed(workbook, each.pool)],
+    }
+
+
+def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
+    """The tables of a cluster."""
+    plan = workbook.plan
+    of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
+    upgrades = (
+        tables.upgrades(plan, pool)
+        .without("pool")
+        .dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
+    )
+    restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
+    shown = [
+        screen(upgrades, f"{of}hosts upgraded one by one, in this order"),
+        screen(
+            restarts.top(SHOWN_KINDS), f"{of}restarts after a failure", tables.restart_sentence(rehearsed)
+        ),
+    ]
+    if weeks.rows:
+        shown.append(screen(weeks, f"{of}a week of coming and going", tables.week_sentence(rehearsed)))
+    return shown
+
+
+def _evacuate(workbook: Workbook, pool: Pool, cell: Cell) -> Mapping[str, Any]:
+    """Puts the host of a row into maintenance on the picture, or brings it back."""
+    down = cell.value in workbook.maintenance.get(pool.id, ())
+    words, name = ("Bring back" if down else "Evacuate"), f"host {cell.value} of the {pool.name}"
+    return {"acts": [act("maintain", words, name, pool=pool.id, host=cell.value)]}

@@ -1,0 +1,481 @@
+"""The tables of placement over time: power-on as it is set and otherwise, hosts emptied in turn, restarts after each failure, and a week."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gpuplan.models.power_on import Play, Step
+from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct
+from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
+from gpuplan.plan.over_time.rules import alike
+from gpuplan.report.refusals import refusal_words
+from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
+from gpuplan.report.tables.plan import by_cluster, group_names
+from gpuplan.wording import (
+    NAMES,
+    amount,
+    capital,
+    moment,
+    number,
+    percent,
+    run_words,
+    said,
+    some_of,
+    stated_percent,
+)
+
+LABELS = NAMES["power-on, label"]
+"""Settings and orders by what is tried."""
+Hosts = Mapping[str, int | None]
+"""Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
+FOR_DEMAND, NOT_KNOWN = said("power on.for demand"), said("power on.not known")
+SHARED, NOT_TRIED = said("power on.shared"), said("power on.not tried")
+NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
+HAPPENS = {
+    MOVES: said("rehearsal.moves"),
+    RESTARTS: said("rehearsal.restarts"),
+    DOWN: said("rehearsal.down"),
+}
+"""What becomes of a VM of a host that is emptied."""
+
+
+def _range(ends: tuple[float, float], words: Callable[[float], str], value: Any) -> Cell:
+    """A range by one of its ends."""
+    return Cell(value, words=between(ends, words), low=ends[0], high=ends[1])
+
+
+def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
+    """A range as a whole."""
+    return Cell(ends, words=between(ends, words))
+
+
+# ---- power-on
+
+
+class Row(NamedTuple):
+    """A setting of a cluster."""
+
+    made: PowerOn
+    tried: Tried
+    hosts: Hosts
+
+
+def power_on(plan: Plan) -> Table:
+    """Power-on as it is set, and with other settings, in the few orders that a plan tries."""
+    return settings([(made, {}) for made in distinct(plan.power_on)]).without("hosts")
+
+
+def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
+    """The same for some clusters, in the orders that were tried of each, with the hosts that each setting takes; none where all orders are alike."""
+    share = next((made.scenario.availability.orders_share for made, _ in found), 1.0)
+    rows = [
+        Row(made, made.tried(key), hosts)
+        for made, hosts in found
+        if made.known and not alike(made.pool.requests)
+        for key in dict.fromkeys(("now", *made.settings, made.best.key))
+    ]
+    return listed(
+        "power_on",
+        (
+            Column("pool", of=lambda row: row.made.pool.name),
+            Column("setting", of=lambda row: Cell(row.tried.key, words=label(row.tried.key))),
+            Column("orders", kind="number", detail=True, of=lambda row: row.tried.orders),
+            Column("chance", kind="share", of=lambda row: _share(row.tried.chance)),
+            Column("chance_high", kind="share", detail=True, of=lambda row: row.tried.chance[1]),
+            Column("interval_low", kind="share", of=_interval),
+            Column("interval_high", kind="share", detail=True, of=lambda row: _interval(row).high),
+            Column("missing", kind="mean", of=lambda row: _missing(row.tried)),
+            Column("most_missing", kind="number", of=lambda row: row.tried.most_missing),
+            Column("stranded_gpus", kind="mean", of=lambda row: row.tried.stranded_gpus),
+            Column("hosts", said("table.power_on.hosts", share=stated_percent(share)), "number", of=_hosts),
+            key("cluster_id", lambda row: row.made.pool.id),
+        ),
+        rows,
+        notes=_notes(rows),
+    )
+
+
+def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What host groups would take, which hosts are meant, and what is not known."""
+    now = [row for row in rows if row.tried.key == "now"]
+    meant = [FOR_DEMAND] if any(row.hosts for row in now) else []
+    return (*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows))
+
+
+def answer(made: PowerOn) -> str:
+    """The answer for a cluster, and how vSphere is set."""
+    platform, shown = made.scenario.platform, []
+    if {"group", "spread"} & made.settings.keys():
+        shown.append(said("power on.policy", policy=platform.gpu_policy))
+    if made.pool.kind == "vgpu":
+        consolidated = platform.drs_consolidation
+        shown.append(said("power on.consolidation" if consolidated else "power on.no consolidation"))
+    reserved = made.pool.hosts - len(made.rooms)
+    shown += [said("power on.reserved", hosts=reserved)] if reserved else []
+    if not shown:
+        return made.sentence
+    return said("power on.settings", sentence=made.sentence, settings=", ".join(shown))
+
+
+def by_size(made: PowerOn, named: bool = False) -> str:
+    """What host groups by size would take."""
+    key = "power on.by size in a pool" if named else "power on.by size"
+    return said(key, pool=made.pool.name, hosts=made.hosts_by_size)
+
+
+def label(key: str) -> str:
+    """A setting or an order, or both, as a row is called."""
+    first, *more = (LABELS[part] for part in key.split(", "))
+    return ", ".join([first, *(part[0].lower() + part[1:] for part in more)])
+
+
+def _share(ends: tuple[float, float]) -> Cell:
+    return _range(ends, percent, ends[0])
+
+
+def _interval(row: Row) -> Cell:
+    """Nothing for an order with a name: it is no sample."""
+    one = Cell(None, words=said("power on.one order"))
+    return _share(row.tried.interval) if row.tried.orders > 1 else one
+
+
+def _missing(tried: Tried) -> Cell:
+    return _range(tried.missing, one_place, tried.missing[1])
+
+
+def _hosts(row: Row) -> Cell:
+    hosts = row.hosts.get(row.tried.key)
+    over = hosts is None and row.tried.key in row.hosts
+    return Cell(hosts, words=said("power on.over", hosts=row.made.most_hosts) if over else None)
+
+
+def readings(found: Sequence[PowerOn]) -> Table:
+    """What vSphere may do where sources differ or say nothing, and what becomes of the VMs under each reading."""
+    return listed(
+        "power_on_readings",
+        (
+            Column("pool", of=lambda row: row[0].pool.name),
+            Column("reading", of=lambda row: row[1].words),
+            Column("rules", detail=True, of=lambda row: row[1].name),
+            Column("started", kind="share", of=lambda row: row[2].started / row[2].orders),
+            Column("missing", kind="mean", of=lambda row: sum(row[2].missing_by_kind)),
+            Column("sources", kind="sources", detail=True, of=lambda row: row[1].sources),
+        ),
+        [
+            (made, reading, became)
+            for made in found
+            if made.known
+            for reading, became in zip(made.readings, made.now.found, strict=True)
+        ],
+    )
+
+
+def named_orders(found: Sequence[PowerOn]) -> Table:
+    """What orders with a name give."""
+    return listed(
+        "power_on_orders",
+        (
+            Column("pool", of=lambda row: row[0].pool.name),
+            Column("order", of=lambda row: Cell(row[1], words=label(row[1]))),
+            Column("missing", kind="mean", of=lambda row: _missing(row[0].tried(row[1]))),
+        ),
+        [
+            (made, name)
+            for made in found
+            if made.known and not alike(made.pool.requests)
+            for name in made.named
+        ],
+    )
+
+
+def by_reading_and_name(plan: Plan) -> tuple[Table, Table]:
+    """Power-on of a plan under each reading, and in the orders with a name."""
+    made = distinct(plan.power_on)
+    return readings(made), named_orders(made)
+
+
+class Arrival(NamedTuple):
+    """A VM that was powered on."""
+
+    at: int
+    step: Step
+    why: str
+    """Why it does not start."""
+
+
+def steps(plan: Plan, play: Play) -> Table:
+    """One order, VM by VM: where each runs, or why it does not start; all are on afterwards."""
+    names, requests = group_names(plan), play.cluster.requests
+    rows = []
+    for at, step in enumerate(play.steps, 1):
+        why = ""
+        if step.spot is None:
+            play.go(at)
+            why = refusal_words(requests[step.kind], play.refusal(), play.cluster.rules)
+        rows.append(Arrival(at, step, why))
+    play.go(len(play.steps))
+    return listed(
+        "power_on_steps",
+        (
+            Column("at", "", "number"),
+            Column("group", of=lambda row: names[requests[row.step.kind].group]),
+            Column("vm", kind="number", of=lambda row: row.step.vm),
+            Column("profile", of=lambda row: asks_for(play, row.step.kind)),
+            Column("host", kind="number", of=lambda row: row.step.spot.host + 1 if row.step.spot else None),
+            Column("gpus", of=_gpus),
+            Column("starts", of=lambda row: _starts(play, row.step)),
+            Column("why"),
+        ),
+        rows,
+    )
+
+
+def asks_for(play: Play, kind: int) -> str:
+    """What a VM asks a host for: its profile, how many of it, or whole GPUs."""
+    request = play.cluster.requests[kind]
+    if request.family:
+        return f"{request.shares} x {request.profile}" if request.shares > 1 else request.profile
+    return amount(request.gpus, "GPU") if request.gpus else said("power on.no gpu")
+
+
+def _gpus(row: Arrival) -> Cell:
+    gpus = tuple(gpu + 1 for gpu in row.step.spot.gpus) if row.step.spot else ()
+    return Cell(gpus, words=", ".join(map(str, gpus)))
+
+
+def _starts(play: Play, step: Step) -> Cell:
+    """Where its shares begin, if their places count."""
+    family = play.cluster.gpus.fits.family_of[step.kind]
+    placed = family >= 0 and play.cluster.gpus.ways[family].pieces
+    starts = step.spot.starts if step.spot and placed else ()
+    return Cell(starts, words=", ".join(map(str, starts)))
+
+
+# ---- rehearsal
+
+
+def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
+    """The rehearsals of all clusters or of some; none of Bitfusion, nor of what is too large."""
+    found = (plan.rehearsed.get(pool.id) for pool in pools or plan.pools)
+    return [each for each in found if each is not None and not each.too_large]
+
+
+def _by_cluster(
+    name: str,
+    plan: Plan,
+    pools: Sequence[Pool],
+    columns: Sequence[Column],
+    of: Callable[[Rehearsed], Iterable[Any]],
+) -> Table:
+    """A table of what was rehearsed, in all clusters or in some."""
+    there = [each.pool for each in rehearsals(plan, *pools)]
+    return by_cluster(name, columns, there, lambda pool: of(plan.rehearsed[pool.id]))
+
+
+def upgrades(plan: Plan, *pools: Pool) -> Table:
+    """Each host emptied for an upgrade in turn, in all clusters or in some."""
+    names = group_names(plan)
+    columns = (
+        Column("host", kind="number"),
+        Column("moved", kind="number", of=lambda turn: turn.vms(MOVES)),
+        Column("restarted", kind="number", of=lambda turn: turn.vms(RESTARTS)),
+        Column("to_hosts", of=_targets),
+        Column("stun_s", kind="whole", unit="s", of=_stun),
+        Column("down", kind="range", of=lambda turn: _down(turn, names)),
+    )
+    table = _by_cluster("upgrades", plan, pools, columns, lambda each: each.upgrade.turns)
+    move = any(turn.vms(MOVES) for each in rehearsals(plan, *pools) for turn in each.upgrade.turns)
+    return replace(table, notes=(said("rehearsal.migration"),) if move else ())
+
+
+def _targets(turn: Turn) -> Cell:
+    hosts = sorted({each.to_host for each in turn.went if each.to_host})
+    return Cell(tuple(hosts), words=run_words(hosts))
+
+
+def _stun(turn: Turn) -> Cell:
+    known = said("table.not known") if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
+    return Cell(turn.stun_s, words=known if turn.vms(MOVES) else "")
+
+
+def _down(turn: Turn, names: dict[str, str]) -> Cell:
+    fewest, most = turn.down
+    groups = Counter(names[each.group] for each in turn.went if each.how == DOWN)
+    if not most:
+        return Cell(0, words="none")
+    vms = number(most) if fewest == most else span_words(fewest, number(most))
+    return Cell(most, words=f"{vms}{': ' * bool(groups)}{some_of(list(groups))}", tone="bad")
+
+
+def span_words(fewest: int, most: str) -> str:
+    """A range of VMs: ``2 to 13 VMs``, ``up to 2 VMs``."""
+    return said("rehearsal.span" if fewest else "rehearsal.up to", fewest=fewest, most=most)
+
+
+def emptied(plan: Plan, turn: Turn) -> Table:
+    """Each VM of a host that is emptied, and where it goes."""
+    names = group_names(plan)
+    return listed(
+        "emptied",
+        (
+            Column("group", of=lambda each: names[each.group]),
+            Column("vm", kind="number"),
+            Column("how", words=HAPPENS.get),
+            Column("from_host", kind="number", of="host"),
+            Column("to_host", kind="number"),
+        ),
+        turn.went,
+        title=said("table.emptied", host=turn.host),
+    )
+
+
+def restarts(plan: Plan, *pools: Pool) -> Table:
+    """What HA restarts when each host fails, the worst first, in all clusters or in some."""
+    found = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
+    return found if any(STAYS in each.ways for each in rehearsals(plan, *pools)) else found.without("static")
+
+
+def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
+    """What HA restarts when some hosts fail."""
+    found = listed("restarts", _restart_columns(plan), [failed])
+    return found if STAYS in rehearsed.ways else found.without("static")
+
+
+def _restart_columns(plan: Plan) -> tuple[Column, ...]:
+    """What is told of a failure and its restarts."""
+    names = group_names(plan)
+    return (
+        Column("hosts", of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))),
+        Column("vms", kind="number"),
+        Column("chance", kind="number", of=lambda failed: _between(failed.chance, percent)),
+        Column("missing", kind="number", of=lambda failed: _between(failed.missing, one_place)),
+        Column("worst", of=lambda failed: _worst(failed, names)),
+        Column("static", kind="number"),
+        Column("best", kind="number"),
+        Column("drawn", kind="number", detail=True),
+    )
+
+
+def _worst(failed: Failed, names: dict[str, str]) -> Cell:
+    vms = [f"{names[group]} ({n})" for group, n in failed.worst]
+    return Cell(sum(n for _, n in failed.worst), words=some_of(vms) or said("rehearsal.all restart"))
+
+
+def weeks(plan: Plan, *pools: Pool) -> Table:
+    """What a week of coming and going does, in all clusters or in some."""
+    columns = (
+        Column("back", kind="whole"),
+        Column("refused", kind="number", of=lambda week: _between(week.refused, percent)),
+        Column("first_start", kind="number", of=lambda week: _between(week.first_start, percent)),
+        Column("worst_hour", of=_worst_hour),
+        Column("missing", kind="mean", of=lambda week: max(week.missing)),
+        Column("stranded_gpus", kind="mean", of=lambda week: week.stranded_gpus[_hour(week)]),
+    )
+    return _by_cluster("weeks", plan, pools, columns, lambda each: filter(None, [each.week]))
+
+
+def _hour(week: Lived) -> int:
+    return week.missing.index(max(week.missing))
+
+
+def _worst_hour(week: Lived) -> Cell:
+    hour = _hour(week)
+    return Cell(hour, words=moment(4 * hour) if max(week.missing) else "none")
+
+
+# ---- in a sentence
+
+
+def upgrade_sentence(rehearsed: Rehearsed) -> str:
+    """Whether hosts can be upgraded one by one, and in which order."""
+    found = rehearsed.upgrade
+    hosts = run_words(found.order)
+    shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
+    if set(rehearsed.ways) == {STAYS}:
+        return said("rehearsal.any order", static=_static(found.down[1]))
+    if found.works:
+        every = "every vm that starts" if rehearsed.not_started[1] else "every vm"
+        other = said(f"rehearsal.{'every other vm' if found.down[1] else every}")
+        text = said("rehearsal.finds a place", vms=capital(other), hosts=hosts)
+        if not shut:
+            text = said("rehearsal.runs", vms=other, hosts=hosts)
+        text = f"{_static(found.down[1])} {text}" if found.down[1] else text
+    else:
+        least, most = found.down
+        vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
+        proof = said("rehearsal.proven" if found.proven else "rehearsal.not proven")
+        key = "rehearsal.one down" if most == 1 else "rehearsal.some down"
+        text = said(key, vms=vms, hosts=hosts, proof=proof)
+    if shut:
+        text += said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
+        text += said("rehearsal.dynamic") * (rehearsed.pool.kind == "passthrough")
+    return text
+
+
+def verdict(rehearsed: Rehearsed) -> str:
+    """Whether hosts can be upgraded one by one, as they were powered on and as designed."""
+    return f"{upgrade_sentence(rehearsed)} {design_sentence(rehearsed)}"
+
+
+def verdicts(plan: Plan, found: Sequence[Rehearsed]) -> list[str]:
+    """The same of some clusters, by name where the plan has several."""
+    several = len(plan.pools) > 1
+    return [f"{each.pool.name}: " * several + verdict(each) for each in found]
+
+
+def _static(vms: int) -> str:
+    """VMs that run on their own host or not at all."""
+    return said("rehearsal.static", vms=vms)
+
+
+def start_sentence(rehearsed: Rehearsed) -> str:
+    """From where the rehearsal begins, and what it assumes."""
+    most = rehearsed.not_started[1]
+    lacking = said("rehearsal.start lacking", vms=most) if most else ""
+    kept = said("rehearsal.start kept", hosts=rehearsed.reserved) if rehearsed.reserved else ""
+    return said("rehearsal.start", kept=kept, lacking=lacking)
+
+
+def design_sentence(rehearsed: Rehearsed) -> str:
+    """The same from the placement of the design."""
+    found = rehearsed.upgrade_as_designed
+    if set(rehearsed.ways) == {STAYS}:
+        return said("rehearsal.as designed the same")
+    if found.works:
+        other = said("rehearsal.every other vm" if found.down[1] else "rehearsal.every vm")
+        return said("rehearsal.as designed", vms=other, hosts=run_words(found.order))
+    hand = said("rehearsal.by hand") * rehearsed.by_hand_as_designed
+    return said("rehearsal.as designed down", vms=found.down[1]) + hand
+
+
+def restart_sentence(rehearsed: Rehearsed) -> str:
+    """Whether HA restarts all VMs of a host that fails."""
+    worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
+    if set(rehearsed.ways) == {STAYS}:
+        return said("rehearsal.no restart")
+    if worst.chance[0] == 1:
+        drawn = max(failed.drawn for failed in rehearsed.failures)
+        order = said("rehearsal.restart drawn" if drawn else "rehearsal.restart in any order", orders=drawn)
+        but = said("rehearsal.restart static", vms=static) if static else ""
+        return said("rehearsal.restart", static=but, order=order)
+    sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
+    hosts = len(rehearsed.failures)
+    again = max(failed.best for failed in rehearsed.failures)
+    return said(
+        "rehearsal.restart some",
+        unsure=hosts - sure,
+        hosts=hosts,
+        static=said("rehearsal.restart beside static", vms=static) if static else "",
+        placed=said("rehearsal.some would not fit" if again else "rehearsal.all would fit", vms=again),
+    )
+
+
+def week_sentence(rehearsed: Rehearsed) -> str:
+    """What comes and goes in the week."""
+    return "" if rehearsed.week is None else said("rehearsal.week")
