@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import architecture_of, has_nvswitch
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
@@ -46,47 +46,31 @@ def board_on_version(plan: Plan) -> Iterator[Message]:
         yield message(plan, "nvswitch-version", sources=sources, needed=needed.name, **at)
 
 
-def _local(plan: Plan, *modes: str) -> list[GroupPlan]:
-    """Groups with VMs on hosts that reach their GPUs there by one of some modes."""
-    return [group for group in plan.groups if group.vms_placed and group.mode in modes]
-
-
 def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
     """Which VMs get an NVLink partition of a baseboard."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
     sizes: dict[int, list[GroupPlan]] = {}
-    for group in _local(plan, "vgpu", "passthrough"):
+    for group in placed(plan, "vgpu", "passthrough"):
         whole = int(group.gpus_each) if group.gpus_each >= group.vgpus_each else 0
         sizes.setdefault(whole, []).append(group)
     for size, groups in sorted(sizes.items()):
         below = 2 ** (size.bit_length() - 1) if size else 0  # rules/nvswitch-partitions: powers of two
         if size != below:
-            names, id = some_of([group.name for group in groups]), groups[0].id
-            yield message(
-                plan,
-                "nvswitch-no-partition",
-                groups=names,
-                id=id,
-                size=size,
-                lower=below,
-                higher=2 * below,
-            )
+            yield from about(plan, "nvswitch-no-partition", groups, size=size, lower=below, higher=2 * below)
     joined = [group for size, groups in sizes.items() if size in (2, 4, 8) for group in groups]
-    if joined:
-        yield message(plan, "nvswitch-device-group", groups=some_of([group.name for group in joined]))
+    yield from about(plan, "nvswitch-device-group", joined)
     if HALF in sizes and min(sizes) < HALF:
-        yield message(plan, "nvswitch-halves", groups=some_of([group.name for group in sizes[HALF]]))
+        yield from about(plan, "nvswitch-halves", sizes[HALF])
 
 
 def nvswitch_support(plan: Plan) -> Iterator[Message]:
     """What the maker's list of NVSwitch systems leaves out."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
-    if sliced := _local(plan, "mig"):
-        yield message(plan, "nvswitch-mig", groups=some_of([g.name for g in sliced]), id=sliced[0].id)
+    yield from about(plan, "nvswitch-mig", placed(plan, "mig"))
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if architecture_of(plan.catalog, gpu.id).get("nvswitch_crx") and _local(plan, "vgpu"):
+    if architecture_of(plan.catalog, gpu.id).get("nvswitch_crx") and placed(plan, "vgpu"):
         yield message(plan, "nvswitch-release", gpu=gpu.name)
 
 
@@ -94,17 +78,15 @@ def bridges(plan: Plan) -> Iterator[Message]:
     """VMs with more GPUs than NVLink bridges join."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     joined = int(gpu.value("nvlink_bridge_gpus") or 0)
-    wide = [group for group in _local(plan, "vgpu", "passthrough") if joined and group.gpus_each > joined]
-    if wide:
-        names = some_of([group.name for group in wide])
-        yield message(plan, "nvlink-bridges", groups=names, id=wide[0].id, joined=joined, gpu=gpu.name)
+    wide = [group for group in placed(plan, "vgpu", "passthrough") if joined and group.gpus_each > joined]
+    yield from about(plan, "nvlink-bridges", wide, joined=joined, gpu=gpu.name)
 
 
 def unlisted_profiles(plan: Plan) -> Iterator[Message]:
     """A board of which no source lists a vGPU profile smaller than a whole GPU, nor the name of that."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     rows = [row for row in plan.catalog.profiles_of(gpu.id) if row["backing"] == "timesliced"]
-    if len(rows) == 1 and rows[0].basis == "derived" and (groups := _local(plan, "vgpu")):
+    if len(rows) == 1 and rows[0].basis == "derived" and (groups := placed(plan, "vgpu")):
         parts = {group.id for group in plan.sized.groups if share_each(group) < 1}
         cut = some_of([group.name for group in groups if group.id in parts])
         yield message(
@@ -120,13 +102,9 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
 def inference_software(plan: Plan) -> Iterator[Message]:
     """What NVIDIA NIM does not do on shared GPUs, where models are served."""
     serving = {group.id for group in plan.scenario.groups if group.use_case in SERVING}
-    shared, sliced = (
-        [group.name for group in _local(plan, mode) if group.id in serving] for mode in ("vgpu", "mig")
-    )
-    if shared:
-        yield message(plan, "nim-on-vgpu", groups=some_of(shared))
-    if sliced:
-        yield message(plan, "nim-on-mig", groups=some_of(sliced))
+    for mode in ("vgpu", "mig"):
+        groups = [group for group in placed(plan, mode) if group.id in serving]
+        yield from about(plan, {"vgpu": "nim-on-vgpu", "mig": "nim-on-mig"}[mode], groups)
 
 
 def no_longer_sold(plan: Plan) -> Iterator[Message]:

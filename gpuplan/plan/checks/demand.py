@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan, RuledOut
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
@@ -38,13 +38,10 @@ def unplaced(plan: Plan) -> Iterator[Message]:
         if missing.code == "no-mode-possible":
             alike.setdefault((_others(group), missing.reason, *_reasons(plan, group)), []).append(group)
     for (others, reason, *why), groups in alike.items():
-        id, names = groups[0].id, some_of([group.name for group in groups])
-        words = {"group": names, "id": id, "reason": reason, "why": " ".join(why)}
         sources = tuple(s for out in _against(plan, groups[0]) for s in out.reason.sources if s != "scenario")
-        if others:
-            yield message(plan, "decided-mode-impossible", sources=sources, others=others, **words)
-        else:
-            yield message(plan, "no-access-mode", sources=sources, **words)
+        code = "decided-mode-impossible" if others else "no-access-mode"
+        words = {"reason": reason, "why": " ".join(why), "others": others}
+        yield from about(plan, code, groups, sources=sources, **words)
     if beyond:
         yield message(
             plan,
@@ -122,8 +119,8 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
             for want in demand.needed
         ]
         if len(set(kinds)) > 1 and {"mig", "timesliced"} <= frozenset().union(*kinds):
-            groups = [g.name for g in plan.groups if g.backing == "mig" and g.pool == demand.pool]
-            yield message(plan, "mig-switched-through-the-day", groups=some_of(groups))
+            groups = [g for g in plan.groups if g.backing == "mig" and g.pool == demand.pool]
+            yield from about(plan, "mig-switched-through-the-day", groups)
 
 
 def waiting(plan: Plan) -> Iterator[Message]:

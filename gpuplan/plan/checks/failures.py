@@ -8,12 +8,12 @@ from math import inf
 from gpuplan.catalog import Item
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, hours, percent, some_of
+from gpuplan.wording import amount, hours, percent
 
 
 def after_failure(plan: Plan) -> Iterator[Message]:
@@ -52,20 +52,15 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
     needing = _needing(plan)
     limit = stun_limit_s(plan.scenario, plan.catalog)
     missed: dict[str, list[GroupPlan]] = {}
-    for group in plan.groups:
-        movable = group.stun_not_known or (group.stun_s or inf) <= limit
-        if group.id not in needing or not group.vms_placed or movable:
+    for group in placed(plan):
+        if group.id not in needing or group.stun_not_known or (group.stun_s or inf) <= limit:
             continue
-        why = (
-            f"moving a VM would stun it for {group.stun_s:.0f} s, and the limit is {limit:.0f} s"
-            if group.stun_s
-            else ""
-        )
-        why = why or UNMOVED.get(group.mode, "no stun of its VMs is known")
+        why = UNMOVED.get(group.mode, "no stun of its VMs is known")
+        if group.stun_s:
+            why = f"moving a VM would stun it for {group.stun_s:.0f} s, and the limit is {limit:.0f} s"
         missed.setdefault(why, []).append(group)
     for why, groups in missed.items():
-        names = some_of([group.name for group in groups])
-        yield message(plan, "vmotion-need-not-kept", groups=names, why=why, id=groups[0].id)
+        yield from about(plan, "vmotion-need-not-kept", groups, why=why)
 
 
 UNMOVED = {
@@ -82,7 +77,7 @@ def _needing(plan: Plan) -> set[str]:
 
 def _stunned(plan: Plan) -> list[tuple[GroupPlan, float]]:
     """Groups with VMs whose stun is known, and how long it is."""
-    return [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
+    return [(group, group.stun_s) for group in placed(plan) if group.stun_s is not None]
 
 
 def _estimated(plan: Plan) -> list[GroupPlan]:
@@ -104,14 +99,13 @@ def _stun_remedy(plan: Plan) -> str:
 def stun_over_limit(plan: Plan) -> Iterator[Message]:
     """VMs that stand still for longer than the limit while vMotion moves them."""
     limit, needing = int(stun_limit_s(plan.scenario, plan.catalog)), _needing(plan)
-    slow = {g.name: stun_s for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing}
-    if slow:
-        sources = (
-            *_measured(plan).fact("limit_s").sources,
-            *plan.catalog.row("rules", "vmotion-stun-limit").sources,
-        )
-        groups, stun_s = some_of(list(slow)), max(slow.values())
-        yield message(plan, "stun-over-limit", groups=groups, stun_s=stun_s, limit=limit, sources=sources)
+    slow = [g for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing]
+    rule, longest = (
+        plan.catalog.row("rules", "vmotion-stun-limit"),
+        max((g.stun_s or 0 for g in slow), default=0),
+    )
+    sources = (*_measured(plan).fact("limit_s").sources, *rule.sources)
+    yield from about(plan, "stun-over-limit", slow, stun_s=longest, limit=limit, sources=sources)
 
 
 def stun_worst_case(plan: Plan) -> Iterator[Message]:
@@ -120,17 +114,13 @@ def stun_worst_case(plan: Plan) -> Iterator[Message]:
     tried = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
     worst = max(tried, key=lambda row: row["stun_s"])
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
-    near = {
-        group.name: group.stun_s or 0
-        for group in _estimated(plan)
-        if (group.stun_s or 0) <= limit and group.frame_buffer_mb >= worst_mb
-    }
-    if near and worst["stun_s"] * 2 > limit:
-        yield message(
+    near = [g for g in _estimated(plan) if (g.stun_s or 0) <= limit and g.frame_buffer_mb >= worst_mb]
+    if worst["stun_s"] * 2 > limit:
+        yield from about(
             plan,
             "stun-worst-case",
-            groups=some_of(list(near)),
-            planned=max(near.values()),
+            near,
+            planned=max((group.stun_s or 0 for group in near), default=0),
             gpu_gb=worst["frame_buffer_gb"],
             vm_gb=worst["vm_memory_gb"],
             stun_s=worst["stun_s"],
@@ -151,31 +141,28 @@ def stun_extrapolated(plan: Plan) -> Iterator[Message]:
     largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]))
     most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB
     beyond = [g for g in _estimated(plan) if g.frame_buffer_mb > most_mb]
-    if beyond:
-        yield message(
-            plan,
-            "stun-extrapolated",
-            groups=some_of([group.name for group in beyond]),
-            id=beyond[0].id,
-            most_gb=largest["frame_buffer_gb"],
-            on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
-            link=largest["link_gbit_s"],
-            remedy=_stun_remedy(plan),
-            sources=measured.fact("fixed_s").sources,
-        )
+    yield from about(
+        plan,
+        "stun-extrapolated",
+        beyond,
+        most_gb=largest["frame_buffer_gb"],
+        on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
+        link=largest["link_gbit_s"],
+        remedy=_stun_remedy(plan),
+        sources=measured.fact("fixed_s").sources,
+    )
 
 
 def stun_not_known(plan: Plan) -> Iterator[Message]:
     """VMs of which no source says how long they stand still."""
-    unknown = [g for g in plan.groups if g.vms_placed and g.stun_not_known]
+    unknown = [group for group in placed(plan) if group.stun_not_known]
     if unknown:
         before, peak = (_measured(plan).fact(name) for name in ("before_share", "peak_gbit_s"))
-        yield message(
+        yield from about(
             plan,
             "stun-not-known",
+            unknown,
             level="warn" if _needing(plan) & {group.id for group in unknown} else "",
-            groups=some_of([group.name for group in unknown]),
-            id=unknown[0].id,
             vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
             low=percent(float(before.low or 0)),
             high=percent(float(before.high or 0)),

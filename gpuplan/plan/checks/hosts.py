@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import architecture_of, fit_of
 from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
@@ -54,10 +54,8 @@ def ordered(plan: Plan) -> Iterator[Message]:
             yield message(plan, "supplies-too-small", rule=part.rule, sources=part.sources)
             continue
         path = next((path for path in PATHS[part.key] if plan.scenario.get(path)), PATHS[part.key][0])
-        if part.short == NOT_SOLD:
-            yield message(plan, "host-not-sold", part=part.name, size=part.size, rule=part.rule, key=path)
-        else:
-            yield message(plan, "host-too-small", part=part.name, size=part.size, rule=part.rule, key=path)
+        code = "host-not-sold" if part.short == NOT_SOLD else "host-too-small"
+        yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
         path = "cost.management_hosts" if given.management_hosts else "management.hosts"
         hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")
@@ -166,6 +164,5 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
 def mig_restart(plan: Plan) -> Iterator[Message]:
     """Boards that are switched to MIG by a restart of their host."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]
-    if sliced and architecture_of(plan.catalog, gpu.id).get("mig_restart"):
-        yield message(plan, "mig-needs-reboot", gpu=gpu.name, groups=some_of(sliced))
+    if architecture_of(plan.catalog, gpu.id).get("mig_restart"):
+        yield from about(plan, "mig-needs-reboot", placed(plan, "mig"), gpu=gpu.name)

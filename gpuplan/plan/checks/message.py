@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpuplan.facts import own_rows
 from gpuplan.locales import filled
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.trail import sources_of
+from gpuplan.wording import some_of
 
 LEVELS = ("stop", "warn", "note")
 
@@ -56,3 +60,18 @@ def message(
         row["owner"],
         int(row["days"]),
     )
+
+
+def about(
+    plan: Plan, code: str, groups: Sequence[GroupPlan | Serving], /, *, level: str = "", **words: Any
+) -> Iterator[Message]:
+    """The message about some groups, which names them and leads to the first; none where there are no groups."""
+    if groups:
+        names = some_of([group.name for group in groups])
+        words = {"group": names, "groups": names, "id": groups[0].id} | words
+        yield message(plan, code, level=level, **words)
+
+
+def placed(plan: Plan, *modes: str) -> list[GroupPlan]:
+    """The groups with VMs on hosts, or those of them that reach their GPUs by one of some modes."""
+    return [group for group in plan.groups if group.vms_placed and group.mode in (modes or (group.mode,))]

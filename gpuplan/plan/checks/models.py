@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
 from gpuplan.wording import amount, counted, number, rough, rough_range, some_of
@@ -81,19 +81,10 @@ def precision_unpacked(plan: Plan) -> Iterator[Message]:
     names = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
     for weights in dict.fromkeys(made.weights for made in groups):
         those = [made for made in groups if made.weights == weights]
-        gpu, sources = (
-            plan.catalog.gpus[plan.scenario.hardware.gpu].name,
-            plan.catalog.row("llm_precisions", weights).sources,
-        )
-        yield message(
-            plan,
-            "precision-unpacked",
-            groups=some_of([made.name for made in those]),
-            id=those[0].id,
-            gpu=gpu,
-            precision=names[weights],
-            sources=sources,
-        )
+        gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+        words = {"gpu": gpu, "precision": names[weights]}
+        sources = plan.catalog.row("llm_precisions", weights).sources
+        yield from about(plan, "precision-unpacked", those, sources=sources, **words)
 
 
 def runs_not_published(plan: Plan) -> Iterator[Message]:
@@ -103,13 +94,11 @@ def runs_not_published(plan: Plan) -> Iterator[Message]:
         if made.unseen and made.gpus >= 1 and made.replicas:
             missing.setdefault(made.unseen, []).append(made)
     for what, groups in missing.items():
-        names = some_of([made.name for made in groups])
-        yield message(plan, "run-not-published", groups=names, id=groups[0].id, what=what)
+        yield from about(plan, "run-not-published", groups, what=what)
 
 
 def shares_not_measured(plan: Plan) -> Iterator[Message]:
     """Models on a part of a GPU, of which no speed was published."""
-    parts: list[Serving] = [made for made in plan.llm.serving.values() if made.gpus < 1 and made.replicas]
-    if parts:
-        names = some_of([f"{made.name} ({amount(made.gpus, 'GPU')})" for made in parts])
-        yield message(plan, "share-not-measured", groups=names, id=parts[0].id)
+    parts = [made for made in plan.llm.serving.values() if made.gpus < 1 and made.replicas]
+    names = some_of([f"{made.name} ({amount(made.gpus, 'GPU')})" for made in parts])
+    yield from about(plan, "share-not-measured", parts, groups=names)

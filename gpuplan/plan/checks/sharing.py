@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.sharing import (
@@ -17,7 +17,7 @@ from gpuplan.plan.sharing import (
     smallest_profile,
 )
 from gpuplan.units import exact
-from gpuplan.wording import capital, number, share_words, some_of
+from gpuplan.wording import capital, number, share_words
 
 
 def mixed_sizes(plan: Plan) -> Iterator[Message]:
@@ -28,8 +28,8 @@ def mixed_sizes(plan: Plan) -> Iterator[Message]:
         if unknown := _apart(plan, "timesliced"):
             yield message(plan, "mixed-size-unlisted", profiles=", ".join(unknown))
     ignored = mixed + _sharing(plan, "mig")
-    if ignored and plan.scenario.platform.gpu_policy == "group":
-        yield message(plan, "gpu-policy-ignored", groups=some_of([g.name for g in ignored]))
+    if plan.scenario.platform.gpu_policy == "group":
+        yield from about(plan, "gpu-policy-ignored", ignored)
 
 
 def sharing(plan: Plan) -> Iterator[Message]:
@@ -37,14 +37,10 @@ def sharing(plan: Plan) -> Iterator[Message]:
     scenario, catalog = plan.scenario, plan.catalog
     if slices := _apart(plan, "mig"):
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
-    several = [
-        g
-        for g in plan.groups
-        if g.vms_placed and g.vgpus_each > 1 and g.backing and g.gpus_each < g.vgpus_each
-    ]
-    if several and not several_vgpus_confirmed(scenario, catalog):
-        groups, gpu = some_of([g.name for g in several]), catalog.gpus[scenario.hardware.gpu].name
-        yield message(plan, "several-vgpus-unconfirmed", groups=groups, gpu=gpu, id=several[0].id)
+    several = [g for g in placed(plan) if g.backing and max(1, g.gpus_each) < g.vgpus_each]
+    if not several_vgpus_confirmed(scenario, catalog):
+        gpu = catalog.gpus[scenario.hardware.gpu].name
+        yield from about(plan, "several-vgpus-unconfirmed", several, gpu=gpu)
 
 
 def guarantees(plan: Plan) -> Iterator[Message]:
@@ -54,18 +50,17 @@ def guarantees(plan: Plan) -> Iterator[Message]:
     every = max((int(row["compute_slices"] or 0) for row in rows.values()), default=0)
     asked = {group.id: share_each(group) for group in scenario.groups if group.isolation}
     short: dict[tuple[str, float], list[GroupPlan]] = {}
-    for group in plan.groups:
-        if group.vms_placed and group.backing == "mig" and group.id in asked:
+    for group in placed(plan):
+        if group.backing == "mig" and group.id in asked:
             slices = int(rows[group.profile]["compute_slices"])
             if Fraction(slices, every) < exact(asked[group.id]):
                 short.setdefault((group.profile, asked[group.id]), []).append(group)
     for (profile, share), groups in short.items():
         slices = int(rows[profile]["compute_slices"])
-        yield message(
+        yield from about(
             plan,
             "guarantee-not-kept",
-            groups=some_of([group.name for group in groups]),
-            id=groups[0].id,
+            groups,
             share=number(share),
             profile=profile,
             slices=slices,
@@ -88,17 +83,13 @@ def _remedy(plan: Plan, group: GroupPlan, share: float, has: str) -> str:
 
 def fixed_share(plan: Plan) -> Iterator[Message]:
     """A scheduler that has to be set."""
-    guaranteed = [g for g in plan.groups if g.vms_placed and g.scheduler == "fixed-share"]
-    if guaranteed:
-        names = some_of([g.name for g in guaranteed])
-        yield message(plan, "fixed-share-scheduler", groups=names, id=guaranteed[0].id)
+    guaranteed = [group for group in placed(plan) if group.scheduler == "fixed-share"]
+    yield from about(plan, "fixed-share-scheduler", guaranteed)
 
 
 def _sharing(plan: Plan, backing: str) -> list[GroupPlan]:
     """Groups with VMs on hosts that have a part of a GPU by one kind of vGPU."""
-    return [
-        g for g in plan.groups if g.vms_placed and g.backing == backing and g.gpus_each < max(1, g.vgpus_each)
-    ]
+    return [g for g in placed(plan) if g.backing == backing and g.gpus_each < max(1, g.vgpus_each)]
 
 
 def _apart(plan: Plan, backing: str) -> list[str]:
@@ -124,10 +115,8 @@ def bitfusion_servers(plan: Plan) -> Iterator[Message]:
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if "vgpu" in used.values():
         rows = plan.catalog.profiles_of(gpu.id)
-        if any(row["full_frame_buffer"] and row["backing"] == "timesliced" for row in rows):
-            yield message(plan, "bitfusion-fed-by-vgpu")
-        else:
-            yield message(plan, "bitfusion-no-profile", gpu=gpu.name)
+        whole = any(row["full_frame_buffer"] and row["backing"] == "timesliced" for row in rows)
+        yield message(plan, "bitfusion-fed-by-vgpu" if whole else "bitfusion-no-profile", gpu=gpu.name)
     for pool in (pool for pool in plan.pools if pool.kind in used.values()):
         serving = sum(any(s.group in used for load in host for s in load.slots) for host in pool.placement)
         if (pool.hosts if pool.kind == "bitfusion" else serving) == 2:
@@ -152,7 +141,6 @@ def version(plan: Plan) -> Iterator[Message]:
         return
     words: dict[str, Any] = {"version": version.name, "until": written_day(str(ends))}
     sources = version.fact("end_of_general_support").sources
-    if str(ends) < price_day(plan.scenario, plan.catalog):
-        yield message(plan, "vsphere-support-ended", sources=sources, **words)
-    else:
-        yield message(plan, "vsphere-support-ends", sources=sources, **words)
+    ended = str(ends) < price_day(plan.scenario, plan.catalog)
+    code = "vsphere-support-ended" if ended else "vsphere-support-ends"
+    yield message(plan, code, sources=sources, **words)
