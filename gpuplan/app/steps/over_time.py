@@ -144,19 +144,10 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
     """Each setting with a button that takes it, and the chance with its interval below."""
 
     def use(_: int, cell: Cell) -> Mapping[str, Any]:
-        if cell.value not in made.settings:
+        other = made.settings.get(cell.value)
+        if other is None:
             return {}
-        other = made.settings[cell.value][0]
-        changed = (
-            (name, getattr(other.platform, name))
-            for name in ("gpu_policy", "drs_consolidation", "vgpu_sizes")
-        )
-        path, value = next(
-            (f"platform.{name}", value)
-            for name, value in changed
-            if value != getattr(made.scenario.platform, name)
-        )
-        return {"acts": [act("set", "Use", str(cell.words), path=path, value=value)]}
+        return {"acts": [act("set", "Use", str(cell.words), path=other.path, value=other.value)]}
 
     at = [column.key for column in table.columns].index("interval_low")
     intervals = [row[at] for row in table.cells()]

@@ -1,7 +1,7 @@
 """Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and no other VM moved."""
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -73,11 +73,8 @@ class Restart(NamedTuple):
     """That all others restart, each order within a priority being equally likely."""
     missing: float
     """Mean number of VMs that do not."""
-    missing_by_kind: tuple[float, ...]
     worst: tuple[int, ...]
     """VMs of each kind that do not restart in the order in which most GPUs' worth does not."""
-    worst_order: tuple[int, ...]
-    """Kinds in that order."""
     orders: int
     """Random orders that were tried; 0: every order was followed."""
 
@@ -333,16 +330,14 @@ def restart_after_failure(
     worst = max(
         outcomes, key=lambda missing: (sum(w * n for w, n in zip(worth, missing, strict=True)), missing)
     )
-    by_kind = tuple(
-        sum(chance * missing[kind] for missing, (chance, _) in outcomes.items()) for kind in kinds
-    )
+    missing = sum(sum(chance * each[kind] for each, chance in outcomes.items()) for kind in kinds)
     none = tuple(0 for _ in kinds)
-    chance = outcomes.get(none, (0.0, ()))[0] if len(outcomes) > 1 else float(none in outcomes)
-    return Restart(sum(back), static, chance, sum(by_kind), by_kind, worst, outcomes[worst][1], drawn)
+    chance = outcomes.get(none, 0.0) if len(outcomes) > 1 else float(none in outcomes)
+    return Restart(sum(back), static, chance, missing, worst, drawn)
 
 
-Outcomes = dict[tuple[int, ...], tuple[float, tuple[int, ...]]]
-"""VMs of each kind that do not restart -> how likely that is, and an order in which it is so."""
+Outcomes = Mapping[tuple[int, ...], float]
+"""VMs of each kind that do not restart -> how likely that is."""
 
 
 class _TooManyError(Exception):
@@ -360,7 +355,7 @@ class _Restarts:
     def outcomes(self, cluster: Cluster, back: tuple[int, ...]) -> Outcomes:
         """What may become of VMs that are still to restart, by all orders."""
         if not any(back):
-            return {back: (1.0, ())}
+            return {back: 1.0}
         first = min(self.priorities[kind] for kind, n in enumerate(back) if n)
         turn = [kind for kind, n in enumerate(back) if n and self.priorities[kind] == first]
         taken = (cluster.vcpus, cluster.memory_gib, cluster.vms)
@@ -371,7 +366,7 @@ class _Restarts:
         return self._known[key]
 
     def _followed(self, cluster: Cluster, back: tuple[int, ...], turn: Sequence[int]) -> Outcomes:
-        found: Outcomes = {}
+        found = defaultdict[tuple[int, ...], float](float)
         every = sum(back[kind] for kind in turn)
         for kind in turn:
             self.left -= 1
@@ -380,23 +375,20 @@ class _Restarts:
             now = cluster.copy()
             starts = now.start(kind, -back[kind], without=self.failed) is not None
             left = tuple(n - (at == kind) for at, n in enumerate(back))
-            for missing, (chance, order) in self.outcomes(now, left).items():
+            for missing, chance in self.outcomes(now, left).items():
                 more = missing if starts else tuple(n + (at == kind) for at, n in enumerate(missing))
-                before, known = found.get(more, (0.0, (kind, *order)))
-                found[more] = before + chance * back[kind] / every, known
+                found[more] += chance * back[kind] / every
         return found
 
     def drawn(self, cluster: Cluster, back: tuple[int, ...], orders: int, seed: int) -> Outcomes:
         """The same by random orders."""
         random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
-        found: Outcomes = {}
+        found = defaultdict[tuple[int, ...], float](float)
         for _ in range(orders):
-            order = tuple(self._order(back, random))
             now, missing = cluster.copy(), [0] * len(back)
-            for vm, kind in enumerate(order, 1):
+            for vm, kind in enumerate(self._order(back, random), 1):
                 missing[kind] += now.start(kind, -vm, without=self.failed) is None
-            before, known = found.get(tuple(missing), (0.0, order))
-            found[tuple(missing)] = before + 1 / orders, known
+            found[tuple(missing)] += 1 / orders
         return found
 
     def _order(self, back: tuple[int, ...], random: Any) -> Iterator[int]:

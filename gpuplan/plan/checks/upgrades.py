@@ -171,14 +171,8 @@ def _ways(made: PowerOn) -> str:
 
 def _path(made: PowerOn) -> str:
     """The input of the first of them; that of the hosts where it is an order and no setting."""
-    first = made.best.key.partition(", ")[0]
-    return {
-        "group": "platform.gpu_policy",
-        "spread": "platform.gpu_policy",
-        "consolidation": "platform.drs_consolidation",
-        "drs-spread": "platform.drs_consolidation",
-        "mixed": "platform.vgpu_sizes",
-    }.get(first, "availability.sized_for")
+    setting = made.setting(made.best.key)
+    return setting.path if setting else "availability.sized_for"
 
 
 def sized_for_orders(plan: Plan) -> Iterator[Message]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
@@ -41,6 +41,16 @@ OTHERS = 4
 """Other settings are tried with the fourth part of the work."""
 LARGEST, SMALLEST, PRIORITY = "largest", "smallest", "priority"
 """Named orders: by the part of a host that a VM takes, and by the priority of its group."""
+
+
+class Setting(NamedTuple):
+    """Another way to set vSphere up, by one input."""
+
+    path: str
+    value: object
+    scenario: Scenario
+    asked: tuple[Request, ...]
+    """What the VMs then ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,20 +157,19 @@ class PowerOn:
         return tuple(pool.rooms[at] for at in sorted(order[: pool.hosts_for_demand]))
 
     @cached_property
-    def settings(self) -> Mapping[str, tuple[Scenario, tuple[Request, ...]]]:
-        """Other ways to set vSphere up that this cluster can have, the simplest first: the scenario, and what its VMs then ask for."""
-        platform, asked = self.scenario.platform, self.pool.requests
-        found: dict[str, tuple[Scenario, tuple[Request, ...]]] = {}
-        shared = self._time_sliced()
+    def settings(self) -> Mapping[str, Setting]:
+        """Other ways to set vSphere up that this cluster can have, the simplest first."""
+        platform, shared = self.scenario.platform, self._time_sliced()
+        found: dict[str, Setting] = {}
         if shared and platform.vgpu_sizes == "equal":
             other = "group" if platform.gpu_policy == "spread" else "spread"
-            found[other] = self._with(gpu_policy=other), asked
+            found[other] = self._setting("gpu_policy", other)
         if self._consolidates():
             other = "drs-spread" if platform.drs_consolidation else "consolidation"
-            found[other] = self._with(drs_consolidation=not platform.drs_consolidation), asked
+            found[other] = self._setting("drs_consolidation", not platform.drs_consolidation)
         if len({request.profile for request in shared}) > 1 and self._may_mix():
-            mixed = self._with(vgpu_sizes="mixed")
-            found["mixed"] = mixed, self._asked_in(mixed)
+            mixed = self._setting("vgpu_sizes", "mixed")
+            found["mixed"] = mixed._replace(asked=self._asked_in(mixed.scenario))
         return found
 
     def _time_sliced(self) -> list[Request]:
@@ -178,10 +187,15 @@ class PowerOn:
         """Whether time slices of several sizes may be on one GPU; a guaranteed share excludes it."""
         equal = self.scenario.platform.vgpu_sizes == "equal"
         fixed = any(group.scheduler == "fixed-share" for group in self.groups)
-        return equal and not fixed and not mixed_sizes_refused(self._with(vgpu_sizes="mixed"), self.catalog)
+        return (
+            equal
+            and not fixed
+            and not mixed_sizes_refused(self._setting("vgpu_sizes", "mixed").scenario, self.catalog)
+        )
 
-    def _with(self, **changes: object) -> Scenario:
-        return replace(self.scenario, platform=replace(self.scenario.platform, **changes))  # type: ignore[arg-type]
+    def _setting(self, name: str, value: Any) -> Setting:
+        scenario = replace(self.scenario, platform=replace(self.scenario.platform, **{name: value}))
+        return Setting(f"platform.{name}", value, scenario, self.pool.requests)
 
     def _asked_in(self, scenario: Scenario) -> tuple[Request, ...]:
         """What the VMs of the cluster ask for in another mode."""
@@ -207,17 +221,15 @@ class PowerOn:
     def _known(self) -> dict[str, Tried]:
         return {}
 
+    def setting(self, key: str) -> Setting | None:
+        """The way to set vSphere up in a key such as ``group, largest``; None if it stays as it is."""
+        return self.settings.get(key.partition(", ")[0])
+
     def set_up(self, key: str) -> tuple[tuple[Request, ...], tuple[Reading, ...]]:
         """What the VMs ask for under a setting, and its readings."""
-        setting = self._setting(key)
-        if not setting:
+        if (other := self.setting(key)) is None:
             return self.pool.requests, self.readings
-        scenario, asked = self.settings[setting]
-        return asked, readings_of(scenario, self.catalog, self.pool.kind, asked)
-
-    def _setting(self, key: str) -> str:
-        """The way to set vSphere up in a key such as ``group, largest``; empty if it stays as it is."""
-        return next((part for part in key.split(", ") if part in self.settings), "")
+        return other.asked, readings_of(other.scenario, self.catalog, self.pool.kind, other.asked)
 
     def order(self, key: str) -> tuple[int, ...]:
         """The kinds of the VMs in the named order of such a key; empty if it has none."""
@@ -225,18 +237,19 @@ class PowerOn:
 
     @property
     def decided(self) -> str:
-        """The way to set vSphere up under which most orders start every VM; empty if it stays as it is."""
-        return "" if not self.known or alike(self.pool.requests) else self._setting(self.best.key)
+        """The way to set vSphere up under which most orders start every VM; ``now`` if it stays as it is."""
+        first = "now" if not self.known or alike(self.pool.requests) else self.best.key.partition(", ")[0]
+        return first if first in self.settings else "now"
 
     @property
     def as_decided(self) -> Tried:
         """What becomes of random orders once vSphere is set up in that way."""
-        return self.tried(self.decided or "now")
+        return self.tried(self.decided)
 
     @property
     def with_largest_first(self) -> Tried:
         """The same if the largest VMs are started first."""
-        return self.tried(", ".join(filter(None, [self.decided, LARGEST])))
+        return self.tried(LARGEST if self.decided == "now" else f"{self.decided}, {LARGEST}")
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
         """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
@@ -375,7 +388,10 @@ def steps_words(key: str) -> str:
 
 def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
     """The scenario with vSphere set up as the design decides: by the way under which most orders start every VM."""
-    return next((made.settings[made.decided][0] for made in starts.values() if made.decided), scenario)
+    return next(
+        (each.settings[each.decided].scenario for each in starts.values() if each.decided in each.settings),
+        scenario,
+    )
 
 
 def settings_now(made: PowerOn) -> str:
