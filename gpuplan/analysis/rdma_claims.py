@@ -7,8 +7,8 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.network.training import tcp_rate_for_speedup_gbit_s, training_step_s
-from gpuplan.plan.gpu_speed import gpu_speed, tcp_rate
-from gpuplan.plan.scaling import GRADIENT_BYTES
+from gpuplan.plan.training.scaling import GRADIENT_BYTES
+from gpuplan.plan.training.speed import gpu_speed, tcp_rate
 from gpuplan.scenario import Scenario
 
 CLAIMED_GBIT_S = 100

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import weakest
-from gpuplan.plan.gpu_speed import LARGE_BATCH, MIXED, usual_workload
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.training.speed import LARGE_BATCH, MIXED, usual_workload
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario
 from gpuplan.units import exact

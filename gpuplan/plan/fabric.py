@@ -26,11 +26,11 @@ from gpuplan.models.network.fabric import (
     oversubscription,
     pvrdma_ports,
 )
-from gpuplan.plan.gpu_speed import ITEM, RDMA
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail, sources_of
+from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number, whole_percent
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.wording import said
 

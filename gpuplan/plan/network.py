@@ -11,9 +11,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, derived, weakest
 from gpuplan.locales import written
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.gpu_speed import usual_workload, verdict_of
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.llm_job import llm_job_use
 from gpuplan.plan.remote_gpus import (
     RemoteUse,
     RemoteWork,
@@ -22,9 +20,11 @@ from gpuplan.plan.remote_gpus import (
     remote_kept,
     remote_use,
 )
-from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
+from gpuplan.plan.training.llm_job import llm_job_use
+from gpuplan.plan.training.scaling import job_of, scenario_job
+from gpuplan.plan.training.speed import usual_workload, verdict_of
+from gpuplan.plan.training.use import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent, said
 
@@ -119,7 +119,8 @@ def network_use(
         preset = catalog.row("network_workloads", usual_workload(catalog, group))
         if not plan.vms or preset["phase"] != "training" or not _trains_together(catalog, group):
             continue
-        job, speed = job_of(scenario, catalog, preset, gpus_per_host=max(1, math.ceil(plan.gpus_each)))
+        job = job_of(scenario, catalog, preset, max(1, math.ceil(plan.gpus_each)))
+        speed = job.speed
         share = min(1.0, plan.gpus_each)
         if share < 1:
             speed = speed.but(f"a share of {number(share)} of a GPU", speed.per_s.basis)
@@ -129,11 +130,12 @@ def network_use(
             speed = speed.but(f"{percent(over.kept)} of it over the network", basis)
         job = replace(
             job,
+            speed=speed,
             native_s=job.native_s / share,
             compute_s=job.native_s / share / (over.kept if over is not None else 1.0),
         )
         hosts = scenario.fact(f"groups.{plan.id}.vms_each")
-        training.append(TrainingWork(preset, job, speed, plan.id, plan.name, hosts))
+        training.append(TrainingWork(preset, job, plan.id, plan.name, hosts))
     return NetworkUse(
         tuple(remote),
         (
@@ -157,9 +159,8 @@ def _own_job(trail: Trail, scenario: Scenario, catalog: Catalog) -> TrainingUse:
     if scenario.training.model is not None:
         return llm_job_use(scenario, catalog, trail)
     preset = catalog.row("network_workloads", scenario.training.workload)
-    job, speed = scenario_job(scenario, catalog, preset)
     name, hosts = FIELD_BY_PATH["training.workload"].label, scenario.fact("training.hosts")
-    work = TrainingWork(preset, job, speed, JOB, name, hosts, own=True)
+    work = TrainingWork(preset, scenario_job(scenario, catalog, preset), JOB, name, hosts, own=True)
     return training_use(scenario, catalog, work, trail)
 
 
@@ -268,8 +269,8 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
         remote = remote_use(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))
         training = None
         if preset["phase"] == "training":
-            job, speed = job_of(scenario, catalog, preset, gpus_per_host=per_host)
-            work = TrainingWork(preset, job, speed, preset.id, preset["name"], hosts)
+            job = job_of(scenario, catalog, preset, per_host)
+            work = TrainingWork(preset, job, preset.id, preset["name"], hosts)
             training = training_use(scenario, catalog, work)
         found.append(Carried(remote, training))
     return tuple(found)

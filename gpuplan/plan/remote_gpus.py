@@ -13,7 +13,8 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models.network.links import delivered_gbit_s, fair_share_gbit_s
 from gpuplan.models.network.remoting import remote_slowdown, remote_time_s
-from gpuplan.plan.gpu_speed import (
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.training.speed import (
     LINKS,
     RDMA,
     gpu_speed,
@@ -23,7 +24,6 @@ from gpuplan.plan.gpu_speed import (
     row_fact,
     verdict_of,
 )
-from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import whole_percent
 

@@ -187,7 +187,7 @@ class Trail:
     ) -> Line:
         """Call a model function with the values of its inputs, those that it shares with others first, and record the line."""
         given = {**(shared or {}), **inputs}
-        value = function(**{name: each.value for name, each in given.items()})
+        value = call(function, {name: each.value for name, each in given.items()})
         return self.record(key, function, value, given, when=when, words=words)
 
     def record(
@@ -235,6 +235,11 @@ class Trail:
     def _add(self, line: Line) -> Line:
         self.lines[line.key] = self._known[line.key] = line
         return line
+
+
+def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    """Call a model function with values by name."""
+    return function(**values)
 
 
 @lru_cache(maxsize=1024)  # without it a plan takes a sixth longer

@@ -17,10 +17,10 @@ from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.llm import KINDS, uses_model
-from gpuplan.plan.llm_job import fewest_hosts
 from gpuplan.plan.over_time.rules import lacks
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
+from gpuplan.plan.training.llm_job import fewest_hosts
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     MAX_GPUS,

@@ -12,7 +12,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.over_time.power_on import orders_fail
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.wording import (
     TRANSPORT_NAMES,
     amount,

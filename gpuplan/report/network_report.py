@@ -11,11 +11,11 @@ from gpuplan.facts import Fact
 from gpuplan.locales import spoken, written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
-from gpuplan.plan.llm_job import job_curves
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.llm_job import job_curves
+from gpuplan.plan.training.speed import many_tcp_rate, round_trip, tcp_rate
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.plan_data import plain
 from gpuplan.report.tables import network
 from gpuplan.report.tables.network import curve_network, network_name

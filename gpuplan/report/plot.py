@@ -16,7 +16,7 @@ from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Plan
-from gpuplan.plan.llm_job import job_curves
+from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.report.charts.availability import capacity_chart, capacity_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
 from gpuplan.report.charts.look import NOTEBOOK, Spec

@@ -9,8 +9,8 @@ import pytest
 from gpuplan.analysis.rdma_claims import claims
 from gpuplan.catalog import Catalog
 from gpuplan.models.network.training import training_step_s
-from gpuplan.plan.gpu_speed import tcp_rate
-from gpuplan.plan.scaling import scenario_job
+from gpuplan.plan.training.scaling import scenario_job
+from gpuplan.plan.training.speed import tcp_rate
 from gpuplan.scenario import Scenario, Training
 
 
@@ -26,7 +26,7 @@ def test_claims_come_true_at_the_rate_they_name(catalog: Catalog) -> None:
         scenario = Scenario(
             training=Training(workload=claim.workload), hardware=replace(Scenario().hardware, gpu="t4-16gb")
         )
-        job, _ = scenario_job(scenario, catalog, preset)
+        job = scenario_job(scenario, catalog, preset)
         values = {"gradient_mb": network["parameters"] * 4 / 1e6, "hosts": 4, "link_gbit_s": 100}
         values["late_share"] = network["late_share"]
         tcp, rdma = (

@@ -14,7 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.network import Carried, carried
-from gpuplan.plan.training import JOB, TrainingUse
+from gpuplan.plan.training.use import JOB, TrainingUse
 from gpuplan.report.explain import explain
 from gpuplan.scenario import Scenario, from_dict
 

@@ -15,9 +15,9 @@ from random_cases import examples
 
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog, Row
-from gpuplan.plan.gpu_speed import LINKS
 from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
 from gpuplan.plan.trail import Trail
+from gpuplan.plan.training.speed import LINKS
 from gpuplan.scenario import Network, Scenario
 
 CATALOG = load_catalog()

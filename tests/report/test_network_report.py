@@ -10,7 +10,7 @@ from approved import has_approved
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.scaling import HOSTS
+from gpuplan.plan.training.scaling import HOSTS
 from gpuplan.report import network_dict, network_text, plan_text
 from gpuplan.scenario import from_dict
 from gpuplan.wording import share_range, share_words

@@ -21,8 +21,8 @@ from gpuplan.models.llm.training_run import (
     step_times,
 )
 from gpuplan.models.llm.tuning import adapter_parameters, tuning_memory
-from gpuplan.plan.gpu_speed import nvlink_gb_s
-from gpuplan.plan.llm_training import ITEM, fitted_values, matmul_tflops
+from gpuplan.plan.training.llm import ITEM, fitted_values, matmul_tflops
+from gpuplan.plan.training.speed import nvlink_gb_s
 from validation.calibration import TAIL, Errors, Point, errors
 
 STEPS, TUNING, MEMORY = "LLM training step", "LLM tuning step", "LLM tuning memory"

@@ -11,8 +11,8 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
-from gpuplan.plan.llm_training import ITEM
-from gpuplan.plan.scaling import WIDTH
+from gpuplan.plan.training.llm import ITEM
+from gpuplan.plan.training.scaling import WIDTH
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import text

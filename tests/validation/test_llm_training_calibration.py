@@ -9,7 +9,7 @@ import pytest
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.training import model_flops_share
 from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, Fitted, step_times
-from gpuplan.plan.llm_training import ITEM, MEASURED, fitted_values
+from gpuplan.plan.training.llm import ITEM, MEASURED, fitted_values
 from validation.calibration import Point, errors
 from validation.llm_training_calibration import (
     GROUPS,

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app.cards import Contents, figure, panel, rate, said, source_titles, strong
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling, Switches
-from gpuplan.plan.gpu_speed import RDMA
+from gpuplan.plan.training.speed import RDMA
 from gpuplan.report import amount, number
 from gpuplan.report.tables.network import part_failures, settings
 

@@ -9,7 +9,7 @@ from gpuplan.app.cards import source_titles
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.wording import VERDICTS, kept_range, kept_share
 

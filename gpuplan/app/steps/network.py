@@ -29,10 +29,10 @@ from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps.kept_speed import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
-from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training.speed import round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
 from gpuplan.report.charts.network import scaling_chart
 from gpuplan.report.headlines import HEADLINES

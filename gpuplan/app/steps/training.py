@@ -19,9 +19,9 @@ from gpuplan.app.cards import (
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
-from gpuplan.plan.llm_job import SEQUENCE_TOKENS, job_curves
-from gpuplan.plan.scaling import MAX_HOSTS, Curve
-from gpuplan.plan.training import JOB, TrainingUse
+from gpuplan.plan.training.llm_job import SEQUENCE_TOKENS, job_curves
+from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
+from gpuplan.plan.training.use import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts import network as charts
 from gpuplan.report.table import screen

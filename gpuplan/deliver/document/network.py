@@ -6,7 +6,7 @@ from gpuplan.deliver.document.blocks import Block, Bullets, Chapter, Paragraph, 
 from gpuplan.deliver.document.writing import MOST_ROWS, Citations, tabled
 from gpuplan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.build import network_plan
 from gpuplan.report.tables.network import remote_gpus, rules, settings, speed_kept

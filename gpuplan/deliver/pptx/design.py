@@ -14,7 +14,7 @@ from gpuplan.deliver.pptx.notes import Reasons
 from gpuplan.deliver.pptx.paging import pages, put_table
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.summary import hosts_lost
 from gpuplan.report.tables.network import fabric_words, network_name, part_failures

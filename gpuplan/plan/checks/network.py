@@ -9,7 +9,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import kept_by_preset
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import NO_FASTER_LINK
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.wording import TRANSPORT_NAMES, amount, capital, percent
 
 MANY_PORTS = 8

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.training import tokens_time_h
 from gpuplan.models.llm.tuning import TuningMemory, fewest_gpus
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm_training import LlmTraining, LlmTrainingUse, tuning
 from gpuplan.plan.trail import Trail, resting_on
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, hours_length_h, show
+from gpuplan.plan.training.llm import LlmTraining, LlmTrainingUse, tuning
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, hours_length_h, show
 from gpuplan.wording import NAMES, amount, rough, said
 
 MILLION = 1_000_000
@@ -97,9 +95,9 @@ def tuning_of(asks: Asks) -> Tuning:
         raise asks.refuse("longest_context", written(sequence, ","), allowed)
     tokens = float(asks.value("tuning_tokens"))
     work = LlmTraining(str(group.model), tokens=tokens * MILLION, method=method, sequence_tokens=sequence)
-    gpus = None if stated is None else int(stated)
+    gpus, hosts = (None, None) if stated is None else (int(stated), 1)
     try:
-        found = _tuned(_bare(scenario), asks.catalog, work, gpus)
+        found = tuning(scenario, asks.catalog, work, hosts=hosts, gpus_per_host=gpus)
     except ValueError as error:
         where = "model" if gpus is None else "replica_gpus"
         raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
@@ -136,24 +134,6 @@ def _range(value: float | None, low: float | None, high: float | None) -> Range:
     return Range(value or 0.0, low or 0.0, high or 0.0)
 
 
-@lru_cache(maxsize=256)  # years of growth and candidates ask for the same
-def _tuned(bare: Scenario, catalog: Catalog, work: LlmTraining, gpus: int | None) -> LlmTrainingUse:
-    """The job on the fewest GPUs that hold it, or on so many of one host."""
-    if gpus is None:
-        return tuning(bare, catalog, work)
-    return tuning(bare, catalog, work, hosts=1, gpus_per_host=gpus)
-
-
-def _bare(scenario: Scenario) -> Scenario:
-    """What of a scenario a job depends on."""
-    return Scenario(
-        hardware=scenario.hardware,
-        network=scenario.network,
-        training=scenario.training,
-        format=scenario.format,
-    )
-
-
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:
     """The same job on other GPUs of one host."""
     scenario = asks.scenario
@@ -161,7 +141,7 @@ def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[Job
         if gpus > scenario.hardware.gpus_per_host or (found.hosts, found.gpus_per_host) == (1, gpus):
             continue
         try:
-            other = _tuned(_bare(scenario), asks.catalog, work, gpus)
+            other = tuning(scenario, asks.catalog, work, hosts=1, gpus_per_host=gpus)
         except ValueError:
             continue
         yield JobSize(gpus, other.hours or 0.0)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from gpuplan.locales import per_cent
-from gpuplan.plan.gpu_speed import RDMA
-from gpuplan.plan.scaling import Curve
+from gpuplan.plan.training.scaling import Curve
+from gpuplan.plan.training.speed import RDMA
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.wording import (

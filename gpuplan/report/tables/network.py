@@ -11,8 +11,8 @@ from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.scaling import MAX_HOSTS, Curve
-from gpuplan.plan.training import TrainingUse
+from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
+from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed, two_places
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
 

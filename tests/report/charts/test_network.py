@@ -18,7 +18,7 @@ from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.training import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
-from gpuplan.plan.scaling import Curve
+from gpuplan.plan.training.scaling import Curve
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.charts.network import CHOSEN, THICK, curve_look, scaling_chart
 from gpuplan.widgets.chart import split_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuplan import Plan
 from gpuplan.analysis.rdma_claims import claims
 from gpuplan.plan.network import carried
-from gpuplan.plan.scaling import curves
+from gpuplan.plan.training.scaling import curves
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import network
 

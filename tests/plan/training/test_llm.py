@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.llm_training import LlmTraining, matmul_tflops, tuning, widths
+from gpuplan.plan.training.llm import LlmTraining, matmul_tflops, tuning, widths
 from gpuplan.scenario import Scenario, load_scenario
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.shape import Shape
 from gpuplan.models.llm.training import model_flops_share, speed_range, tokens_time_h
 from gpuplan.models.llm.training_run import (
     FITTED_NAMES,
@@ -24,8 +24,8 @@ from gpuplan.models.llm.tuning import (
     layer_splits,
     tuning_memory,
 )
-from gpuplan.plan.gpu_speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
 from gpuplan.plan.llm_parts import shape_of_row
+from gpuplan.plan.training.speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES
 
@@ -121,28 +121,41 @@ def tuning(
 
     ValueError where no number of GPUs holds it, where it does not fit on those stated, or where the board lacks the precision.
     """
-    shape = shape_of_row(catalog.row("llm_models", work.model))
-    adapters = _adapters(catalog, work, shape)
-    memory = float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
+    bare = Scenario(
+        hardware=scenario.hardware,
+        network=scenario.network,
+        training=scenario.training,
+        format=scenario.format,
+    )
+    found = _tuned(bare, catalog, work, hosts, gpus_per_host)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+@lru_cache(
+    maxsize=512
+)  # chart, table, knee, years of growth and candidates ask for the same: a third of the time
+def _tuned(
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int | None, gpus_per_host: int | None
+) -> LlmTrainingUse | str:
+    """The job, by what it depends on; or why there is none."""
     most = gpus_per_host or scenario.hardware.gpus_per_host
-    if hosts is None:
-        counts = (most,) if gpus_per_host else (*(n for n in COUNTS if n < most), most)
-        hosts, most = _fewest(
-            _run(scenario, catalog, work, shape, 1, most), memory, adapters, counts, catalog
-        )
-    run = fitting_run(scenario, catalog, work, hosts, most)
-    return _use(scenario, catalog, work, run, adapters, memory)
+    try:
+        if hosts is None:
+            counts = (most,) if gpus_per_host else (*(n for n in COUNTS if n < most), most)
+            hosts, most = _fewest(scenario, catalog, work, counts)
+        return _use(scenario, catalog, work, fitting_run(scenario, catalog, work, hosts, most))
+    except ValueError as error:
+        return str(error)
 
 
 def fitting_run(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
 ) -> TrainingRun:
     """The fastest run of a job on so many GPUs that they hold: micro-batch, recomputing and split of the layers are chosen where they are not stated."""
-    shape = shape_of_row(catalog.row("llm_models", work.model))
-    adapters = _adapters(catalog, work, shape)
-    memory = float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
-    run = _run(scenario, catalog, work, shape, hosts, gpus_per_host)
-    usable = float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
+    run = _run(scenario, catalog, work, hosts, gpus_per_host)
+    adapters, memory, usable = _adapters(catalog, work), _memory_gib(scenario, catalog), _usable(catalog)
     fitted, held = fitted_values(catalog), _held(catalog)
     found: list[TrainingRun] = []
     for recompute in (False, True) if work.recompute is None else (work.recompute,):
@@ -170,11 +183,20 @@ def fitting_run(
 
 
 def _fewest(
-    run: TrainingRun, memory: float, adapters: float, counts: tuple[int, ...], catalog: Catalog
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, counts: tuple[int, ...]
 ) -> tuple[int, int]:
-    usable = float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
-    sharded = replace(run, sharding="full", recompute=True)
-    return fewest_gpus(sharded, memory_gib=memory, adapters=adapters, counts=counts, usable_share=usable)
+    """Hosts, and GPUs of each, the fewest of such counts that hold a job."""
+    run = replace(_run(scenario, catalog, work, 1, counts[-1]), sharding="full", recompute=True)
+    memory, usable, adapters = _memory_gib(scenario, catalog), _usable(catalog), _adapters(catalog, work)
+    return fewest_gpus(run, memory_gib=memory, usable_share=usable, adapters=adapters, counts=counts)
+
+
+def _memory_gib(scenario: Scenario, catalog: Catalog) -> float:
+    return float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
+
+
+def _usable(catalog: Catalog) -> float:
+    return float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
 
 
 def _held(catalog: Catalog) -> dict[str, float]:
@@ -182,12 +204,13 @@ def _held(catalog: Catalog) -> dict[str, float]:
     return {name: float(held.fact(name).value) for name in ("state_bytes", "runtime_gib")}
 
 
-def _adapters(catalog: Catalog, work: LlmTraining, shape: Shape) -> float:
+def _adapters(catalog: Catalog, work: LlmTraining) -> float:
     """Parameters of the adapters, in 10^9; on all products of a dense layer, as wide as the model's parameters make it."""
     if work.method == "full":
         return 0.0
     rank = work.rank or int(catalog.assumptions["llm-tuning"].fact("rank").value)
     row = catalog.row("llm_models", work.model)
+    shape = shape_of_row(row)
     return adapter_parameters(
         rank,
         layers=shape.layers,
@@ -199,8 +222,9 @@ def _adapters(catalog: Catalog, work: LlmTraining, shape: Shape) -> float:
 
 
 def _run(
-    scenario: Scenario, catalog: Catalog, work: LlmTraining, shape: Shape, hosts: int, gpus_per_host: int
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
 ) -> TrainingRun:
+    shape = shape_of_row(catalog.row("llm_models", work.model))
     gpu, given = scenario.hardware.gpu, scenario.network
     if work.sequence_tokens > shape.context_tokens:
         raise ValueError(
@@ -252,9 +276,7 @@ def _usual_batch(catalog: Catalog, work: LlmTraining) -> int:
     return micro * max(1, round(tokens / work.sequence_tokens / micro))
 
 
-def _use(
-    scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingRun, adapters: float, memory: float
-) -> LlmTrainingUse:
+def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingRun) -> LlmTrainingUse:
     times = step_times(run, fitted_values(catalog))
     speed = run.batch * run.sequence_tokens / run.gpus / times.step_s
     gpu, alone = scenario.hardware.gpu, one_host_per_s(catalog, run)
@@ -268,8 +290,8 @@ def _use(
         times=times,
         hosts=run.hosts,
         gpus_per_host=run.gpus_per_host,
-        memory=tuning_memory(run, adapters=adapters, **_held(catalog)),
-        memory_gib=memory,
+        memory=tuning_memory(run, adapters=_adapters(catalog, work), **_held(catalog)),
+        memory_gib=_memory_gib(scenario, catalog),
         tokens_per_gpu=speed,
         low=low,
         high=high,

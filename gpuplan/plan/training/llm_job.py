@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived, weakest
@@ -12,27 +11,24 @@ from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_s
 from gpuplan.models.llm.training_run import TrainingRun, matmul_shares, sent_gb, step_times
 from gpuplan.models.llm.tuning import tuning_memory
 from gpuplan.models.network.training import (
-    efficiency_range,
     scaling_efficiency,
     training_throughput,
-    training_time_h,
 )
-from gpuplan.plan.gpu_speed import ITEM as NETWORK_ITEM
-from gpuplan.plan.gpu_speed import LINKS, network_bases, row_fact, verdict_of
-from gpuplan.plan.llm_training import (
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.training.llm import (
     ITEM,
     LlmTraining,
     LlmTrainingUse,
     fitted_values,
     tuning,
 )
-from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, WIDTH, Curve, Step, curves
-from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.training import JOB, TrainingUse, percent_of
+from gpuplan.plan.training.scaling import HOSTS, MAX_HOSTS, PATH, Curve, Step, beside, curves, ranged
+from gpuplan.plan.training.speed import ITEM as NETWORK_ITEM
+from gpuplan.plan.training.speed import LINKS, network_bases, row_fact, verdict_of
+from gpuplan.plan.training.use import JOB, TrainingUse, hours_and_knee
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import NAMES, amount, number, whole_percent
 
-PATH = "network.job"
 SEQUENCE_TOKENS = 4096
 """Tokens of a sequence where not stated."""
 
@@ -67,17 +63,6 @@ def scenario_work(scenario: Scenario) -> LlmTraining:
 def job_of(scenario: Scenario, catalog: Catalog, hosts: int) -> LlmTrainingUse | None:
     """The job on so many hosts; None where they do not hold it."""
     per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
-    bare = Scenario(
-        network=scenario.network,
-        training=scenario.training,
-        hardware=scenario.hardware,
-        format=scenario.format,
-    )
-    return _kept(bare, catalog, hosts, per_host)
-
-
-@lru_cache(maxsize=256)  # chart, table and knee ask for the same hosts and links: a third of the time
-def _kept(scenario: Scenario, catalog: Catalog, hosts: int, per_host: int) -> LlmTrainingUse | None:
     try:
         return tuning(scenario, catalog, scenario_work(scenario), hosts=hosts, gpus_per_host=per_host)
     except ValueError:
@@ -107,7 +92,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         assert use is not None
     row = catalog.row("llm_models", use_model(scenario))
     low, typical, high = _efficiency(catalog, use)
-    lines = _lines(trail.about(PATH, name=name), scenario, catalog, use, hosts)
+    mfu = _lines(trail.about(PATH, name=name), scenario, catalog, use, hosts)
     tokens = round(use.run.batch * use.run.sequence_tokens / use.run.gpus)
     held = catalog.assumptions[ITEM]
     return TrainingUse(
@@ -137,7 +122,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         basis=weakest((use.basis, hosts.basis, *network_bases(scenario))),
         changes=_changes(scenario, catalog, use),
         sources=tuple(dict.fromkeys((*held.fact("matmul_share").sources, *row["source"]))),
-        mfu=lines["mfu"],
+        mfu=mfu,
         per_gpu=(use.low, use.tokens_per_gpu, use.high),
         hours_low=use.hours_low,
         hours_high=use.hours_high,
@@ -163,12 +148,7 @@ def spread_words(run: TrainingRun) -> str:
 
 
 def _efficiency(catalog: Catalog, use: LlmTrainingUse) -> tuple[float, float, float]:
-    held = catalog.assumptions[NETWORK_ITEM["ring"]]
-    if use.hosts == 1:
-        return use.efficiency, use.efficiency, use.efficiency
-    widths = {name: float(held.fact(name).value) for name in WIDTH}
-    low, high = efficiency_range(use.efficiency, **widths)
-    return low, use.efficiency, high
+    return ranged(catalog, "ring", use.efficiency, sure=use.hosts == 1)
 
 
 def llm_curve(scenario: Scenario, catalog: Catalog, *, chosen: bool, hosts: Sequence[int] = HOSTS) -> Curve:
@@ -187,16 +167,9 @@ def job_curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
     """The scaling of the scenario's training job: its own link and transport first, then the alternatives."""
     if scenario.training.model is None:
         return curves(scenario, catalog)
-    found = [llm_curve(scenario, catalog, chosen=True)]
-    own = (scenario.network.link_gbit_s, scenario.network.transport != "tcp", scenario.training.links or 1)
-    for link, transport, each in NETWORKS:
-        links = (scenario.training.gpus_per_host or scenario.hardware.gpus_per_host) if each else 1
-        if (link, transport != "tcp", links) != own:
-            network = replace(scenario.network, link_gbit_s=link, transport=transport)
-            training = replace(scenario.training, links=links)
-            other = replace(scenario, network=network, training=training)
-            found.append(llm_curve(other, catalog, chosen=False))
-    return tuple(found)
+    links = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
+    others = [(link, transport, links if each else 1) for link, transport, each in NETWORKS]
+    return beside(scenario, others, lambda other, chosen: llm_curve(other, catalog, chosen=chosen))
 
 
 def _knee(scenario: Scenario, catalog: Catalog) -> int:
@@ -213,24 +186,20 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
         return ()
     given, links = scenario.network, scenario.training.links or 1
     over = "roce" if given.transport == "tcp" else given.transport
-    networks = [
-        (f"{amount(count, 'link')} of {link} Gbit/s with RDMA", link, count)
-        for count in sorted({links, use.gpus_per_host})
-        for link in LINKS
-        if count >= links
-        and link >= given.link_gbit_s
-        and (link, count, over) != (given.link_gbit_s, links, given.transport)
-    ]
     tried = [
         (
-            words,
+            f"{amount(count, 'link')} of {link} Gbit/s with RDMA",
             replace(
                 scenario,
                 network=replace(given, link_gbit_s=link, transport=over),
                 training=replace(scenario.training, links=count),
             ),
         )
-        for words, link, count in networks
+        for count in sorted({links, use.gpus_per_host})
+        for link in LINKS
+        if count >= links
+        and link >= given.link_gbit_s
+        and (link, count, over) != (given.link_gbit_s, links, given.transport)
     ]
     spread = [
         (f"sharding as {words}", replace(scenario, training=replace(scenario.training, sharding=name)))
@@ -257,10 +226,8 @@ def _faster(
     return found
 
 
-def _lines(
-    here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, hosts: Fact
-) -> dict[str, float]:
-    """The lines of the job, from computing to hours."""
+def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, hosts: Fact) -> float:
+    """The lines of the job, from computing to hours; gives back the MFU."""
     run, times, held = use.run, use.times, catalog.assumptions[ITEM]
     compute = _compute_line(here, scenario, catalog, use)
     exchanged = here.record(
@@ -358,8 +325,8 @@ COMPUTING = (
 
 def _answers(
     here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, step: Line, gpus: Fact
-) -> dict[str, float]:
-    """Lines for what the job does in a second, its MFU, memory and hours; the MFU by its name."""
+) -> float:
+    """Lines for what the job does in a second, its MFU, memory and hours; gives back the MFU."""
     run, held = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
     tokens = round(run.batch * run.sequence_tokens / run.gpus)
     alone = derived(
@@ -400,18 +367,6 @@ def _answers(
         for name in ("weights", "states", "activations", "runtime")
     }
     here.record("memory_gib", tuning_memory, use.memory.total_gib, words=parts, memory_gib=memory)
-    if scenario.training.samples:
-        epochs = scenario.fact("training.epochs")
-        if epochs.value is None:
-            epochs = replace(epochs, value=1.0, note="once")
-        here.compute(
-            "hours",
-            training_time_h,
-            {"samples": scenario.fact("training.samples"), "epochs": epochs, **together},
-        )
-    share = percent_of(catalog.assumptions["network-planning"].fact("worth_share"))
-    knee = _knee(scenario, catalog)
-    here.record(
-        "knee_hosts", scaling_efficiency, knee, words={"most": MAX_HOSTS}, worth_share=share, step_s=step
-    )
-    return {"mfu": float(mfu.value)}
+    samples = scenario.fact("training.samples") if scenario.training.samples else None
+    hours_and_knee(here, scenario, catalog, together, samples, _knee(scenario, catalog))
+    return float(mfu.value)

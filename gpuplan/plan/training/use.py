@@ -1,6 +1,6 @@
 """Training of one model on several hosts: efficiency, throughput, hours, and where more hosts stop being worth it.
 
-The time of a step is worked out in ``gpuplan.plan.scaling``; here it becomes an answer with its lines.
+The time of a step is worked out in ``gpuplan.plan.training.scaling``; here it becomes an answer with its lines.
 """
 
 from __future__ import annotations
@@ -11,43 +11,34 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
-from gpuplan.models.network.collectives import allreduce_time_s, collective_time_s
-from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.training import (
     host_traffic_gbit_s,
     overlapped_step_s,
     scaling_efficiency,
-    training_step_s,
     training_throughput,
     training_time_h,
 )
-from gpuplan.plan.gpu_speed import (
+from gpuplan.plan.trail import Given, Line, Trail
+from gpuplan.plan.training.scaling import (
+    MAX_HOSTS,
+    Job,
+    alone,
+    kept_range,
+    knee,
+    step_model,
+    step_time_s,
+    summed_by,
+)
+from gpuplan.plan.training.speed import (
     ITEM,
     LINKS,
-    Speed,
     inside_host_gb_s,
-    many_tcp_rate,
     network_bases,
     nvlink_gb_s,
     row_fact,
     tcp_rate,
     verdict_of,
 )
-from gpuplan.plan.scaling import (
-    GRADIENT_BYTES,
-    MAX_HOSTS,
-    SHARES,
-    Job,
-    all_links,
-    collective_facts,
-    job_tcp_rate,
-    kept_range,
-    knee,
-    ring_latency,
-    step_time_s,
-    summed_by,
-)
-from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.units import exact
 from gpuplan.wording import number, whole_percent
@@ -105,7 +96,6 @@ class TrainingWork(NamedTuple):
 
     preset: Row
     job: Job
-    speed: Speed
     key: str
     name: str
     hosts: Fact
@@ -122,11 +112,15 @@ def training_use(
     scenario: Scenario, catalog: Catalog, training: TrainingWork, trail: Trail | None = None
 ) -> TrainingUse:
     """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it."""
-    preset, job, speed, key, name, hosts, _ = training
+    preset, job, key, name, hosts, _ = training
+    speed = job.speed
     count = int(hosts.value)
     if not training.own and scenario.training.links is not None:
         scenario = replace(scenario, training=replace(scenario.training, links=None))
-    bare = Scenario(network=scenario.network, training=scenario.training, format=scenario.format)
+    hardware = replace(Scenario().hardware, gpu=scenario.hardware.gpu)
+    bare = Scenario(
+        network=scenario.network, training=scenario.training, hardware=hardware, format=scenario.format
+    )
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
     given = scenario.training
@@ -169,7 +163,7 @@ def training_use(
             step_s=step,
             hosts=count,
             gpus_per_host=job.gpus_per_host,
-            algorithm="hierarchical" if over_tree(job, count, how) else how,
+            algorithm="hierarchical" if over_tree(scenario, catalog, count, how) else how,
         ),
         hours=hours,
         samples=samples,
@@ -189,15 +183,15 @@ def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
     """Efficiency with its range, time of a step, hosts worth it, and what would change it: by network and training alone."""
-    share = kept_range(scenario, catalog, job, hosts)
     step = step_time_s(scenario, catalog, job, hosts)
+    share = kept_range(scenario, catalog, job, hosts, step)
     changes = _training_changes(scenario, catalog, job, hosts, share[1])
     return share, step, knee(scenario, catalog, job), changes
 
 
-def over_tree(job: Job, hosts: int, aggregation: str) -> bool:
+def over_tree(scenario: Scenario, catalog: Catalog, hosts: int, aggregation: str) -> bool:
     """Whether a tree may sum, by which two hosts send each byte of the gradient once."""
-    return job.nvlink_gb_s is not None and hosts == 2 and aggregation == "ring"
+    return hosts == 2 and aggregation == "ring" and nvlink_gb_s(catalog, scenario.hardware.gpu) is not None
 
 
 def _training_changes(
@@ -242,87 +236,22 @@ def _training_changes(
 
 def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
     """Lines from the work and the network to the efficiency; gives back the line of the step."""
-    job, how = training.job, summed_by(scenario, int(training.hosts.value))
-    here, held = trail.about(training.path, name=training.name), catalog.assumptions[ITEM[how]]
-    alone, compute = _alone(training)
-    network = catalog.row("neural_networks", training.preset["neural_network"])
-    late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
-    shares = {"compute_s": compute, "late_share": late, **{name: held.fact(name) for name in SHARES}}
-    moved = _moved(scenario, catalog, training)
-    if how == "parameter-server":
-        largest = derived(
-            f"{training.path}/largest_variable_mb", job.largest_mb, "MB", "largest variable of the network"
-        )
-        rate = held.fact("server_gbit_s")
-        inputs = {**shares, **moved, "largest_variable_mb": largest, "server_gbit_s": rate}
-        line = here.compute("step_s", parameter_server_step_s, inputs, when="servers")
-    elif (nvlink := nvlink_gb_s(catalog, scenario.hardware.gpu)) is not None or how == "in-network":
-        over = moved | collective_facts(scenario, catalog, training.path)
-        over["intra_host_gb_s"] = nvlink or over["intra_host_gb_s"]
-        over["message_mb"] = over.pop("gradient_mb")
-        if how == "in-network":
-            over["in_network"] = replace(scenario.fact("training.aggregation"), value=True)
-        if job.switch_gb_s is not None:
-            over["switch_gb_s"] = catalog.gpus[scenario.hardware.gpu].fact("switch_allreduce_gb_s")
-        case = how if how == "in-network" else "nvlink"
-        summed = here.compute("allreduce_s", collective_time_s, over, when=case)
-        inputs = {**shares, "sum_s": summed, "gpus": _gpus(training)}
-        line = here.compute("step_s", overlapped_step_s, inputs, words=_took(summed))
+    here, path = trail.about(training.path, name=training.name), training.path
+    model = step_model(scenario, catalog, training.job, training.hosts, path)
+    if model.summing is None:
+        line = here.compute("step_s", model.function, model.inputs, when=model.case)
     else:
-        moved["algorithm"] = replace(scenario.fact("training.aggregation"), value=how)
-        moved["step_latency_us"] = ring_latency(scenario, catalog, training.path)
-        summed = here.compute("allreduce_s", allreduce_time_s, moved)
-        line = here.compute("step_s", training_step_s, {**shares, **moved}, words=_took(summed))
+        summed = here.compute("allreduce_s", model.summing, model.summed, when=model.case)
+        took = {"took": number(round(float(summed.value), 4))}
+        given = dict(model.inputs)
+        if model.function is overlapped_step_s:
+            given |= {"sum_s": summed, "gpus": _gpus(training)}
+        line = here.compute("step_s", model.function, given, words=took)
+    held = catalog.assumptions[ITEM[summed_by(scenario, int(training.hosts.value))]]
     seen = {name: number(held.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
-    here.compute("efficiency", scaling_efficiency, {"compute_s": alone, "step_s": line}, words=seen)
+    native = alone(training.job, path)
+    here.compute("efficiency", scaling_efficiency, {"compute_s": native, "step_s": line}, words=seen)
     return line
-
-
-def _took(summed: Line) -> dict[str, str]:
-    return {"took": number(round(float(summed.value), 4))}
-
-
-def _alone(training: TrainingWork) -> tuple[Fact, Fact]:
-    """Time of a step on one GPU alone: in the VM's own host, and as it takes here."""
-    job, speed, path = training.job, training.speed, training.path
-    rate = number(round(job.batch / job.native_s, 3))
-    batch = f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {speed.how}"
-    alone = replace(speed.per_s, key=f"{path}/native_s", value=job.native_s, unit="s", note=batch)
-    over = f"; {number(round(job.compute_s, 4))} s over the network" * (job.compute_s != job.native_s)
-    return alone, replace(alone, key=f"{path}/compute_s", value=job.compute_s, note=batch + over)
-
-
-def _moved(scenario: Scenario, catalog: Catalog, training: TrainingWork) -> dict[str, Fact | Line]:
-    """What a job moves, and over what."""
-    job, path = training.job, training.path
-    network = catalog.row("neural_networks", training.preset["neural_network"])
-    weights = (
-        f"{GRADIENT_BYTES[scenario.training.gradients]} bytes for each of the "
-        f"{number(network['parameters'])} parameters of {network['name']}"
-    )
-    gradient = replace(
-        row_fact(network, "parameters", "1"),
-        key=f"{path}/gradient_mb",
-        value=job.gradient_mb,
-        unit="MB",
-        note=weights,
-    )
-    moved: dict[str, Fact | Line] = {
-        "gradient_mb": gradient,
-        "hosts": training.hosts,
-        "gpus_per_host": derived(
-            f"{path}/gpus_per_host", job.gpus_per_host, "GPU", "GPUs of the job in each host"
-        ),
-        "link_gbit_s": all_links(scenario, path),
-        "transport": scenario.fact("network.transport"),
-        "mtu_bytes": scenario.fact("network.mtu_bytes"),
-        "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host),
-        "usable_share": catalog.assumptions[ITEM["ring"]].fact("usable_share"),
-    }
-    if scenario.network.transport == "tcp":
-        servers = scenario.training.aggregation == "parameter-server"
-        moved["tcp_gbit_s"] = (many_tcp_rate if servers else job_tcp_rate)(scenario, catalog)
-    return moved
 
 
 def _gpus(training: TrainingWork) -> Fact:
@@ -350,14 +279,23 @@ def _answer_lines(
         "step_s": step,
     }
     here.compute("per_s", training_throughput, together)
-    if timed:
-        samples = scenario.fact("training.samples")
-        if samples.value is None:
-            samples = row_fact(training.preset, "samples", "1")
+    samples = scenario.fact("training.samples")
+    if samples.value is None:
+        samples = row_fact(training.preset, "samples", "1")
+    hours_and_knee(here, scenario, catalog, together, samples if timed else None, worth)
+
+
+def hours_and_knee(
+    here: Trail, scenario: Scenario, catalog: Catalog, together: Given, samples: Fact | None, worth: int
+) -> None:
+    """Lines for how long the epochs of a job take, if its samples are known, and up to how many hosts it is worth it."""
+    if samples is not None:
         epochs = scenario.fact("training.epochs")
+        if epochs.value is None:
+            epochs = replace(epochs, value=1.0, note="once")
         here.compute("hours", training_time_h, {"samples": samples, "epochs": epochs, **together})
-    share = percent_of(catalog.assumptions["network-planning"].fact("worth_share"))
-    most = {"most": MAX_HOSTS}
+    share, most = percent_of(catalog.assumptions["network-planning"].fact("worth_share")), {"most": MAX_HOSTS}
+    step = together["step_s"]
     here.record("knee_hosts", scaling_efficiency, worth, words=most, worth_share=share, step_s=step)
 
 

@@ -10,7 +10,7 @@ import pytest
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.llm_job import job_curves, job_of, scenario_work, spread_words
+from gpuplan.plan.training.llm_job import job_curves, job_of, scenario_work, spread_words
 from gpuplan.scenario import Scenario, ScenarioError, load_scenario
 
 

@@ -15,10 +15,10 @@ from random_cases import examples
 
 from gpuplan import ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.gpu_speed import ITEM, LINKS
-from gpuplan.plan.scaling import MAX_HOSTS, scenario_job
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
+from gpuplan.plan.training.scaling import MAX_HOSTS, scenario_job
+from gpuplan.plan.training.speed import ITEM, LINKS
+from gpuplan.plan.training.use import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import Network, Scenario, Training
 
 CATALOG = load_catalog()
@@ -58,9 +58,9 @@ def design(network: Network, training: Training, gpu: str = "v100-pcie-32gb") ->
 
 def used(scenario: Scenario, trail: Trail | None = None, *, own: bool = True) -> TrainingUse:
     preset = CATALOG.row("network_workloads", scenario.training.workload)
-    job, speed = scenario_job(scenario, CATALOG, preset)
+    job = scenario_job(scenario, CATALOG, preset)
     hosts = scenario.fact("training.hosts")
-    return training_use(scenario, CATALOG, TrainingWork(preset, job, speed, JOB, "Job", hosts, own), trail)
+    return training_use(scenario, CATALOG, TrainingWork(preset, job, JOB, "Job", hosts, own), trail)
 
 
 def no_less(more: TrainingUse, less: TrainingUse) -> bool:

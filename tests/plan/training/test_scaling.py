@@ -7,8 +7,21 @@ from dataclasses import replace
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, curves, kept_range, knee, scenario_job, step_time_s
+from gpuplan.plan.training.scaling import (
+    HOSTS,
+    MAX_HOSTS,
+    Job,
+    curves,
+    kept_range,
+    knee,
+    scenario_job,
+    step_time_s,
+)
 from gpuplan.scenario import Network, Scenario, Training
+
+
+def kept(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> tuple[float, float, float]:
+    return kept_range(scenario, catalog, job, hosts, step_time_s(scenario, catalog, job, hosts))
 
 
 def design(network: Network, training: Training) -> Scenario:
@@ -33,8 +46,8 @@ def test_the_curves(catalog: Catalog) -> None:
             alone = curve.steps[0].per_s / curve.steps[0].gpus / curve.steps[0].efficiency
             assert step.per_s == pytest.approx(step.gpus * step.efficiency * alone)
     at_four = next(s for s in found[0].steps if s.hosts == scenario.training.hosts)
-    job, _ = scenario_job(scenario, catalog, catalog.row("network_workloads", "bert-base-squad-32"))
-    low, typical, high = kept_range(scenario, catalog, job, scenario.training.hosts)
+    job = scenario_job(scenario, catalog, catalog.row("network_workloads", "bert-base-squad-32"))
+    low, typical, high = kept(scenario, catalog, job, scenario.training.hosts)
     assert (at_four.low, at_four.efficiency, at_four.high) == (low, typical, high)
 
 
@@ -46,7 +59,7 @@ def test_the_knee_is_the_last_number_of_hosts_that_is_worth_it(catalog: Catalog)
             continue
         for link in (10, 100):
             scenario = design(Network(link_gbit_s=link), Training(workload=preset.id, gpus_per_host=1))
-            job, _ = scenario_job(scenario, catalog, preset)
+            job = scenario_job(scenario, catalog, preset)
             found = knee(scenario, catalog, job)
             kept = [job.compute_s / step_time_s(scenario, catalog, job, n) for n in range(1, MAX_HOSTS + 1)]
             assert all(k >= worth for k in kept[:found])
@@ -59,7 +72,7 @@ def test_the_knee_is_0_where_one_host_already_loses_too_much(catalog: Catalog) -
     """16 fast GPUs on PCIe 3.0 sum VGG-16 more slowly than they compute it."""
     training = Training(workload="vgg-16-train-64", hosts=1, gpus_per_host=16, gpu_samples_per_s=2_000.0)
     scenario = design(Network(link_gbit_s=400, transport="roce"), training)
-    job, _ = scenario_job(scenario, catalog, catalog.row("network_workloads", training.workload))
+    job = scenario_job(scenario, catalog, catalog.row("network_workloads", training.workload))
     assert knee(scenario, catalog, job) == 0
     worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
-    assert kept_range(scenario, catalog, job, 1)[1] < worth
+    assert kept(scenario, catalog, job, 1)[1] < worth

@@ -9,7 +9,7 @@ import pytest
 from approved import has_approved
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.plan.gpu_speed import (
+from gpuplan.plan.training.speed import (
     LARGE_BATCH,
     LINKS,
     RDMA,
