@@ -47,15 +47,8 @@ class Speed(NamedTuple):
         return Speed(replace(self.per_s, basis=basis, note=how), how)
 
 
-class Known(NamedTuple):
-    """A published speed of one GPU."""
-
-    per_s: float
-    basis: str
-    sources: tuple[str, ...]
-    locator: str
-    precision: str
-    """In words; empty where the preset itself says it."""
+Known = Mapping[str, tuple[Fact, str]]
+"""GPU -> its published speed, and its precision in words; empty where the preset itself says it."""
 
 
 def usual_workload(catalog: Catalog, group: Group) -> str:
@@ -70,43 +63,35 @@ def usual_workload(catalog: Catalog, group: Group) -> str:
 
 def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
     """Samples per second of one GPU on the work of a preset: measured on that board, or scaled by memory bandwidth."""
-    known: dict[str, Known] = {}
+    known: dict[str, tuple[Fact, str]] = {}
     if preset["batch"] >= LARGE_BATCH:
         known.update(_measured(catalog, preset["neural_network"] or "", preset["phase"]))
-    if preset["one_gpu_per_s"]:
-        own = Known(
-            float(preset["one_gpu_per_s"]), preset["basis"], preset["source"], preset["locator"] or "", ""
-        )
+    own = row_fact(preset, "one_gpu_per_s", "1")
+    if own.value:
+        own = replace(own, value=float(own.value))
         if preset["gpu"] is None:
             how = "as in the measurement, on another GPU"
-            return Speed(_speed_fact(preset, own._replace(basis="assumed"), how), how)
-        known[preset["gpu"]] = own
-    if gpu in known:
-        how = f"as measured on {catalog.gpus[gpu].name}{known[gpu].precision}"
-        return Speed(_speed_fact(preset, known[gpu], how), how)
+            return Speed(replace(own, basis="assumed", note=how), how)
+        known[preset["gpu"]] = own, ""
     ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in known}
-    near = min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
-    scaled = known[near]._replace(per_s=known[near].per_s * ratios[near], basis="assumed")
-    how = f"scaled from {catalog.gpus[near].name}{known[near].precision} by memory bandwidth, x {written(ratios[near], '.2f')}"
-    return Speed(_speed_fact(preset, scaled, how), how)
-
-
-def _speed_fact(preset: Row, known: Known, note: str) -> Fact:
-    key = f"network_workloads/{preset.id}/one_gpu_per_s"
-    return Fact(key, known.per_s, "1", None, None, known.basis, known.sources, known.locator, note)
+    near = gpu if gpu in known else min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
+    speed, precision = known[near]
+    how = f"as measured on {catalog.gpus[near].name}{precision}"
+    if near != gpu:
+        speed = replace(speed, value=float(speed.value) * ratios[near], basis="assumed")
+        how = f"scaled from {catalog.gpus[near].name}{precision} by memory bandwidth, x {written(ratios[near], '.2f')}"
+    return Speed(replace(speed, key=own.key, note=how), how)
 
 
 def _bandwidth(catalog: Catalog, gpu: str) -> float:
-    known = catalog.gpus[gpu].value("memory_bandwidth_gb_s") or catalog.gpus[REFERENCE].value(
-        "memory_bandwidth_gb_s"
-    )
-    return float(known or 1)
+    name = "memory_bandwidth_gb_s"
+    return float(catalog.gpus[gpu].value(name) or catalog.gpus[REFERENCE].value(name) or 1)
 
 
 @lru_cache(
     maxsize=64
 )  # reads all published measurements for each group: without it an edit takes a fifth longer
-def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]:
+def _measured(catalog: Catalog, network: str, phase: str) -> Known:
     """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
     for row in catalog.rows("workloads"):
@@ -120,13 +105,9 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]
         ]
         if kept:
             middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
-            found[gpu] = Known(
-                middle["throughput_per_s"],
-                middle["basis"] if middle["gpu"] else "assumed",
-                middle["source"],
-                middle["locator"] or "",
-                " in mixed precision" if mixed else " in FP32",
-            )
+            speed = row_fact(middle, "throughput_per_s", "1")
+            known = speed if middle["gpu"] else replace(speed, basis="assumed")
+            found[gpu] = known, " in mixed precision" if mixed else " in FP32"
     return found
 
 
