@@ -14,7 +14,7 @@ from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
 from gpuplan.models.power_on import Play, Spot, Step
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.over_time.power_on import PowerOn
+from gpuplan.plan.over_time.power_on import PowerOn, label
 from gpuplan.plan.over_time.rules import Reading
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.refusals import refusal_words
@@ -178,9 +178,13 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
     watched = workbook.watched
     if watched is None or watched.pool != pool.id:
         return None
-    tries = made_of(workbook)[pool.id].orders
-    key = f"play {watched._replace(at=0)}, {tries} orders tried"
-    play = workbook.once(key, lambda: _play(workbook, pool, watched))
+    made = made_of(workbook)[pool.id]
+
+    def played() -> Play:
+        reading, kinds = chosen(made, watched)
+        return Play(pool.requests, made.rooms, reading.rules, kinds)
+
+    play = workbook.once(f"play {watched._replace(at=0)}, {made.orders} orders tried", played)
     play.go(watched.at)
     return play
 
@@ -257,15 +261,8 @@ def _spot_words(spot: Spot, play: Play) -> str:
     return f"on host {spot.host + 1}, GPU{'s' * (len(numbers) > 1)} {run_words(numbers)}{at}"
 
 
-def _play(workbook: Workbook, pool: Pool, watched: Watched) -> Play:
-    """The VMs of a cluster in the order that is chosen, under the reading that is chosen or the one that belongs to it."""
-    made = made_of(workbook)[pool.id]
-    reading, kinds = chosen(made, watched)
-    return Play(pool.requests, made.rooms, reading.rules, kinds)
-
-
 def chosen(made: PowerOn, watched: Watched) -> tuple[Reading, tuple[int, ...]]:
-    """The reading and the order that are watched."""
+    """The reading that is chosen, or the one that belongs to the order, and the order that is watched."""
     order = order_of(made, watched)
     reading, kinds = named_order(made, str(watched.seed % SEEDS) if order == RANDOM else order)
     return next((each for each in made.readings if each.name == watched.reading), reading), kinds
@@ -284,7 +281,7 @@ def orders_of(made: PowerOn) -> list[str]:
 
 def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
     """The order, and what vSphere is taken to do where that is not known."""
-    orders = {order: tables.LABELS[order] for order in orders_of(made)}
+    orders = {order: label(order) for order in orders_of(made)}
     found = [select("order", "Order", order_of(made, watched), orders)]
     if len(made.readings) > 1:
         words = dict(zip((each.name for each in made.readings), differing(made.readings), strict=True))

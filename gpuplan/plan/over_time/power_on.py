@@ -406,15 +406,14 @@ def settings_now(made: PowerOn) -> str:
 
 def compared(made: PowerOn) -> str:
     """Each setting that was tried, with the orders in which every VM starts."""
-    return "; ".join(f"{_label(each.key)} ({_became(each)})" for each in made.candidates)
+    return "; ".join(f"{label(each.key, within=True)} ({_became(each)})" for each in made.candidates)
 
 
-def _label(key: str) -> str:
-    """The same as a label within a sentence: ``GPU policy group, largest first``."""
-    return ", ".join(
-        word if word[1].isupper() else word[0].lower() + word[1:]
-        for word in map(LABELS.__getitem__, key.split(", "))
-    )
+def label(key: str, *, within: bool = False) -> str:
+    """A setting or an order, or both, as a row is called, or within a sentence: ``GPU policy group, largest first``."""
+    first, *more = (LABELS[part] for part in key.split(", "))
+    small = (word if word[1].isupper() else word[0].lower() + word[1:] for word in (first, *more))
+    return ", ".join(small if within else [first, *list(small)[1:]])
 
 
 def _became(each: Tried) -> str:

@@ -11,14 +11,13 @@ from gpuplan.models.power_on import Play, Step
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct
+from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct, label
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.report.refusals import refusal_words
 from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (
-    NAMES,
     amount,
     capital,
     moment,
@@ -30,8 +29,6 @@ from gpuplan.wording import (
     stated_percent,
 )
 
-LABELS = NAMES["power-on, label"]
-"""Settings and orders by what is tried."""
 Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 FOR_DEMAND, NOT_KNOWN = said("power on.for demand"), said("power on.not known")
@@ -127,12 +124,6 @@ def by_size(made: PowerOn, named: bool = False) -> str:
     """What host groups by size would take."""
     key = "power on.by size in a pool" if named else "power on.by size"
     return said(key, pool=made.pool.name, hosts=made.hosts_by_size)
-
-
-def label(key: str) -> str:
-    """A setting or an order, or both, as a row is called."""
-    first, *more = (LABELS[part] for part in key.split(", "))
-    return ", ".join([first, *(part[0].lower() + part[1:] for part in more)])
 
 
 def _share(ends: tuple[float, float]) -> Cell:

@@ -11,13 +11,13 @@ from power_on_designs import one_large_among_small
 from gpuplan.analysis.power_on import thorough, watched
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.over_time.power_on import label
 from gpuplan.plan.over_time.rehearsal import Rehearsed, Upgraded
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import over_time as tables
 from gpuplan.report.tables.over_time import (
     FOR_DEMAND,
     answer,
-    label,
     named_orders,
     power_on,
     readings,
