@@ -122,7 +122,7 @@ def picture(plan: Plan, play: Play, at: int | None = None) -> str:
     lines = [
         f"{name:{wide}}  "
         + " ".join(f"[{_gpu(play, host, gpu, load, letters)}]" for gpu, load in enumerate(loads))
-        for host, (name, loads) in enumerate(zip(names, play.gpus(), strict=True))
+        for host, (name, loads) in enumerate(zip(names, play.cluster.by_gpu(), strict=True))
     ]
     return "\n".join(lines)
 

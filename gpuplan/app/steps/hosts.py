@@ -350,8 +350,8 @@ class _Arriving(_Picture):
     def __init__(self, workbook: Workbook, pool: Pool, hosts: int, play: Play) -> None:
         super().__init__(workbook, pool, hosts)
         self.play, self.outcome, self.down, self.back = play, None, {}, []
-        self.loads = (*play.hosts(), *[()] * (pool.hosts - len(play.cluster.rooms)))
-        self.places = play.gpus()
+        self.loads = (*play.cluster.hosts(), *[()] * (pool.hosts - len(play.cluster.rooms)))
+        self.places = play.cluster.by_gpu()
         self.new = play.now if play.now and play.now.spot else None
         """The VM that was powered on last, if it runs."""
         self.arrivals = {}

@@ -141,23 +141,30 @@ class Cluster:
         worth = sum(self.gpus.fits.worth[kind] * n for kind, n in running.items())
         return float(sum(room.gpus for room in self.rooms) - worth)
 
-    def hosts(self) -> tuple[Host, ...]:
-        """What stands on each host, GPU by GPU."""
-        whole: dict[int, list[tuple[int, Load]]] = {}
+    def by_gpu(self) -> list[list[Load | None]]:
+        """What is on each GPU of each host."""
+        found: list[list[Load | None]] = [[None] * len(states) for states in self.states]
         shared: dict[tuple[int, int], list[tuple[int, int, Slot]]] = {}
         for (kind, vm), spot in sorted(self.spots.items()):
-            request = self.requests[kind]
-            slot = Slot(request.group, vm, request.profile, request.weight)
-            if request.family is None:
-                first = min(spot.gpus, default=len(self.states[spot.host]))
-                whole.setdefault(spot.host, []).append((first, Load(len(spot.gpus), (slot,))))
-            for at, start in zip(spot.gpus, spot.starts, strict=False):
-                shared.setdefault((spot.host, at), []).append((start, kind, slot))
+            slot, load = self._slot(kind, vm), Load(len(spot.gpus), (self._slot(kind, vm),))
+            for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
+                found[spot.host][at] = load
+                if self.requests[kind].family:
+                    shared.setdefault((spot.host, at), []).append((start, kind, slot))
         for (host, at), slots in shared.items():
             family = self.requests[slots[0][1]].family
-            load = Load(1, tuple(slot for _, _, slot in sorted(slots)), family)
-            whole.setdefault(host, []).append((at, load))
-        return tuple(
-            tuple(load for _, load in sorted(whole.get(host, []), key=lambda each: each[0]))
-            for host in range(len(self.rooms))
-        )
+            found[host][at] = Load(1, tuple(slot for _, _, slot in sorted(slots)), family)
+        return found
+
+    def _slot(self, kind: int, vm: int) -> Slot:
+        request = self.requests[kind]
+        return Slot(request.group, vm, request.profile, request.weight)
+
+    def hosts(self) -> tuple[Host, ...]:
+        """What is on each host, GPU by GPU, and then VMs without a GPU."""
+        without: list[list[Load]] = [[] for _ in self.rooms]
+        for (kind, vm), spot in sorted(self.spots.items()):
+            if not spot.gpus:
+                without[spot.host].append(Load(0, (self._slot(kind, vm),)))
+        taken = ({id(load): load for load in loads if load} for loads in self.by_gpu())
+        return tuple((*loads.values(), *rest) for loads, rest in zip(taken, without, strict=True))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Request, Room
-from gpuplan.models.placement.layout import Host, Load
 from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Rules
 
@@ -84,25 +83,6 @@ class Play:
     def refused(self) -> tuple[int, ...]:
         """Which of the VMs do not start, counted from 1 in their order."""
         return tuple(at for at, step in enumerate(self.steps, 1) if step.spot is None)
-
-    def hosts(self) -> tuple[Host, ...]:
-        """What is on each host."""
-        return self.cluster.hosts()
-
-    def gpus(self) -> list[list[Load | None]]:
-        """Each GPU of each host with what is on it."""
-        hosts, states, requests = self.hosts(), self.cluster.states, self.cluster.requests
-        shared = [iter(load for load in loads if load.family) for loads in hosts]
-        found = [
-            [next(shared[host]) if state not in (NEUTRAL, WHOLE) else None for state in gpus]
-            for host, gpus in enumerate(states)
-        ]
-        whole = {load.slots[0][:2]: load for loads in hosts for load in loads if not load.family}
-        for (kind, vm), spot in self.cluster.spots.items():
-            if requests[kind].family is None:
-                for gpu in spot.gpus:
-                    found[spot.host][gpu] = whole[requests[kind].group, vm]
-        return found
 
     def places(self, host: int, gpu: int) -> tuple[tuple[int, int], ...]:
         """(start, size) of each share on a GPU, as ``hosts`` lists them; none where shares are only counted."""

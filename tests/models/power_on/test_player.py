@@ -25,13 +25,13 @@ def test_forward_and_back_end_where_they_began() -> None:
     seen = []
     for at in range(7):
         play.go(at)
-        seen.append(play.hosts())
+        seen.append(play.cluster.hosts())
     assert seen[0] == ((), ())
     for at in (3, 6, 0, 5, 1, 2, 4):
         play.go(at)
-        assert play.hosts() == seen[at]
+        assert play.cluster.hosts() == seen[at]
     play.go(99)
-    assert (play.at, play.hosts()) == (6, seen[6])
+    assert (play.at, play.cluster.hosts()) == (6, seen[6])
     play.go(-1)
     assert (play.at, play.now) == (0, None)
 
@@ -47,12 +47,12 @@ def test_each_gpu_with_what_is_on_it() -> None:
     """Host 1 gives its GPUs to one VM, host 2 a GPU to each size."""
     play = played([0, 1, 2])
     play.go(3)
-    first, second = play.gpus()
+    first, second = play.cluster.by_gpu()
     assert [load.slots[0].group for load in first if load] == ["whole", "whole"]
     assert [load and load.family for load in second] == [HALF, QUARTER]
     assert play.joins(1, 0) == ("24C",) and play.joins(0, 0) == ()
     play.go(1)
-    assert play.gpus()[1] == [None, None]
+    assert play.cluster.by_gpu()[1] == [None, None]
     assert play.joins(1, 0) == ("24C", "12C")
 
 
@@ -61,9 +61,9 @@ def test_a_whole_gpu_is_where_its_vm_has_it() -> None:
     kinds = (Request("one", 1, gpus=1), Request("two", 1, gpus=2))
     play = Play(kinds, (Room(4),), Rules(partitions=True), [0, 1])
     play.go(2)
-    (gpus,) = play.gpus()
+    (gpus,) = play.cluster.by_gpu()
     assert [load.slots[0].group if load else "" for load in gpus] == ["one", "", "two", "two"]
-    assert play.hosts() == ((Load(1, (gpus[0].slots[0],)), Load(2, (gpus[2].slots[0],))),)  # type: ignore[union-attr]
+    assert play.cluster.hosts() == ((Load(1, (gpus[0].slots[0],)), Load(2, (gpus[2].slots[0],))),)  # type: ignore[union-attr]
 
 
 def test_where_shares_begin_on_a_gpu() -> None:
