@@ -36,11 +36,12 @@ def unplaced(plan: Plan) -> Iterator[Message]:
     alike: dict[tuple[str, ...], list[GroupPlan]] = {}
     for group, missing in found:
         if missing.code == "no-mode-possible":
-            alike.setdefault((_others(group), missing.reason, *_reasons(plan, group)), []).append(group)
-    for (others, reason, *why), groups in alike.items():
+            why = dict.fromkeys(out.reason.text for out in _against(plan, group))
+            alike.setdefault((_others(group), missing.reason, " ".join(why)), []).append(group)
+    for (others, reason, because), groups in alike.items():
         sources = tuple(s for out in _against(plan, groups[0]) for s in out.reason.sources if s != "scenario")
         code = "decided-mode-impossible" if others else "no-access-mode"
-        words = {"reason": reason, "why": " ".join(why), "others": others}
+        words = {"reason": reason, "why": because, "others": others}
         yield from about(plan, code, groups, sources=sources, **words)
     if beyond:
         yield message(
@@ -63,11 +64,6 @@ def _against(plan: Plan, group: GroupPlan) -> list[RuledOut]:
     decided = plan.scenario.get(f"groups.{group.id}.access")
     out = [o for o in group.ruled_out if not o.possible and (o.mode == decided or not _others(group))]
     return sorted(out, key=lambda one: (one.mode != decided, one.mode == "bitfusion"))
-
-
-def _reasons(plan: Plan, group: GroupPlan) -> tuple[str, ...]:
-    """Why no mode serves a group, each reason once."""
-    return tuple(dict.fromkeys(out.reason.text for out in _against(plan, group)))
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:

@@ -40,7 +40,8 @@ def upgrades(plan: Plan) -> Iterator[Message]:
         down = Counter(
             each.group for turn in rehearsed.upgrade.turns for each in turn.went if each.how == DOWN
         )
-        names = {group.id: group.name for group in plan.groups}
+        names, lacking = {group.id: group.name for group in plan.groups}, rehearsed.not_started[1]
+        off = f" Powered on largest first, {amount(lacking, 'VM')} {verb(lacking, 'do')} not start at all."
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
         found = free or [
             *itertools.islice(_by_shapes(plan, rehearsed, set(down)), 1),
@@ -55,7 +56,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             vms=amount(sum(down.values()), "VM"),
             find=verb(sum(down.values()), "find"),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
-            order=PROOF[rehearsed.upgrade.proven] + _off(rehearsed.not_started[1]),
+            order=PROOF[rehearsed.upgrade.proven] + off * bool(lacking),
             remedy=_remedy([words for _, words in found]),
         )
 
@@ -65,11 +66,6 @@ PROOF = {
     False: "No host order was found that avoids this.",
 }
 NO_REMEDY = "Shut these VMs down for the upgrade, or place them manually."
-
-
-def _off(vms: int) -> str:
-    """VMs that are off already when the upgrade begins."""
-    return f" Powered on largest first, {amount(vms, 'VM')} {verb(vms, 'do')} not start at all." * bool(vms)
 
 
 def _remedy(found: Sequence[str]) -> str:
@@ -151,8 +147,10 @@ def orders(plan: Plan) -> Iterator[Message]:
     """Orders of power-on in which not every VM starts, with what changes that."""
     for made in distinct(plan.power_on):
         if not made.now.all_start:
+            setting = made.setting(made.best.key)
+            path = setting.path if setting else "availability.sized_for"
             yield message(
-                plan, "power-on-orders", path=_path(made), pool=made.pool.name, ways=_ways(made), **made.words
+                plan, "power-on-orders", path=path, pool=made.pool.name, ways=_ways(made), **made.words
             )
 
 
@@ -167,12 +165,6 @@ def _ways(made: PowerOn) -> str:
     if not made.best.all_start or made.hosts_by_size <= made.pool.hosts_for_demand:
         found.append(STEPS["sizes"].format(hosts=amount(made.hosts_by_size, "host")))
     return capital(", or ".join(found))
-
-
-def _path(made: PowerOn) -> str:
-    """The input of the first of them; that of the hosts where it is an order and no setting."""
-    setting = made.setting(made.best.key)
-    return setting.path if setting else "availability.sized_for"
 
 
 def sized_for_orders(plan: Plan) -> Iterator[Message]:

@@ -101,7 +101,7 @@ def tuning_of(asks: Asks) -> Tuning:
     except ValueError as error:
         where = "model" if gpus is None else "replica_gpus"
         raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
-    hours = _range(found.hours, found.hours_low, found.hours_high)
+    hours = Range(found.hours or 0.0, found.hours_low or 0.0, found.hours_high or 0.0)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
         most = tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value
         allowed = f"it takes {rough(hours.value)} h: at most {written(math.floor(most), ',')} on these GPUs, or more GPUs for a job"
@@ -128,10 +128,6 @@ def tuning_of(asks: Asks) -> Tuning:
 
 SEQUENCE = 4096
 """Tokens of a sequence where not stated."""
-
-
-def _range(value: float | None, low: float | None, high: float | None) -> Range:
-    return Range(value or 0.0, low or 0.0, high or 0.0)
 
 
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:

@@ -14,6 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power_on
 from gpuplan.models.placement import Request, Room
+from gpuplan.models.power_on.rehearsal import LARGEST, SMALLEST
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import for_share, placed
@@ -39,8 +40,8 @@ SENTENCES = NAMES["power-on, sentence"]
 SETTINGS, STEPS, LABELS = (NAMES[f"power-on, {what}"] for what in ("setting", "step", "label"))
 OTHERS = 4
 """Other settings are tried with the fourth part of the work."""
-LARGEST, SMALLEST, PRIORITY = "largest", "smallest", "priority"
-"""Named orders: by the part of a host that a VM takes, and by the priority of its group."""
+PRIORITY = "priority"
+"""The order by the priority of the group of a VM; others are by the part of a host that it takes."""
 
 
 class Setting(NamedTuple):

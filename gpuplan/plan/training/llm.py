@@ -282,7 +282,9 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
     gpu, alone = scenario.hardware.gpu, one_host_per_s(catalog, run)
     waits = min(1.0, times.alone_s / times.step_s)
     low, high = speed_range(speed, efficiency=waits, **widths(catalog, gpu, work.method))
-    each = [None if work.tokens is None else _hours(work.tokens, run, rate) for rate in (speed, high, low)]
+    each: list[float | None] = [None] * 3
+    if work.tokens is not None:
+        each = [tokens_time_h(work.tokens, gpus=run.gpus, tokens_per_gpu=one) for one in (speed, high, low)]
     known = gpu in MEASURED
     name = catalog.gpus[gpu].name
     return LlmTrainingUse(
@@ -328,10 +330,6 @@ def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
     ]
     least = min(step_times(one, fitted).step_s for one in tried)
     return single.batch * run.sequence_tokens / run.gpus_per_host / least
-
-
-def _hours(tokens: float, run: TrainingRun, rate: float) -> float:
-    return tokens_time_h(tokens, gpus=run.gpus, tokens_per_gpu=rate)
 
 
 def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:
