@@ -13,7 +13,6 @@ from gpuplan.models.power_on.rehearsal import (
     Emptied,
     Restart,
     Upgrade,
-    World,
     empty_host,
     rehearse_upgrade,
     restart_after_failure,

@@ -9,6 +9,9 @@ from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load, Slot
 from gpuplan.models.power_on.gpu_states import NEUTRAL, Rules, shared_gpus
 
+LARGEST, SMALLEST = "largest", "smallest"
+"""Which VM leaves a host first."""
+
 
 class Spot(NamedTuple):
     """Where a VM runs."""
@@ -47,6 +50,14 @@ class Cluster:
         """(kind, VM) -> where it runs."""
         self.last = -1
         """The host that was taken last."""
+        self.first = LARGEST
+        """Which VM leaves a host first that is emptied."""
+
+    def leaving(self, first: str) -> "Cluster":
+        """The same cluster, of which another VM leaves a host first."""
+        other = self.copy()
+        other.first = first
+        return other
 
     def copy(self) -> "Cluster":
         """The same cluster, to try something on."""

@@ -7,25 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.models.power_on.cluster import Cluster, Spot
+from gpuplan.models.power_on.cluster import LARGEST, Cluster, Spot
 
 MOVES, RESTARTS, STAYS = "moves", "restarts", "stays"
 """How a VM leaves a host: by vMotion; shut down and started elsewhere; not at all, it is down until its host is back."""
 DOWN = "down"
 """What becomes of one that stays, or finds no place."""
-LARGEST, SMALLEST = "largest", "smallest"
-"""Which VM leaves a host first."""
 STEPS = 20_000
 """Moves that a search for an order of hosts tries."""
 BRANCHES = 4_000
 """Restarts after which orders are drawn at random instead of all being followed."""
-
-
-class World(NamedTuple):
-    """One reading of what happens: the cluster by its rules as it runs, and which VM leaves a host first."""
-
-    cluster: Cluster
-    first: str = LARGEST
 
 
 class Left(NamedTuple):
@@ -79,9 +70,7 @@ class Restart(NamedTuple):
     """Random orders that were tried; 0: every order was followed."""
 
 
-def empty_host(
-    cluster: Cluster, host: int, *, ways: Sequence[str], first: str = LARGEST
-) -> tuple[Cluster, Emptied]:
+def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Cluster, Emptied]:
     """One host emptied and back again.
 
     Parameters
@@ -92,8 +81,6 @@ def empty_host(
         Host that is emptied, from 0. [-]
     ways : sequence of str
         How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
-    first : str
-        Which VM leaves first, the ``largest`` or the ``smallest``. [-]
 
     Returns
     -------
@@ -122,7 +109,7 @@ def empty_host(
     """
     now, size = cluster.copy(), cluster.gpus.sizes
     leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
-    leaving.sort(key=lambda vm: size[vm[0]], reverse=first == LARGEST)
+    leaving.sort(key=lambda vm: size[vm[0]], reverse=cluster.first == LARGEST)
     went, down = list[Left](), list[tuple[int, int, Spot]]()
     for kind, vm in leaving:
         was = now.stop(kind, vm)
@@ -135,13 +122,13 @@ def empty_host(
     return now, Emptied(host, tuple(sorted(went, key=lambda each: (MOVES, RESTARTS, DOWN).index(each.how))))
 
 
-def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int = STEPS) -> Upgrade:
+def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: int = STEPS) -> Upgrade:
     """An order of hosts in which each can be emptied while every VM keeps running, in every world.
 
     Parameters
     ----------
-    worlds : sequence of World
-        Readings of what happens, all of the same hosts. [-]
+    worlds : sequence of Cluster
+        Readings of what happens: VMs as they run, all on the same hosts. [-]
     ways : sequence of str
         How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
     steps : int
@@ -166,7 +153,7 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
     >>> cluster = Cluster([Request("a", 4, gpus=1)], [Room(2)] * 3, Rules())
     >>> for vm in (1, 2, 3, 4):
     ...     spot = cluster.start(0, vm)
-    >>> found = rehearse_upgrade([World(cluster)], ways=["moves"])
+    >>> found = rehearse_upgrade([cluster], ways=["moves"])
     >>> found.works, found.order
     (True, (1, 0, 2))
 
@@ -174,7 +161,7 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
     ----------
     .. [1] gpuplan-method
     """
-    hosts = range(len(worlds[0].cluster.rooms))
+    hosts = range(len(worlds[0].rooms))
     for alike in (True, False):
         search = _Search(ways, steps // 2, alike)
         works = search.ends(tuple(worlds), frozenset(hosts), ())
@@ -201,17 +188,17 @@ class _Search:
         self.alike = alike
         """Whether hosts filled alike count as one."""
         self.furthest: tuple[Stage, ...] = ()
-        self.reached: tuple[World, ...] = ()
+        self.reached: tuple[Cluster, ...] = ()
         """The worlds at the end of the furthest order."""
         self._dead: set[Any] = set()
 
-    def ends(self, worlds: tuple[World, ...], hosts: frozenset[int], taken: tuple[Stage, ...]) -> bool:
+    def ends(self, worlds: tuple[Cluster, ...], hosts: frozenset[int], taken: tuple[Stage, ...]) -> bool:
         """Whether all these hosts can be emptied from here in some order."""
         if not self.reached or len(taken) > len(self.furthest):
             self.furthest, self.reached = taken, worlds
         if not hosts:
             return True
-        seen = [_seen(world.cluster) for world in worlds]
+        seen = [_seen(world) for world in worlds]
         rows = [
             (host in hosts, *(world[host] for world in seen), 0 if self.alike else host)
             for host in range(len(seen[0]))
@@ -219,7 +206,7 @@ class _Search:
         key = tuple(sorted(rows))
         if key in self._dead:
             return False
-        vms = worlds[0].cluster.vms
+        vms = worlds[0].vms
         first = {row: host for host, row in reversed(list(enumerate(rows))) if host in hosts}
         for host in sorted(first.values(), key=lambda host: (vms[host], host)):
             after, stage = self.tried(worlds, host)
@@ -231,16 +218,16 @@ class _Search:
         return False
 
     def tried(
-        self, worlds: tuple[World, ...], host: int, *, anyway: bool = False
-    ) -> tuple[tuple[World, ...], Stage]:
+        self, worlds: tuple[Cluster, ...], host: int, *, anyway: bool = False
+    ) -> tuple[tuple[Cluster, ...], Stage]:
         """A host emptied in each world, unless a VM finds no place in one and it is not emptied ``anyway``."""
-        after, stage = list[World](), list[Emptied]()
+        after, stage = list[Cluster](), list[Emptied]()
         for world in worlds:
-            now, emptied = empty_host(world.cluster, host, ways=self.ways, first=world.first)
-            self.left -= 1 + world.cluster.vms[host]
+            now, emptied = empty_host(world, host, ways=self.ways)
+            self.left -= 1 + world.vms[host]
             if not anyway and any(self.ways[each.kind] != STAYS for each in emptied.down):
                 return (), ()
-            after.append(World(now, world.first))
+            after.append(now)
             stage.append(emptied)
         return tuple(after), tuple(stage)
 

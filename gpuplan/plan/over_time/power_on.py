@@ -14,7 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power_on
 from gpuplan.models.placement import Request, Room
-from gpuplan.models.power_on.rehearsal import LARGEST, SMALLEST
+from gpuplan.models.power_on.cluster import LARGEST, SMALLEST
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import for_share, placed

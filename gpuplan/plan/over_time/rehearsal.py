@@ -14,7 +14,8 @@ from gpuplan.catalog import Catalog
 from gpuplan.models import power_on
 from gpuplan.models.availability.failover import after_failure
 from gpuplan.models.placement import Host, Request, Room
-from gpuplan.models.power_on.rehearsal import LARGEST, MOVES, RESTARTS, SMALLEST, STAYS
+from gpuplan.models.power_on.cluster import SMALLEST
+from gpuplan.models.power_on.rehearsal import MOVES, RESTARTS, STAYS
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rules import ends, largest_first, readings_of
@@ -222,10 +223,7 @@ class Rehearsed:
 
     def emptied(self, host: int) -> Turn:
         """One host, from 1, emptied as the cluster was powered on."""
-        stage = [
-            power_on.empty_host(world.cluster, host - 1, ways=self.ways, first=world.first)[1]
-            for world in _worlds(self.started)
-        ]
+        stage = [power_on.empty_host(world, host - 1, ways=self.ways)[1] for world in _worlds(self.started)]
         return self._turn(stage, max(range(len(stage)), key=lambda at: len(stage[at].down)))
 
     @cached_property
@@ -342,10 +340,11 @@ def started(
     return cluster
 
 
-def _worlds(clusters: Sequence[power_on.Cluster]) -> list[power_on.World]:
+def _worlds(clusters: Sequence[power_on.Cluster]) -> list[power_on.Cluster]:
     """Each reading with the largest and with the smallest VM leaving first, where that makes a difference."""
-    firsts = (LARGEST, SMALLEST) if len(clusters[0].requests) > 1 else (LARGEST,)
-    return [power_on.World(cluster, first) for cluster in clusters for first in firsts]
+    if len(clusters[0].requests) < 2:
+        return list(clusters)
+    return [each for cluster in clusters for each in (cluster, cluster.leaving(SMALLEST))]
 
 
 @remembered

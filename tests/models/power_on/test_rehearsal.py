@@ -16,7 +16,6 @@ from gpuplan.models.power_on import (
     Cluster,
     Rules,
     Spot,
-    World,
     empty_host,
     rehearsal,
     rehearse_upgrade,
@@ -53,7 +52,7 @@ def test_a_vm_whose_size_has_no_gpu_on_the_others_is_down_until_its_host_is_back
     assert emptied.went == ((1, 2, "moves", 0),) and after.vms == [1, 0, 2]
     again, emptied = empty_host(cluster, 1, ways=["moves", "moves"])
     assert emptied.down == ((1, 2, "down", None),) and again.spots == cluster.spots
-    found = rehearse_upgrade([World(cluster)], ways=["moves", "moves"])
+    found = rehearse_upgrade([cluster], ways=["moves", "moves"])
     assert found.works and found.order == (0, 1, 2)
 
 
@@ -65,10 +64,10 @@ def test_smallest_first_may_take_the_place_of_a_large_one() -> None:
     cluster.put(2, 1, Spot(2, (0, 1), ()))
     ways = ["moves"] * 3
     assert empty_host(cluster, 0, ways=ways)[1].went == ((1, 1, "moves", 1), (0, 1, "moves", 2))
-    small = empty_host(cluster, 0, ways=ways, first="smallest")[1]
+    small = empty_host(cluster.leaving("smallest"), 0, ways=ways)[1]
     assert small.went == ((0, 1, "moves", 1), (1, 1, "down", None))
-    assert rehearse_upgrade([World(cluster)], ways=ways).works
-    both = rehearse_upgrade([World(cluster), World(cluster, "smallest")], ways=ways)
+    assert rehearse_upgrade([cluster], ways=ways).works
+    both = rehearse_upgrade([cluster, cluster.leaving("smallest")], ways=ways)
     assert both.works and both.order[0] != 0  # the host with two GPUs taken first, or the empty one
 
 
@@ -81,7 +80,7 @@ def test_how_a_vm_leaves_is_said() -> None:
     after, emptied = empty_host(cluster, 0, ways=ways)
     assert emptied == (0, ((0, 1, "moves", 1), (1, 1, "restarts", 1), (2, 1, "down", None)))
     assert after.vms == [1, 2] and after.spots[2, 1] == Spot(0, (2,), ())
-    found = rehearse_upgrade([World(cluster)], ways=ways)
+    found = rehearse_upgrade([cluster], ways=ways)
     assert found.works  # what is pinned to its host is down whatever is free
 
 
@@ -92,7 +91,7 @@ def test_whoever_leaves_is_counted_once_and_nobody_else_moves() -> None:
         before, states = dict(cluster.spots), list(cluster.states)
         for host in range(len(cluster.rooms)):
             first = draw.choice(("largest", "smallest"))
-            after, emptied = empty_host(cluster, host, ways=ways, first=first)
+            after, emptied = empty_host(cluster.leaving(first), host, ways=ways)
             gone = [(kind, vm) for kind, vm, _, _ in emptied.went]
             away = [each for each in emptied.went if each.how != "down"]
             assert sorted(gone) == sorted(vm for vm, spot in before.items() if spot.host == host)
@@ -104,14 +103,14 @@ def test_whoever_leaves_is_counted_once_and_nobody_else_moves() -> None:
         assert cluster.spots == before and cluster.states == states
 
 
-def naive(worlds: list[World], order: tuple[int, ...]) -> bool:
+def naive(worlds: list[Cluster], order: tuple[int, ...]) -> bool:
     """Whether an order of hosts keeps all VMs running, moved one by one on the cluster itself."""
-    for cluster, first in worlds:
+    for cluster in worlds:
         now, worth = cluster.copy(), cluster.gpus.fits.worth
         for host in order:
             vms = [vm for vm, spot in now.spots.items() if spot.host == host]
             vms.sort(key=lambda vm: (*_size(worth, now.requests, vm[0]), vm))
-            if first == "smallest":
+            if cluster.first == "smallest":
                 vms.sort(key=lambda vm: _size(worth, now.requests, vm[0]), reverse=True)
             for vm in vms:
                 now.stop(*vm)
@@ -129,7 +128,7 @@ def test_an_order_is_found_exactly_if_one_of_all_orders_works() -> None:
     found = Counter[bool]()
     for seed in range(150):
         cluster, _ = drawn(seed)
-        worlds = [World(cluster), World(cluster, "smallest")][: 1 + seed % 2]
+        worlds = [cluster, cluster.leaving("smallest")][: 1 + seed % 2]
         answer = rehearse_upgrade(worlds, ways=["moves"] * len(cluster.requests))
         orders = itertools.permutations(range(len(cluster.rooms)))
         assert answer.works == any(naive(worlds, order) for order in orders), seed
@@ -143,10 +142,10 @@ def test_an_order_is_found_exactly_if_one_of_all_orders_works() -> None:
 
 def test_a_search_that_gives_up_proves_nothing_and_tells_what_happens_all_the_same() -> None:
     cluster = running([Request("a", 6, gpus=1)], [Room(2)] * 3, Rules(), *[0] * 6)
-    full = rehearse_upgrade([World(cluster)], ways=["moves"])
+    full = rehearse_upgrade([cluster], ways=["moves"])
     assert not full.works and full.proven
     assert [len(each.down) for each in full.emptied[0]] == [2, 2, 2]
-    short = rehearse_upgrade([World(cluster)], ways=["moves"], steps=2)
+    short = rehearse_upgrade([cluster], ways=["moves"], steps=2)
     assert not short.works and not short.proven and short.emptied == full.emptied
 
 
