@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,7 @@ Progress = Callable[[float, str], object]
 """Told the share of the work that is done, and of which cluster it is."""
 
 
-@dataclass(frozen=True)
-class PowerOnStudy:
+class PowerOnStudy(NamedTuple):
     """Power-on in one cluster, tried thoroughly."""
 
     made: PowerOn

@@ -39,7 +39,7 @@ def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
     """The settings of some clusters, the orders with a name, and the readings of the rules."""
     made = [study.made for study in studies]
     return {
-        "settings": tables.settings([(study.made, study.hosts) for study in studies]),
+        "settings": tables.settings(studies),
         "named_orders": tables.named_orders(made),
         "readings": tables.readings(made),
     }

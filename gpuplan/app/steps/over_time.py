@@ -17,7 +17,6 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn, label
 from gpuplan.plan.over_time.rules import Reading
 from gpuplan.report import amount, group_names, number
-from gpuplan.report.refusals import refusal_words
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import over_time as tables
 from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
@@ -128,7 +127,7 @@ def _more_hosts(workbook: Workbook) -> str:
 def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
     """Settings, those that are not set with a way to take them; named orders; readings where there are several."""
     all_made = list(made_of(workbook).values())
-    hosts = [(study.made, study.hosts) for study in done] or [(each, {}) for each in all_made if each.known]
+    hosts: Sequence[tuple[PowerOn, tables.Hosts]] = done or [(each, {}) for each in all_made if each.known]
     made = [each for each, _ in hosts]
     if not made:
         return []
@@ -246,7 +245,7 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
         return {
             "tone": "bad",
             "lead": f"{name}{profile} does not start.",
-            "text": refusal_words(request, play.refusal(), play.cluster.rules),
+            "text": tables.refusal_words(request, play.refusal(), play.cluster.rules),
         }
     return {"tone": "good", "lead": f"{name}{profile} starts", "text": f"{_spot_words(step.spot, play)}."}
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gpuplan.models.power_on import Play, Step
+from gpuplan.models.placement import Request
+from gpuplan.models.power_on import Play, Refusal, Rules, Step
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct, label
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.plan.over_time.rules import alike
-from gpuplan.report.refusals import refusal_words
 from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (
@@ -27,6 +27,7 @@ from gpuplan.wording import (
     said,
     some_of,
     stated_percent,
+    verb,
 )
 
 Hosts = Mapping[str, int | None]
@@ -246,6 +247,49 @@ def _starts(play: Play, step: Step) -> Cell:
     placed = family >= 0 and play.cluster.gpus.ways[family].pieces
     starts = step.spot.starts if step.spot and placed else ()
     return Cell(starts, words=", ".join(map(str, starts)))
+
+
+def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
+    """Why a VM does not start, and what stands on the GPUs."""
+    return f"{_lacking(request, refusal, rules)} {_standing(request, refusal)}".strip()
+
+
+def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
+    """What a VM finds on no host."""
+    if refusal.short_of:
+        return f"Hosts with the GPUs it needs have too little {' and '.join(refusal.short_of)} left."
+    if request.family:
+        what = request.profile or "it"
+        if request.shares == 1:
+            return f"No GPU has a place for {what}."
+        return f"No host has {number(request.shares)} places for {what}."
+    free, needed = refusal.free_on_a_host, request.gpus
+    if free < needed:
+        needs = "a free GPU" if needed == 1 else f"{number(needed)} free GPUs in one host"
+        most = f"no host has more than {number(free)}" if free else "none is free"
+        return f"It needs {needs}, and {most}."
+    what = "make up an NVSwitch partition" if rules.partitions else "lie in one NVLink domain"
+    return f"No {number(needed)} free GPUs of a host {what}."
+
+
+def _standing(request: Request, refusal: Refusal) -> str:
+    """What stands on the GPUs."""
+    told = list[str]()
+    for profiles, many in refusal.locked:
+        locked = "" if told else f" {verb(many, 'are')} locked"
+        told.append(f"{number(many)}{locked} to {' and '.join(profiles)}")
+    open_ones = refusal.open - refusal.neutral if request.family else 0
+    counts = (
+        (refusal.full, "have", "the size it needs and no place left"),
+        (open_ones, "have", "a place for one more"),
+        (refusal.whole, "belong", "to VMs with whole GPUs"),
+        (refusal.neutral, "are", "free"),
+    )
+    told += [f"{number(many)} {verb(many, does)} {words}" for many, does, words in counts if many > 0]
+    if not told:
+        return ""
+    *before, last = told
+    return f"Of {amount(refusal.gpus, 'GPU')} {', '.join(before)}{' and ' * bool(before)}{last}."
 
 
 # ---- rehearsal
