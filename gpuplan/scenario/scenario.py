@@ -324,13 +324,16 @@ class Scenario(Brief):
 
     def get(self, path: str) -> Any:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
-        self._check(path)
         head, _, rest = path.partition(".")
-        if head in MAPS:
-            return dict(getattr(self, head)).get(rest)
         if head == "groups":
             group, _, name = rest.partition(".")
-            return getattr({g.id: g for g in self.groups}[group], name)
+            if name in GROUP_FIELD_BY_NAME:
+                for each in self.groups:
+                    if each.id == group:
+                        return getattr(each, name)
+        self._check(path)
+        if head in MAPS:
+            return dict(getattr(self, head)).get(rest)
         return getattr(getattr(self, head), rest) if rest else getattr(self, head)
 
     @property
@@ -386,6 +389,8 @@ class Scenario(Brief):
 
     def origin(self, path: str) -> Origin:
         """Where the input at ``path`` is known from; a record for a prefix covers all below it."""
+        if not self.origins:
+            return STATED
         known = dict(self.origins)
         parts = path.split(".")
         for end in range(len(parts), 0, -1):

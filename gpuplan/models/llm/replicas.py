@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.models.llm.memory import requests_at_once
@@ -110,6 +111,14 @@ def limits(
     ----------
     .. [1] aiconfigurator-silicon-sample
     """
+    return _limits(replica, replace(load, requests=0.0, requests_per_second=0.0), promise)
+
+
+@lru_cache(
+    maxsize=512
+)  # however many users there are: without it a plan of three services makes an eighth more calls
+def _limits(replica: Replica, load: Load, promise: Promise) -> Limits:
+    """The limits of a replica, of a load that says only how long requests are."""
     memory = requests_at_once(
         replica.shape,
         setup=replica.setup,

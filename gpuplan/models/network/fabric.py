@@ -1,6 +1,7 @@
 """Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave."""
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -224,8 +225,8 @@ def leaf_spine(
         *_ports_of_leaf(leaf_down_ports, leaf_up_ports, leaf_ports),
         links=math.ceil(ports_per_host / 2),
         port_gbit_s=_amount("port_gbit_s", port_gbit_s),
-        up_gbit_s=up_gbit_s,
-        max_oversubscription=max_oversubscription,
+        up_gbit_s=_amount("up_gbit_s", up_gbit_s),
+        max_oversubscription=_amount("max_oversubscription", max_oversubscription),
         spines=_count("spines", spines, most=MOST_PORTS),
     )
     fullest = leaf.fullest()
@@ -301,14 +302,9 @@ class _Leaf(NamedTuple):
     """Fewest there may be above more than one pair."""
 
     def needed(self, hosts: int) -> int:
-        """Uplinks that so many hosts on a pair need, however many spines there are."""
-        return uplinks(
-            hosts * self.links,
-            self.port_gbit_s,
-            up_gbit_s=self.up_gbit_s,
-            max_oversubscription=self.max_oversubscription,
-            spines=1,
-        )
+        """Uplinks that so many hosts on a pair need, however many spines there are: `uplinks` to one, the inputs being checked."""
+        carried = self.up_gbit_s * self.max_oversubscription
+        return _whole(hosts * self.links * self.port_gbit_s / carried)
 
     def at_least(self, hosts: int) -> int:
         """The same, and at least one to each spine."""
@@ -327,9 +323,8 @@ class _Leaf(NamedTuple):
     def fullest(self) -> int:
         """Most hosts on a pair; a ValueError if there is no place for one."""
         most = self.down_ports // self.links
-        for hosts in range(most, 0, -1):
-            if self.at_least(hosts) <= self.free(hosts):
-                return hosts
+        if fits := bisect_right(range(1, most + 1), 0, key=lambda n: self.at_least(n) > self.free(n)):
+            return fits
         other = ", faster uplinks, fewer spines or a higher max_oversubscription" if most else ""
         has = (
             f"{self.down_ports} and {self.up_ports}"
