@@ -46,6 +46,12 @@ class GroupTraffic:
         """What users see with the planned replicas, by formula."""
         return self.with_replicas(self.replicas)
 
+    @property
+    def p95_range_s(self) -> tuple[float, float] | None:
+        """Low and high end of the wait that 95 % of the users do not exceed; None where the queue keeps growing."""
+        found = self.planned
+        return None if found.load_share >= 1 else (found.p95_s * self.low, found.p95_s * self.high)
+
     def with_replicas(self, count: int) -> Answers:
         """What users see with so many, by formula."""
         return known_answers(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,10 +12,10 @@ import numpy as np
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
 from gpuplan.locales import written
-from gpuplan.report.plan_data import plain
+from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables.traffic import few_digits, seconds
-from gpuplan.report.text import chapter, heading, wrapped
+from gpuplan.report.text import Block, Content, chapter, page
 from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import (
     DAY_NAMES,
@@ -49,39 +48,41 @@ def audit_dict(
 
     Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
     """
-    data = {
-        "reading": plain(found.trace.reading),
-        "time_zone": found.time_zone,
-        "allocation": plain(found.allocation),
-        "activity": plain(found.activity),
-        "arrivals": plain(found.arrivals),
-        "notes": list(found.notes),
-        "suggestions": [plain(s) for s in suggestions],
-        "comparison": None,
-        "serving": [plain(group) for group in serving],
-        "replayed": replay and _replay_dict(*replay),
-    }
+    data = as_json(
+        reading=found.trace.reading,
+        time_zone=found.time_zone,
+        allocation=found.allocation,
+        activity=found.activity,
+        arrivals=found.arrivals,
+        notes=found.notes,
+        suggestions=suggestions,
+        comparison=comparison and _comparison_dict(comparison, left_out),
+        serving=serving,
+        replayed=replay and _replay_dict(*replay),
+    )
     if found.allocation is not None:
         for name in ("wanted", "held"):
             curve = getattr(found.allocation, name)
             if curve is not None:
                 data["allocation"][name]["peakedness"] = curve.peakedness
-    if comparison is not None:
-        replayed = comparison.waiting
-        held = [f.name for f in fields(comparison) if f.name != "waiting"]
-        data["comparison"] = {name: plain(getattr(comparison, name)) for name in held} | {
-            "left_out_jobs": left_out,
-            "waiting": {
-                "waited_share": replayed.longer_share(0.0),
-                "waited_longer_share": replayed.longer_share(comparison.wait_limit_h),
-                "mean_wait_h": replayed.mean_wait_h(),
-                "wait_p90_h": replayed.quantile_wait_h(0.9),
-                "wait_p95_h": replayed.quantile_wait_h(0.95),
-                "utilisation": replayed.utilisation,
-                "peak_gpus": replayed.peak_gpus,
-            },
-        }
     return data
+
+
+def _comparison_dict(found: Comparison, left_out: int) -> dict[str, Any]:
+    data = fields_of(found)
+    replayed = data.pop("waiting")
+    return data | {
+        "left_out_jobs": left_out,
+        "waiting": {
+            "waited_share": replayed.longer_share(0.0),
+            "waited_longer_share": replayed.longer_share(found.wait_limit_h),
+            "mean_wait_h": replayed.mean_wait_h(),
+            "wait_p90_h": replayed.quantile_wait_h(0.9),
+            "wait_p95_h": replayed.quantile_wait_h(0.95),
+            "utilisation": replayed.utilisation,
+            "peak_gpus": replayed.peak_gpus,
+        },
+    }
 
 
 def audit_text(
@@ -95,45 +96,43 @@ def audit_text(
 ) -> str:
     """An audit as text for a terminal."""
     data = audit_dict(found, suggestions, comparison, left_out, serving=serving, replay=replay)
-    parts = [
-        _reading(found.trace.reading),
-        *_allocation(found, data),
-        *_activity(found, data),
-        *_arrivals(found, data),
-        *(wrapped(note + ".") for note in found.notes if note not in found.trace.reading.notes),
+    return page(
+        "",
+        chapter("Input file", *_reading(found.trace.reading)),
+        _allocation(found, data),
+        _activity(found, data),
+        _arrivals(found, data),
+        (f"{note}." for note in found.notes if note not in found.trace.reading.notes),
         chapter(
             tables.suggestions(data["suggestions"]),
             *(f"{s.name}: {s.note}." for s in suggestions if s.rounded_up),
         ),
-    ]
-    parts.append(chapter(tables.serving(data["serving"])))
-    if replay:
-        lead = heading(f"The same requests on {counted(replay[0].replicas, 'replica')}")
-        parts.append(lead + "\n".join(map(wrapped, again(data["replayed"]))))
-    if comparison is not None:
-        parts += _comparison(comparison, data["comparison"])
-    return "\n\n".join(filter(None, parts)) + "\n"
+        tables.serving(data["serving"]),
+        _again(replay, data),
+        _comparison(comparison, data["comparison"]) if comparison else (),
+    )
 
 
-def _reading(reading: Reading) -> str:
-    lines = [
+def _reading(reading: Reading) -> Iterator[str]:
+    yield (
         f"{reading.format}: {number(reading.used)} of {number(reading.rows)} rows used; times without an offset are read as "
         f"{reading.time_zone}."
-    ]
-    columns = ", ".join(f"{what} from {column!r}" for what, column in reading.columns.items())
-    if columns:
-        lines.append(f"Columns: {columns}.")
+    )
+    if columns := ", ".join(f"{what} from {column!r}" for what, column in reading.columns.items()):
+        yield f"Columns: {columns}."
     for skipped in reading.skipped:
         example = f" ({skipped.example})" if skipped.example else ""
-        lines.append(
-            f"Left out: {number(skipped.rows)} rows, {skipped.reason}; first in line {skipped.first_line}{example}."
-        )
-    lines += [f"{note}." for note in reading.notes]
-    return heading("Input file") + "\n".join(wrapped(line) for line in lines)
+        first = f"first in line {skipped.first_line}{example}"
+        yield f"Left out: {number(skipped.rows)} rows, {skipped.reason}; {first}."
+    yield from (f"{note}." for note in reading.notes)
 
 
 def _day(seconds: float, zone: str) -> str:
     return datetime.fromtimestamp(seconds, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+
+
+def _from_to(first_s: float, last_s: float, zone: str) -> str:
+    return f"{_day(first_s, zone)} to {_day(last_s, zone)} ({zone})"
 
 
 def _busiest(week: np.ndarray) -> str:
@@ -142,17 +141,15 @@ def _busiest(week: np.ndarray) -> str:
     return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
 
 
-def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
+def _allocation(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
     use = found.allocation
     if use is None:
-        return []
+        return
     held = use.held or use.wanted
     known = use.first_s >= REAL_TIME_S
-    when = (
-        f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}), "
-    )
+    when = _from_to(use.first_s, use.last_s, found.time_zone)
     said = [
-        f"{when if known else ''}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
+        f"{f'{when}, ' * known}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
         f"which are {one_place(use.offered_gpus)} GPUs on average over these days, "
         "counting also what is done after the last request.",
         f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
@@ -170,45 +167,44 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
             f"Waits as they were: mean {wait_words(use.waits.mean_h)}, {share_words(0.9)} at most {wait_words(use.waits.p90_h)}, "
             f"{percent(use.waits.long_share)} longer than 10 min."
         )
-    lead = heading("Allocation: GPUs requested and allocated") + "\n".join(map(wrapped, said))
-    return [lead, _largest(tables.holders(data["allocation"]))]
+    yield chapter("Allocation: GPUs requested and allocated", *said)
+    yield _largest(tables.holders(data["allocation"]))
 
 
-def _largest(table: Table) -> str:
+def _largest(table: Table) -> Block:
     """The groups with the most; the others counted."""
     left = len(table.rows) - MOST_GROUPS
-    return text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else "")
+    return Block(text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else ""))
 
 
-def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
+def _activity(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
     use = found.activity
     if use is None:
-        return []
-    lead = wrapped(
-        f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}): "
+        return
+    yield chapter(
+        "Activity: how busy the chips were",
+        f"{_from_to(use.first_s, use.last_s, found.time_zone)}: "
         f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
-        f"{points(use.mean_activity_pct)}. This is not how many GPUs were allocated."
+        f"{points(use.mean_activity_pct)}. This is not how many GPUs were allocated.",
     )
-    return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
+    yield _largest(tables.activity(data["activity"]))
 
 
-def _arrivals(found: Audit, data: dict[str, Any]) -> list[str]:
-    use = found.arrivals
-    if use is None:
-        return []
-    said = came(data["arrivals"], found.time_zone)
-    lead = heading("Requests to language models") + "\n".join(map(wrapped, said))
-    return [lead, _largest(tables.requests(data["arrivals"]))]
+def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
+    use = data["arrivals"]
+    if use:
+        yield chapter("Requests to language models", *came(use, found.time_zone))
+        yield _largest(tables.requests(use))
 
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """How requests came and how long they are, in sentences."""
     known = use["first_s"] >= REAL_TIME_S
-    when = f"{_day(use['first_s'], time_zone)} to {_day(use['last_s'], time_zone)} ({time_zone}): "
+    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}: " * known
     busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
     bursts = use["peakedness"]
     return [
-        f"{when if known else ''}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "
+        f"{when}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "
         f"{few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
         f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
         "requests give 1.",
@@ -230,8 +226,15 @@ def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
         "planned_per_second": of.per_second,
         "formula_p95_s": None if of.planned.load_share >= 1 else of.planned.p95_s,
         "worst_hour": max(range(len(hours)), key=hours.__getitem__),
-        **plain(found),
+        **fields_of(found),
     }
+
+
+def _again(replay: Replay | None, data: Mapping[str, Any]) -> str:
+    if replay is None:
+        return ""
+    title = f"The same requests on {counted(replay[0].replicas, 'replica')}"
+    return chapter(title, *again(data["replayed"]))
 
 
 def again(found: Mapping[str, Any]) -> list[str]:
@@ -254,7 +257,7 @@ def again(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
+def _comparison(found: Comparison, data: dict[str, Any]) -> Iterator[Content]:
     gpus, replayed = sum(found.hosts), found.waiting
     limit = f"{number(round(60 * found.wait_limit_h, 3))} min"
     said = [
@@ -267,13 +270,12 @@ def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
         said.append(
             f"{amount(data['left_out_jobs'], 'job')} left out: they ask for more GPUs than all hosts have."
         )
-    return [
-        heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
-        + "\n".join(map(wrapped, said)),
-        *(f"{table.title}:\n{text(table)}" for table in (tables.few_denied(data), tables.few_wait(data))),
-        wrapped(
-            f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
-            f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
-            f"{percent(min(1.0, found.pool_utilisation))} used."
-        ),
-    ]
+    yield chapter(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}", *said)
+    yield from (
+        Block(f"{table.title}:\n{text(table)}") for table in (tables.few_denied(data), tables.few_wait(data))
+    )
+    yield (
+        f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
+        f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
+        f"{percent(min(1.0, found.pool_utilisation))} used."
+    )

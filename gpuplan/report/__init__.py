@@ -14,9 +14,8 @@ from gpuplan.report.explore_report import (
     sensitivity_dict,
     sensitivity_text,
 )
-from gpuplan.report.failure_report import failure_dict, failure_text
 from gpuplan.report.network_report import network_dict, network_text
 from gpuplan.report.plan_data import plan_dict
-from gpuplan.report.plan_report import plan_text
+from gpuplan.report.plan_report import failure_dict, failure_text, plan_text
 from gpuplan.report.tables import group_names, idle_text, plan_frames, plan_table, plan_tables
 from gpuplan.wording import amount, basis_word, hours, money, number, percent

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from gpuplan.catalog import Catalog, Row
+from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.report.table import grid_text
 from gpuplan.report.tables.plan import ITEM_TABLES
-from gpuplan.report.text import heading
+from gpuplan.report.text import Block, chapter, page
 from gpuplan.wording import amount, basis_word, number
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:
     """The catalog as text: what it holds, one table of it, or what a search finds, each value with its source."""
     if not query:
-        parts = _overview(catalog)
-    elif query in ITEM_TABLES:
-        parts = [_item_text(item) for item in catalog.items(query).values()]
+        return page("", *_overview(catalog))
+    if query in ITEM_TABLES:
+        parts = [_item(item) for item in catalog.items(query).values()]
     elif query == "sources":
         listed = [(s.id, f"{s.title}, {s.producer} {s.published} {s.url}") for s in catalog.sources.values()]
-        parts = [grid_text(("Id", "Document"), listed)]
+        parts = [_grid("", ("Id", "Document"), listed)]
     elif query in catalog.titles:
-        parts = [_row_text(row) for row in catalog.rows(query)]
+        parts = [_row(row) for row in catalog.rows(query)]
     else:
         parts = _found(catalog, query)
-    return "\n\n".join(parts) + "\n" if parts else ""
+    return page("", *parts) if parts else ""
+
+
+def _grid(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
+    return chapter(title, Block(grid_text(heads, rows, right)))
 
 
 def _overview(catalog: Catalog) -> list[str]:
@@ -33,22 +37,20 @@ def _overview(catalog: Catalog) -> list[str]:
     rows = [(name, number(len(catalog.items(name)))) for name in ITEM_TABLES]
     rows += [(name, number(len(catalog.rows(name)))) for name in others]
     rows.append(("sources", number(len(catalog.sources))))
+    named = ("gpus", "servers", "vsphere", "nics", "switches", "products")
     return [
-        heading(f"Catalog {catalog.digest}").lstrip() + grid_text(("Table", "Entries"), rows, right=(1,)),
-        *(
-            _items_text(catalog, name)
-            for name in ("gpus", "servers", "vsphere", "nics", "switches", "products")
-        ),
+        _grid(f"Catalog {catalog.digest}", ("Table", "Entries"), rows, (1,)),
+        *(_items(catalog, name) for name in named),
         "'gpuplan catalog WORD' searches; an id or a table name shows every value with its source.",
     ]
 
 
-def _items_text(catalog: Catalog, table: str) -> str:
+def _items(catalog: Catalog, table: str) -> str:
     rows = [
         (item.id, item.name, ", ".join(dict.fromkeys(s for f in item.facts.values() for s in f.sources)))
         for item in catalog.items(table).values()
     ]
-    return heading(table.capitalize()) + grid_text(("Id", "Name", "Sources"), rows)
+    return _grid(table.capitalize(), ("Id", "Name", "Sources"), rows)
 
 
 def _found(catalog: Catalog, query: str) -> list[str]:
@@ -56,28 +58,26 @@ def _found(catalog: Catalog, query: str) -> list[str]:
     parts, others = [], []
     for name, entry, title, keys in catalog.search(query):
         if name in ITEM_TABLES:
-            parts.append(_item_text(catalog.items(name)[entry]))
+            parts.append(_item(catalog.items(name)[entry]))
         elif entry == query:
-            parts.append(_row_text(catalog.row(name, entry)))
+            parts.append(_row(catalog.row(name, entry)))
         else:
             others.append((name, entry, title, ", ".join(keys)[:60]))
     if others:
-        lead = heading("Other tables").lstrip()
-        parts.append(lead + grid_text(("Table", "Id", "Name", "Found in"), others))
+        parts.append(_grid("Other tables", ("Table", "Id", "Name", "Found in"), others))
     return parts
 
 
-def _item_text(item: Any) -> str:
+def _item(item: Item) -> str:
     rows = [
         (name.replace("_", " "), amount(f.value, f.unit), basis_word(f.basis), ", ".join(f.sources))
-        for f in item.facts.values()
-        for name in [f.key.rsplit("/", 1)[1]]
+        for name, f in item.facts.items()
     ]
-    head = heading(f"{item.name}  [{item.table}/{item.id}]").lstrip()
-    return head + grid_text(("Parameter", "Value", "Basis", "Source"), rows)
+    title = f"{item.name}  [{item.table}/{item.id}]"
+    return _grid(title, ("Parameter", "Value", "Basis", "Source"), rows)
 
 
-def _row_text(row: Row) -> str:
+def _row(row: Row) -> str:
     left_out = ("id", "basis", "source", "locator", "note")
     rows = [
         (column.replace("_", " "), "; ".join(value) if isinstance(value, tuple) else number(value))
@@ -86,4 +86,4 @@ def _row_text(row: Row) -> str:
     ]
     rows += [("basis", basis_word(row.basis)), ("source", ", ".join(row.sources))]
     rows += [(name, text) for name, text in (("where", row.locator), ("note", row.note)) if text]
-    return heading(row.key) + grid_text(("Column", "Value"), rows)
+    return _grid(row.key, ("Column", "Value"), rows)

@@ -15,13 +15,13 @@ from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
-from gpuplan.report.plan_data import costs_dict, plain, power_dict
+from gpuplan.report.plan_data import as_json, costs_dict, fields_of, power_dict
 from gpuplan.report.table import fitted
 from gpuplan.report.tables import cost
 from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
 from gpuplan.report.tables.models import token_costs
-from gpuplan.report.text import chapter, page, pairs, wrapped
+from gpuplan.report.text import chapter, page, pairs
 from gpuplan.wording import basis_word, counted, money, stated_percent, watts
 
 
@@ -32,20 +32,21 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with), ``postures`` and ``alternatives``; with a
     margin also ``internal``, what the seller pays and earns by part.
     """
-    earned = [plain(each) | {"earned": each.earned} for each in earnings(plan)]
-    money_of = costs_dict(plan)
-    rent = rent_or_buy(plan)
-    return {
-        "name": plan.scenario.name,
-        "costs": None if money_of is None else {k: v for k, v in money_of.items() if k != "materials"},
-        "bill_of_materials": money_of["materials"] if money_of else [],
-        "power": power_dict(plan.power),
-        "silos": plain(silo_costs(plan)),
-        "rent_or_buy": plain(rent),
-        "no_rental": "" if rent or plan.costs is None else no_rental(plan),
-        "postures": plain(posture_costs(plan)),
-        "alternatives": plain(alternatives(plan)),
-    } | ({"internal": earned} if earned else {})
+    money_of, rent = costs_dict(plan) or {}, rent_or_buy(plan)
+    bought = money_of.pop("materials", [])
+    earned = [fields_of(each) | {"earned": each.earned} for each in earnings(plan)]
+    return as_json(
+        name=plan.scenario.name,
+        costs=money_of or None,
+        bill_of_materials=bought,
+        power=power_dict(plan.power),
+        silos=silo_costs(plan),
+        rent_or_buy=rent,
+        no_rental="" if rent or plan.costs is None else no_rental(plan),
+        postures=posture_costs(plan),
+        alternatives=alternatives(plan),
+        **({"internal": earned} if earned else {}),
+    )
 
 
 @spoken
@@ -60,12 +61,13 @@ def cost_text(plan: Plan) -> str:
         _answer(plan, costs, use),
         chapter(years, title=f"Payments by year, in {word}{costs.currency}"),
         chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
-        chapter(cost.cost_by_group(plan)),
-        chapter(token_costs(plan)),
+        cost.cost_by_group(plan),
+        token_costs(plan),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
-        f"{chapter(cost.power(use))}\n\n{pairs(cost.power_points(use))}",
-        _alternatives(plan),
+        cost.power(use),
+        pairs(cost.power_points(use)),
+        chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",)),
         _rent_by_year(plan),
         _internal(plan),
     )
@@ -87,11 +89,9 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
         ("Per GPU-hour", f"{span['gpu_hour_installed']} installed{used * (costs.gpu_hour_used is not None)}"),
         ("Power", f"{watts(use.typical_w)} typical, {watts(use.peak_w)} at peak"),
     ]
-    if costs.excludes:
-        rows.append(("Cost excludes", "; ".join(costs.excludes)))
-    if costs.outside:
-        rows.append(("Not part of it", "; ".join(costs.outside)))
-    return "\n".join(filter(None, [pairs(rows), wrapped(cost.growth_words(costs))]))
+    left_out = (("Cost excludes", costs.excludes), ("Not part of it", costs.outside))
+    rows += [(name, "; ".join(items)) for name, items in left_out if items]
+    return chapter("", pairs(rows), cost.growth_words(costs))
 
 
 def _known(costs: Costs) -> str:
@@ -109,10 +109,6 @@ def _unknown(costs: Costs) -> str:
     """What the keys of unknown prices stand for."""
     named = "; ".join(f"{item.key} is {item.name}" for item in costs.unknown)
     return f"Unknown: {named}." if named else ""
-
-
-def _alternatives(plan: Plan) -> str:
-    return chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",))
 
 
 def _rent_by_year(plan: Plan) -> str:

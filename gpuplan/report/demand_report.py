@@ -11,13 +11,12 @@ from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
-from gpuplan.report.plan_data import plain
+from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.summary import hosts_lost, total_words, waits
-from gpuplan.report.table import records
 from gpuplan.report.tables import demand
-from gpuplan.report.text import chapter, page, wrapped
+from gpuplan.report.text import chapter, page
 from gpuplan.wording import (
     NAMES,
     RULE_NAMES,
@@ -41,63 +40,43 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
-    return {
-        "rule": plan.scenario.demand.rule,
-        "stated_gpus": plan.scenario.demand.stated_gpus,
-        "gpus_demanded": plan.totals.gpus_demanded,
-        "groups_gpus": plan.lines["demand.groups_gpus"].value,
-        "rules": records(demand.rules(rule_answers(plan))),
-        "weeks": [
-            {
-                "season": week.season,
-                "peak_gpus": week.peak_gpus,
-                "sum_of_peaks_gpus": week.sum_of_peaks_gpus,
-                "everybody_gpus": week.everybody_gpus,
-                "peak_at": moment(week.peak_quarter),
-                "utc_offsets_min": dict(week.offsets_min),
-                "quarter_hours_gpus": {g: [round(x, 6) for x in v.tolist()] for g, v in week.gpus.items()},
-            }
+    asked, pooled = plan.scenario.demand, against.pool
+    own = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")
+    return as_json(
+        rule=asked.rule,
+        stated_gpus=asked.stated_gpus,
+        gpus_demanded=plan.totals.gpus_demanded,
+        groups_gpus=plan.lines["demand.groups_gpus"].value,
+        rules=demand.rules(rule_answers(plan)),
+        weeks=[
+            {name: getattr(week, name) for name in own}
+            | {"peak_at": moment(week.peak_quarter), "utc_offsets_min": dict(week.offsets_min)}
+            | {"quarter_hours_gpus": dict(week.gpus)}
             for week in week_demand(plan)
         ],
-        "mixes": [
-            {
-                "pool": pool.pool,
-                "when": week_hours(want.mix.quarters),
-                "season": want.mix.season,
-                "mean_gpus": want.mix.gpus,
-                "gpus": want.gpus,
-                "requests": dict(want.requests),
-                "hosts": hosts,
-                "sized_for": at == pool.chosen,
-            }
+        mixes=[
+            {"pool": pool.pool, "when": week_hours(want.mix.quarters), "season": want.mix.season}
+            | {"mean_gpus": want.mix.gpus, "gpus": want.gpus, "requests": dict(want.requests)}
+            | {"hosts": hosts, "sized_for": at == pool.chosen}
             for pool in plan.hours
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ],
-        "methods": [
-            _methods(plan, methods(plan, pool)) for pool in whole_pools(plan.pools) if _asks(plan, pool)
-        ],
-        "silos": {
-            "groups": records(demand.silos(plan, against)),
+        methods=[_methods(plan, methods(plan, pool)) for pool in _asked(plan)],
+        silos={
+            "groups": demand.silos(plan, against),
             "together": {"gpus": against.gpus, "hosts": against.hosts, "utilisation": against.utilisation},
-            "pool": _silo(against.pool),
+            "pool": {"gpus_demanded": pooled.gpus, "hosts": pooled.hosts}
+            | {"gpus": pooled.installed_gpus, "utilisation": pooled.utilisation},
         },
-        "purchase_plan": records(demand.growth(purchase_plan(plan))),
-        "simulated": [simulation_dict(simulation) for simulation in simulations],
-    }
+        purchase_plan=demand.growth(purchase_plan(plan)),
+        simulated=[simulation_dict(simulation) for simulation in simulations],
+    )
 
 
-def _asks(plan: Plan, pool: str) -> bool:
-    """Whether any group asks for GPUs of a pool; a stated total may have GPUs of no group."""
-    return any(group.pool == pool and group.mode for group in plan.groups)
-
-
-def _silo(silo: Any) -> dict[str, Any]:
-    return {
-        "gpus_demanded": silo.gpus,
-        "hosts": silo.hosts,
-        "gpus": silo.installed_gpus,
-        "utilisation": silo.utilisation,
-    }
+def _asked(plan: Plan) -> dict[str, WholePool]:
+    """The pools that some group asks for GPUs of; a stated total may have GPUs of no group."""
+    asked = {group.pool for group in plan.groups if group.mode}
+    return {kind: pool for kind, pool in whole_pools(plan.pools).items() if kind in asked}
 
 
 def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
@@ -108,10 +87,13 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
         "installed_gpus": found.gpus,
         "believe": found.believe,
         "answers": [
-            {"chance_installed" if name == "chance" else name: value for name, value in plain(answer).items()}
+            {
+                "chance_installed" if name == "chance" else name: value
+                for name, value in fields_of(answer).items()
+            }
             for answer in found.answers
         ],
-        "curve": [plain(point) for point in chance_curve(plan, found.pool)],
+        "curve": chance_curve(plan, found.pool),
     }
 
 
@@ -119,22 +101,18 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
 def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
     """The demand of a plan as text for a terminal."""
     if not plan.groups:
-        return page(plan.scenario.name, _planned(plan))
+        return page(plan.scenario.name, total_words(plan))
     years = purchase_plan(plan)
     return page(
         plan.scenario.name,
         _planned(plan),
-        wrapped(demand.peak_words(plan)),
+        demand.peak_words(plan),
         _queue(plan),
-        chapter(demand.rules(rule_answers(plan))),
-        chapter(demand.week(plan)),
-        *(
-            _methods_text(plan, methods(plan, kind), pool.name)
-            for kind, pool in whole_pools(plan.pools).items()
-            if _asks(plan, kind)
-        ),
-        *(simulation_text(plan, simulation) for simulation in simulations),
-        chapter(demand.silos(plan, silos(plan))),
+        demand.rules(rule_answers(plan)),
+        demand.week(plan),
+        (_methods_text(plan, methods(plan, kind), pool.name) for kind, pool in _asked(plan).items()),
+        (_simulation(plan, simulation) for simulation in simulations),
+        demand.silos(plan, silos(plan)),
         chapter(demand.growth(years), years_left_out(len(years), plan.scenario.demand.years)),
     )
 
@@ -142,13 +120,11 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 def _planned(plan: Plan) -> str:
     """How many GPUs are planned for, and why."""
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
-    if not plan.groups:
-        return wrapped(total_words(plan))
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
     text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned; sizing rule: {rule}."
-    if stated is not None:
-        text += f" {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
-    return wrapped(text)
+    if stated is None:
+        return text
+    return f"{text} {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
 
 
 def _queue(plan: Plan) -> str:
@@ -156,7 +132,7 @@ def _queue(plan: Plan) -> str:
     if (chances := waits(plan)) is None:
         return ""
     now, after = chances
-    return wrapped(
+    return (
         f"Requests beyond the plan queue: the probability of waiting in the busiest hours is {now}, {after} with "
         f"{amount(hosts_lost(plan), 'host')} lost."
     )
@@ -177,15 +153,9 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
 ENDED = NAMES["end of simulation"]
 
 
-@spoken
-def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
-    """A simulation as text."""
+def _simulation(plan: Plan, simulation: PoolSimulation) -> str:
     found, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
-    growing = (
-        " The queue was still growing at the end: wait times depend on how long it ran."
-        if found.growing
-        else ""
-    )
+    growing = " The queue was still growing at the end: wait times depend on how long it ran." * found.growing
     down = f", {simulation.down} down" if simulation.down else ""
     return chapter(
         demand.simulated(plan, simulation_dict(simulation)),

@@ -12,10 +12,10 @@ from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.analysis.what_wins import Condition
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report.plan_data import plain
+from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import csv_text, indented, text
 from gpuplan.report.tables import explore, sensitivity
-from gpuplan.report.text import chapter, heading, page, pairs, wrapped
+from gpuplan.report.text import Block, chapter, page, pairs
 from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, counted, money
 
@@ -51,21 +51,18 @@ def exploration_dict(
     """
 
     def one(option: Option) -> dict[str, Any]:
-        given: dict[str, Any] = plain(option)
-        return given | {"why_not": list(why_not(option, found.winner, scenario))}
+        return {**fields_of(option), "why_not": why_not(option, found.winner, scenario)}
 
-    return {
-        **{
-            name: [one(option) for option in getattr(found, name)]
-            for name in ("ranked", "best", "unpriced", "rejected", "frontier")
-        },
-        "winner": one(found.winner) if found.winner else None,
-        "asked": one(found.asked),
-        "currency": found.currency,
-        "works": plain(found.works),
-        "notes": list(found.notes),
-        "to_win": {"label": beside.label, "conditions": plain(tuple(conditions))} if beside else None,
-    }
+    lists = ("ranked", "best", "unpriced", "rejected", "frontier")
+    return as_json(
+        **{name: [one(option) for option in getattr(found, name)] for name in lists},
+        winner=found.winner and one(found.winner),
+        asked=one(found.asked),
+        currency=found.currency,
+        works=found.works,
+        notes=found.notes,
+        to_win=beside and {"label": beside.label, "conditions": conditions},
+    )
 
 
 def exploration_text(
@@ -83,37 +80,34 @@ def exploration_text(
         _answer(found),
         chapter(ranked.top(SHOWN), _left(len(ranked.rows), "design"), below=("why_not",)),
         _variants(found),
-        chapter(explore.works(data)),
-        chapter(frontier.without("why_not")),
+        explore.works(data),
+        frontier.without("why_not"),
         _to_win(conditions, beside),
-        chapter(explore.unpriced(data)),
+        explore.unpriced(data),
         chapter(out.top(SHOWN), _left(len(out.rows), "reason")),
-        heading("Notes") + "\n".join(map(wrapped, found.notes)) if found.notes else "",
+        chapter("Notes", *found.notes),
     )
 
 
 def _answer(found: Exploration) -> str:
     planned = len(found.ranked) + len(found.unpriced) + len(found.rejected)
-    lead = wrapped(
+    return chapter(
+        "",
         f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price for the GPU, "
-        f"server or adapter, {len(found.rejected)} ruled out."
+        f"server or adapter, {len(found.rejected)} ruled out.",
+        pairs(
+            (
+                ("Winner", _in_short(found.winner, found.currency) if found.winner else "none"),
+                ("Current design", _in_short(found.asked, found.currency)),
+            )
+        ),
     )
-    rows = [
-        ("Winner", _in_short(found.winner, found.currency) if found.winner else "none"),
-        ("Current design", _in_short(found.asked, found.currency)),
-    ]
-    return f"{lead}\n{pairs(rows)}"
 
 
 def _variants(found: Exploration) -> str:
-    more = len(found.ranked) - len(found.best)
-    return (
-        wrapped(
-            f"{counted(more, 'variant')} of these with another link, sharing mode or more failover capacity: see --csv or --json."
-        )
-        if more
-        else ""
-    )
+    more = counted(len(found.ranked) - len(found.best), "variant")
+    text = f"{more} of these with another link, sharing mode or more failover capacity: see --csv or --json."
+    return text if len(found.ranked) > len(found.best) else ""
 
 
 def _left(count: int, what: str) -> str:
@@ -123,8 +117,8 @@ def _left(count: int, what: str) -> str:
 def _to_win(conditions: Sequence[Condition], beside: Option | None) -> str:
     if beside is None:
         return ""
-    said = "\n".join(wrapped("no: " * (not each.possible) + each.text) for each in conditions)
-    return heading(f"What would make this win: {beside.label}") + said
+    said = ("no: " * (not each.possible) + each.text for each in conditions)
+    return chapter(f"What would make this win: {beside.label}", *said)
 
 
 def _in_short(option: Option, currency: str) -> str:
@@ -157,13 +151,13 @@ def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 
     Keys ``net_present`` and ``hosts`` (as planned), ``currency``, ``bars`` and ``thresholds``.
     """
-    return {
-        "net_present": plan.costs.net_present if plan.costs else None,
-        "hosts": plan.totals.hosts,
-        "currency": plan.scenario.cost.currency,
-        "bars": plain(tuple(bars)),
-        "thresholds": plain(tuple(limits)),
-    }
+    return as_json(
+        net_present=plan.costs.net_present if plan.costs else None,
+        hosts=plan.totals.hosts,
+        currency=plan.scenario.cost.currency,
+        bars=bars,
+        thresholds=limits,
+    )
 
 
 @spoken
@@ -174,18 +168,14 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
         return page(name, "No workloads yet, so there is nothing to vary.")
     now, hosts = plan.costs.net_present, amount(plan.totals.hosts, "host")
     data = sensitivity_dict(plan, bars, limits)
-    broken = [
-        wrapped(f"{bar.label}: {bar.note}") for bar in bars if bar.cost_low is None or bar.cost_high is None
-    ]
+    broken = (bar for bar in bars if bar.cost_low is None or bar.cost_high is None)
     return page(
         name,
-        wrapped(
-            f"As planned: {money(now, currency)} net present cost, {hosts}. Each input is varied to its own low and high, "
-            "with everything else unchanged."
-        ),
-        chapter(sensitivity.bars(data["bars"], now, currency)),
+        f"As planned: {money(now, currency)} net present cost, {hosts}. Each input is varied to its own low and high, "
+        "with everything else unchanged.",
+        sensitivity.bars(data["bars"], now, currency),
         chapter(sensitivity.thresholds(data["thresholds"]), title=f"Where it is no longer {hosts}"),
-        heading("Notes") + "\n".join(broken) if broken else "",
+        chapter("Notes", *(f"{bar.label}: {bar.note}" for bar in broken)),
     )
 
 
@@ -194,12 +184,15 @@ def compare_dict(found: Comparison) -> dict[str, Any]:
 
     Keys ``names``, ``rows`` (``key``, ``label``, ``unit``, ``values``, ``differs``) and ``sentences``.
     """
-    data: dict[str, Any] = plain(found)
-    return data
+    return as_json(**fields_of(found))
 
 
 def compare_text(found: Comparison) -> str:
     """Plans in columns as text."""
     table = sensitivity.compared(found)
-    said = heading("Differences in words") + "\n".join(indented(each, 0) for each in found.sentences)
-    return "\n\n".join(["\n".join([text(table), *table.notes]), *([said] if found.sentences else [])]) + "\n"
+    sentences = (Block(indented(each, 0)) for each in found.sentences)
+    return page(
+        "",
+        chapter("", Block(text(table)), *map(Block, table.notes)),
+        chapter("Differences in words", *sentences),
+    )

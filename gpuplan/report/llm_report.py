@@ -8,9 +8,9 @@ from typing import Any
 from gpuplan.analysis.llm_calibration import Errors, errors
 from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
 from gpuplan.locales import per_cent, written
-from gpuplan.report.plan_data import plain
-from gpuplan.report.table import Column, listed
-from gpuplan.report.text import chapter
+from gpuplan.report.plan_data import as_json, fields_of
+from gpuplan.report.table import Column, Table, listed, two_places
+from gpuplan.report.text import chapter, page
 from gpuplan.wording import points
 
 LISTED = 60
@@ -29,23 +29,11 @@ def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
     between low and high, and their mean width as high over low).
     """
-    return {
-        "rows": [
-            {
-                "source_id": p.source_id,
-                "quantity": p.quantity,
-                "measured": p.measured,
-                "predicted": p.predicted,
-                "low": p.low,
-                "high": p.high,
-                "error": p.error,
-                "held": p.held,
-                "why": p.why,
-            }
-            for p in found
-        ],
-        "errors": [{"quantity": name} | plain(e) for name, e in _errors(found)],
-    }
+    own = ("source_id", "quantity", "measured", "predicted", "low", "high", "error", "held", "why")
+    return as_json(
+        rows=[{name: getattr(each, name) for name in own} for each in found],
+        errors=[{"quantity": name} | fields_of(each) for name, each in _errors(found)],
+    )
 
 
 def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
@@ -61,8 +49,7 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
     rows = listed(
         "llm-runs",
         (
-            Column("source_id", "Run"),
-            Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]),
+            *RUN,
             Column("measured", "Measured", "number", words=_digits),
             Column("predicted", "Predicted", "number", words=_digits),
             Column("error", "Error", "number", words=lambda e: per_cent(f"{100 * e:+.0f} %")),
@@ -73,24 +60,13 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
         shown,
         title=title,
     )
-    said = (
-        f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
-        if short
-        else ""
-    )
+    all_of = f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
     missing = [p for p in found if p.predicted is None]
-    why = listed(
-        "llm-not-predicted",
-        (
-            Column("source_id", "Run"),
-            Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]),
-            Column("why", "Why"),
-        ),
-        missing[:LISTED],
-        title="Not predicted",
-    )
-    parts = (chapter(rows, said), chapter(why), llm_errors_text(found))
-    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+    why = listed("llm-not-predicted", (*RUN, Column("why", "Why")), missing[:LISTED], title="Not predicted")
+    return page("", chapter(rows, all_of * short), why, _error_table(found))
+
+
+RUN = (Column("source_id", "Run"), Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]))
 
 
 def _digits(value: float) -> str:
@@ -103,27 +79,16 @@ def _per_cent(value: float) -> str:
 
 def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
     """Errors of predictions by figure, and how many were held between low and high."""
+    return page("", _error_table(found, title))
 
-    table = listed(
-        "llm-errors",
-        (
-            Column("name", "Figure", of=lambda row: NAMES[row[0]]),
-            Column("runs", "Runs", "number", of=lambda row: row[1].runs),
-            Column("median", "Median", "number", of=lambda row: row[1].median, words=_per_cent),
-            Column("mean", "Mean", "number", of=lambda row: row[1].mean, words=_per_cent),
-            Column(
-                "nine_in_ten", "Nine in ten", "number", of=lambda row: row[1].nine_in_ten, words=_per_cent
-            ),
-            Column("held", "In range", "number", of=lambda row: row[1].held, words=_per_cent),
-            Column(
-                "width",
-                "High over low",
-                "number",
-                of=lambda row: row[1].width,
-                words=lambda w: written(w, ".2f"),
-            ),
-        ),
-        _errors(found),
-        title=title,
+
+def _error_table(found: Sequence[Prediction], title: str = "Errors") -> Table:
+    shares = {"median": "Median", "mean": "Mean", "nine_in_ten": "Nine in ten", "held": "In range"}
+    columns = (
+        Column("name", "Figure"),
+        Column("runs", "Runs", "number"),
+        *(Column(name, head, "number", words=_per_cent) for name, head in shares.items()),
+        Column("width", "High over low", "number", words=two_places),
     )
-    return chapter(table).rstrip("\n") + "\n"
+    rows = [{"name": NAMES[name]} | fields_of(each) for name, each in _errors(found)]
+    return listed("llm-errors", columns, rows, title=title)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
@@ -16,10 +15,10 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.plan.training.speed import many_tcp_rate, round_trip, tcp_rate
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.report.plan_data import plain
+from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.tables import network
 from gpuplan.report.tables.network import curve_network, network_name
-from gpuplan.report.text import chapter, heading, page, wrapped
+from gpuplan.report.text import Content, chapter, page
 from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number, percent
 
 
@@ -29,41 +28,27 @@ def network_dict(plan: Plan) -> dict[str, Any]:
     Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of
     hosts), ``claims`` and ``cabling``.
     """
-    scenario, catalog = plan.scenario, plan.catalog
-    given = scenario.network
+    scenario, catalog, given = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
-    return {
-        "link": {
-            "link_gbit_s": given.link_gbit_s,
-            "transport": given.transport,
-            "mtu_bytes": given.mtu_bytes,
-            "round_trip_us": trip.value,
-            "round_trip_basis": trip.basis,
-            "tcp_gbit_s": tcp.value,
-            "tcp_low_gbit_s": tcp.low,
-            "tcp_high_gbit_s": tcp.high,
-            "tcp_basis": tcp.basis,
-        },
-        "remote": [plain(use) | {"slowdown": 1 / use.kept} for use in plan.network.remote],
-        "training": plain(plan.network.training),
-        "rules": plain(plan.network.rules),
-        "carried": plain(carried(scenario, catalog)),
-        "scaling": [
-            {
-                "link_gbit_s": curve.link_gbit_s,
-                "transport": curve.transport,
-                "network": curve_network(curve),
-                "aggregation": curve.aggregation,
-                "links": curve.links,
-                "chosen": curve.chosen,
-                **asdict(step),
-            }
+    return as_json(
+        link={name: getattr(given, name) for name in ("link_gbit_s", "transport", "mtu_bytes")}
+        | {"round_trip_us": trip.value, "round_trip_basis": trip.basis, "tcp_gbit_s": tcp.value}
+        | {"tcp_low_gbit_s": tcp.low, "tcp_high_gbit_s": tcp.high, "tcp_basis": tcp.basis},
+        remote=[fields_of(use) | {"slowdown": 1 / use.kept} for use in plan.network.remote],
+        training=plan.network.training,
+        rules=plan.network.rules,
+        carried=carried(scenario, catalog),
+        scaling=[
+            {"link_gbit_s": curve.link_gbit_s, "transport": curve.transport}
+            | {"network": curve_network(curve), "aggregation": curve.aggregation}
+            | {"links": curve.links, "chosen": curve.chosen}
+            | fields_of(step)
             for curve in job_curves(scenario, catalog)
             for step in curve.steps
         ],
-        "claims": plain(claims(scenario, catalog)),
-        "cabling": plain(plan.cabling),
-    }
+        claims=claims(scenario, catalog),
+        cabling=plan.cabling,
+    )
 
 
 @spoken
@@ -78,8 +63,8 @@ def network_text(plan: Plan) -> str:
         scenario.name,
         _link(plan),
         _remote(plan),
-        chapter(network.rules(plan)),
-        chapter(network.carried_work(carried(scenario, catalog), hosts)),
+        network.rules(plan),
+        network.carried_work(carried(scenario, catalog), hosts),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
         chapter(
             network.scaling(job_curves(scenario, catalog)), title=f"{scaling} {job.workload_name}, {how}"
@@ -88,18 +73,17 @@ def network_text(plan: Plan) -> str:
             network.vendor_claims(claims(scenario, catalog)),
             _claimed(tcp_rate(scenario, catalog, CLAIMED_GBIT_S)),
         ),
-        *_fabric(plan.cabling),
+        _fabric(plan.cabling),
     )
 
 
 def _link(plan: Plan) -> str:
-    given = plan.scenario.network
-    scenario, catalog = plan.scenario, plan.catalog
+    scenario, catalog, given = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     many = many_tcp_rate(scenario, catalog)
     more = "" if many == tcp else f", and {amount(many.value, many.unit)} over many connections"
     guess = "; it is not measured, so the plan uses the recommended maximum"
-    return wrapped(
+    return (
         f"{network_name(given.link_gbit_s, given.transport)}, MTU {given.mtu_bytes}. Round trip {_fact(trip)}"
         f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
     )
@@ -107,20 +91,16 @@ def _link(plan: Plan) -> str:
 
 def _fact(fact: Fact) -> str:
     """A value with its range and how it is known."""
-    spread = (
-        f", {written(fact.low, 'g')} to {written(fact.high, 'g')}"
-        if fact.low is not None and fact.high is not None
-        else ""
-    )
+    has_range = fact.low is not None and fact.high is not None
+    spread = f", {written(fact.low, 'g')} to {written(fact.high, 'g')}" if has_range else ""
     return f"{amount(fact.value, fact.unit)} ({basis_word(fact.basis)}{spread})"
 
 
 def _remote(plan: Plan) -> str:
     table = network.remote_gpus(plan).without("work")
     if not table.rows:
-        return heading(table.title) + wrapped(
-            "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM's own host."
-        )
+        none = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM's own host."
+        return chapter(table.title, none)
     return chapter(table, *map(_work, plan.network.remote))
 
 
@@ -155,12 +135,11 @@ def _claimed(tcp: Fact) -> str:
     )
 
 
-def _fabric(fabric: Cabling | None) -> list[str]:
+def _fabric(fabric: Cabling | None) -> Iterator[Content]:
     """What connects the hosts, what to configure, and what is left when a part fails."""
     if fabric is None:
-        return [heading("Fabric") + "No GPU hosts, so no fabric."]
-    return [
-        chapter(network.cabling(fabric), title="Fabric"),
-        heading("Settings") + "\n".join(wrapped(f"{each.where}: {each.what}") for each in fabric.settings),
-        chapter(network.part_failures(fabric)),
-    ]
+        yield chapter("Fabric", "No GPU hosts, so no fabric.")
+        return
+    yield chapter(network.cabling(fabric), title="Fabric")
+    yield chapter("Settings", *(f"{each.where}: {each.what}" for each in fabric.settings))
+    yield network.part_failures(fabric)

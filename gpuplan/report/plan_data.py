@@ -15,6 +15,7 @@ from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
+from gpuplan.report.table import Table, records
 from gpuplan.report.tables.cost import price_dict
 from gpuplan.report.tables.plan import gpu_rows
 
@@ -99,12 +100,17 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
     }
 
 
+def as_json(**parts: Any) -> dict[str, Any]:
+    """The parts of a report as plain JSON values."""
+    return {name: plain(part) for name, part in parts.items()}
+
+
 def plain(record: Any) -> Any:
-    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples and arrays lists."""
-    if hasattr(record, "_asdict"):
-        record = record._asdict()
-    elif is_dataclass(record):
-        record = {f.name: getattr(record, f.name) for f in fields(record)}
+    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples and arrays lists, tables their records."""
+    if isinstance(record, Table):
+        record = records(record)
+    elif hasattr(record, "_asdict") or is_dataclass(record):
+        record = fields_of(record)
     elif isinstance(record, np.ndarray):
         return np.round(record, 6).tolist()
     if isinstance(record, dict):
@@ -112,6 +118,13 @@ def plain(record: Any) -> Any:
     if isinstance(record, tuple | list):
         return [plain(item) for item in record]
     return record.item() if isinstance(record, np.generic) else record
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass or a named tuple by their names."""
+    if hasattr(record, "_asdict"):
+        return dict(record._asdict())
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -1,22 +1,27 @@
-"""The design as text: the answer, the groups, the hosts, the decisions and the messages."""
+"""The design as text, and the VMs that a failure of its hosts affects."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from gpuplan.locales import spoken
+from gpuplan.models.availability.failover import Outcome
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.plan_data import as_json
 from gpuplan.report.summary import key_figures
-from gpuplan.report.table import indented
-from gpuplan.report.tables import idle_text
+from gpuplan.report.table import Column, Table, indented
+from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
 from gpuplan.report.tables.platform import host_line, management, management_hosts
-from gpuplan.report.text import chapter, heading, page, pairs, wrapped
-from gpuplan.wording import MODE_NAMES
+from gpuplan.report.text import Block, chapter, page, pairs, wrapped
+from gpuplan.wording import MODE_NAMES, capital, counted, verb
 
 MOST_HOSTS = 24
 """Hosts of a cluster that are listed one by one."""
@@ -28,76 +33,110 @@ def plan_text(plan: Plan) -> str:
     return page(
         plan.scenario.name + (f" for {plan.scenario.customer}" if plan.scenario.customer else ""),
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
-        chapter(groups(plan)),
-        chapter(serving(plan)),
-        chapter(tuning(plan)),
-        chapter(retrieval(plan)),
-        _access(plan),
-        _inventory(plan),
-        *(_pool(plan, pool) for pool in clusters_alike(plan)),
-        _power_on(plan),
+        groups(plan),
+        serving(plan),
+        tuning(plan),
+        retrieval(plan),
+        chapter("Why this access mode", *_access(plan)),
+        (hosts_there(plan), inventory(plan)) if plan.inventory else (),
+        (_pool(plan, pool) for pool in clusters_alike(plan)),
+        chapter("Power-on", *dict.fromkeys(made.sentence for made in plan.power_on.values())),
         chapter(host_line(plan).without("sources"), below=("rule",)),
-        chapter(management(plan).without("sources")),
+        management(plan).without("sources"),
         chapter(management_hosts(plan).without("sources"), below=("rule",)),
-        chapter(postures(plan)),
-        _network(plan),
-        _decisions(plan),
-        _messages(plan),
+        postures(plan),
+        chapter("Network", pairs(_network(plan))),
+        speed_kept(plan),
+        chapter("Design decisions", *_decisions(plan)),
+        chapter("Messages", *_messages(plan)),
     )
 
 
-def _access(plan: Plan) -> str:
+def _access(plan: Plan) -> Iterator[str]:
     """Why each group reaches its GPUs as it does."""
-    said = []
     for group in plan.groups:
         why = " ".join(reason.text for reason in group.reasons)
-        said.append(wrapped(f"{group.name}: {MODE_NAMES[group.mode]}. {why}"))
-        said += [wrapped(f"but: {reason.text}", "    ") for reason in group.against]
-        said += [wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in group.ruled_out]
-    return heading("Why this access mode") + "\n".join(said) if said else ""
-
-
-def _inventory(plan: Plan) -> str:
-    """What fits on the hosts already there, where there are any."""
-    return "\n\n".join((chapter(hosts_there(plan)), chapter(inventory(plan)))) if plan.inventory else ""
+        yield f"{group.name}: {MODE_NAMES[group.mode]}. {why}"
+        yield from (f"    but: {reason.text}" for reason in group.against)
+        yield from (f"    not {MODE_NAMES[each.mode]}: {each.reason.text}" for each in group.ruled_out)
 
 
 def _pool(plan: Plan, pool: Pool) -> str:
-    """What stands on each host of a cluster, those that are filled alike together if there are many, and what is idle there."""
+    """The VMs on each host of a cluster, hosts filled alike together if there are many, and its idle GPUs."""
     idle = (idle_text(plan, each) for each in pool.idle)
     return chapter(hosts(plan, [pool], MOST_HOSTS), *idle, title=f"{pool.name}: {equipment(plan, pool)}")
 
 
-def _power_on(plan: Plan) -> str:
-    """In how many power-on orders not every VM starts; ``gpuplan power-on`` has the rest."""
-    said = dict.fromkeys(made.sentence for made in plan.power_on.values())
-    return heading("Power-on") + "\n".join(map(wrapped, said)) if said else ""
+def _network(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The link and the fabric; ``gpuplan network`` has the rest."""
+    given = plan.scenario.network
+    yield "Link", network_name(given.link_gbit_s, given.transport)
+    if plan.cabling is not None:
+        yield "Fabric", fabric_words(plan.cabling)
 
 
-def _decisions(plan: Plan) -> str:
-    said = []
+def _decisions(plan: Plan) -> Iterator[str]:
     for each in plan.decisions:
-        said.append(wrapped(f"({each.number}) {each.decision}"))
-        said.append(wrapped(f"Justification: {each.justification}", "    "))
-        said.append(wrapped(f"Implication: {each.implication}", "    "))
-    return heading("Design decisions") + "\n".join(said) if said else ""
+        yield f"({each.number}) {each.decision}"
+        yield f"    Justification: {each.justification}"
+        yield f"    Implication: {each.implication}"
 
 
-def _messages(plan: Plan) -> str:
-    said = []
+def _messages(plan: Plan) -> Iterator[str]:
     for message in check_plan(plan):
-        said.append(
-            wrapped(f"{message.level.upper():4}  {message.text} {message.change}".rstrip(), "", " " * 6)
-        )
+        yield wrapped(f"{message.level.upper():4}  {message.text} {message.change}".rstrip(), " " * 6)
         if message.sources:
             where = f" {message.locator}" if message.locator else ""
-            said.append(indented(f"[{', '.join(message.sources)}{where}]", 6))
-    return heading("Messages") + "\n".join(said) if said else ""
+            yield Block(indented(f"[{', '.join(message.sources)}{where}]", 6))
 
 
-def _network(plan: Plan) -> str:
-    """The link, the fabric and what they do to the work; ``gpuplan network`` has the rest."""
-    rows = [("Link", network_name(plan.scenario.network.link_gbit_s, plan.scenario.network.transport))]
-    if plan.cabling is not None:
-        rows.append(("Fabric", fabric_words(plan.cabling)))
-    return "\n\n".join(filter(None, [heading("Network") + pairs(rows), chapter(speed_kept(plan))]))
+def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
+    """Each VM that restarts, makes room or has no place, and its hosts, which count from 1."""
+    names, lost = group_names(plan), set(outcome.unplaced)
+    on = {
+        (slot.group, slot.vm): number
+        for number, host in enumerate(pool.placement, 1)
+        for load in host
+        for slot in load.slots
+    }
+    vms = [(group, vm, "restarts", to) for group, vm, to in outcome.restarted]
+    vms += [(group, vm, "makes room", to) for group, vm, _, to in outcome.moved]
+    rows: list[tuple[Any, ...]] = [(*vm[:3], on[vm[:2]], vm[3]) for vm in vms if vm[:2] not in lost]
+    rows += [(*vm, "has no GPU", on[vm], None) for vm in outcome.unplaced]
+    columns = (
+        Column("group", "Group"),
+        Column("vm", "VM", "number"),
+        Column("what", "What happens"),
+        Column("from_host", "From host", "number"),
+        Column("to_host", "To host", "number"),
+    )
+    named = tuple((names[group], *more) for group, *more in rows)
+    return Table("failed_vms", columns, named, title="Affected VMs")
+
+
+@spoken
+def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> str:
+    """The failure of some hosts of a cluster as text for a terminal."""
+    lost = f"{'Host' if len(hosts) == 1 else 'Hosts'} {', '.join(map(str, hosts))} of the {pool.name} lost"
+    restarted, moved, unplaced = (
+        counted(len(vms), "VM") for vms in (outcome.restarted, outcome.moved, outcome.unplaced)
+    )
+    others = " and in other clusters" * (len(plan.pools) > 1)
+    missing = plan.placed.missing
+    said = (
+        f"Restarted: {restarted}. Moved to make room: {moved}. Left without a GPU: {unplaced}."
+        + f" {capital(counted(missing, 'more planned VM'))} {verb(missing, 'have')} none in any case."
+        * bool(missing)
+        + f" VMs on other hosts{others} keep running."
+    )
+    return page(lost, said, failed_vms(plan, pool, outcome))
+
+
+def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:
+    """The same as plain JSON values."""
+    return as_json(
+        pool=pool.id,
+        hosts_lost=hosts,
+        vms=failed_vms(plan, pool, outcome),
+        planned_vms_without_gpu=plan.placed.missing,
+    )

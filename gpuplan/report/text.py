@@ -1,40 +1,66 @@
-"""How a report for a terminal is set: headings, wrapped sentences, tables under them."""
+"""How a report for a terminal is laid out: chapters below each other, each a sentence, a table, or sentences under a heading."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gpuplan.report.table import Table, grid_text, text
 from gpuplan.wording import PAGE_WIDTH
 
 
-def page(title: str, *chapters: str) -> str:
+class Block(str):
+    """Lines that are laid out already, as any text of several lines is; a sentence is wrapped."""
+
+
+Content = str | Table | Iterable["Content"]
+"""A sentence, lines as they are, a table with its title and notes, or several of these; what is empty is left out."""
+
+
+def page(title: str, *content: Content) -> str:
     """A report: its title, and the chapters that have something to say."""
-    return "\n\n".join([f"{title}\n{'=' * len(title)}", *filter(None, chapters)]) + "\n"
+    lead = [f"{title}\n{'=' * len(title)}"] if title else []
+    return "\n\n".join([*lead, *_laid(content)]) + "\n"
 
 
-def chapter(table: Table, *said: str, before: str = "", below: Sequence[str] = (), title: str = "") -> str:
-    """A table under its title, with sentences before it and after it; nothing where the table is empty."""
-    if not table.rows:
-        return ""
+def _laid(content: Iterable[Content]) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, Table):
+            part = chapter(part)
+        if not isinstance(part, str):
+            yield from _laid(part)
+        elif part:
+            yield _lines(part)
+
+
+def _lines(text: str) -> str:
+    return text if isinstance(text, Block) or "\n" in text else wrapped(text)
+
+
+def chapter(
+    about: Table | str, *said: str, before: str = "", below: Sequence[str] = (), title: str = ""
+) -> Block:
+    """A table under its title, or a heading, and the sentences on it; nothing where there are no rows, or no sentences."""
+    if isinstance(about, str):
+        return Block(heading(about) + "\n".join(map(_lines, filter(None, said))) if any(said) else "")
+    if not about.rows:
+        return Block()
     lead = f"{wrapped(before)}\n\n" if before else ""
-    after = "".join(f"\n{wrapped(sentence)}" for sentence in (*said, *table.notes) if sentence)
-    return heading(title or table.title) + lead + text(table, below) + after
+    after = "".join(f"\n{_lines(sentence)}" for sentence in (*said, *about.notes) if sentence)
+    return Block(heading(title or about.title) + lead + text(about, below) + after)
 
 
-def pairs(rows: Iterable[tuple[str, str]]) -> str:
+def pairs(rows: Iterable[tuple[str, str]]) -> Block:
     """Names with what is said of each."""
-    return grid_text(("", ""), rows)
+    return Block(grid_text(("", ""), rows))
 
 
 def heading(text: str) -> str:
     """A heading with a line under it."""
-    return f"{text}\n{'-' * len(text)}\n"
+    return f"{text}\n{'-' * len(text)}\n" if text else ""
 
 
-def wrapped(text: str, first: str = "", rest: str | None = None) -> str:
-    """Text wrapped to the width of the page."""
-    return textwrap.fill(
-        text, PAGE_WIDTH.get(), initial_indent=first, subsequent_indent=first + "  " if rest is None else rest
-    )
+def wrapped(text: str, rest: str = "  ") -> Block:
+    """Text wrapped to the width of the page, all of it as far in as its first line, and further lines by ``rest`` more."""
+    margin = " " * (len(text) - len(text.lstrip(" ")))
+    return Block(textwrap.fill(text, PAGE_WIDTH.get(), subsequent_indent=margin + rest))

@@ -164,7 +164,7 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
         f"A replica handles {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
         f"{number(made.limits.first_token)} by the first token."
     ]
-    notes += started(traffic_of(workbook.plan, made.id))
+    notes.append(started(traffic_of(workbook.plan, made.id)))
     fewer = made.steps[0]
     if fewer.replicas < made.replicas:
         notes.append(

@@ -57,7 +57,7 @@ def _models(plan: Plan) -> list[Block]:
     sentences += [
         f"{each.name}: {sentence[0].lower()}{sentence[1:]}"
         for each in made
-        for sentence in started(traffic_of(plan, each.id))
+        for sentence in [started(traffic_of(plan, each.id))]
     ]
     sentences += [
         said("demand.job", name=each.name, gpus=amount(each.gpus * each.hosts, "GPU"), why=why)
