@@ -404,15 +404,16 @@ TOLD: Mapping[str, Callable[[Any], str]] = {"#": number, "%": percent, "names": 
 
 
 class _Teller(string.Formatter):
-    """Fills values into a text of the reports: ``{hosts:host}`` with its unit, ``{hosts:~carry}`` the verb of a count, ``{n:words}`` a small count in words."""
+    """Fills values into a text: ``{hosts:host}`` with its unit, ``{hosts:~carry}`` the verb of a count, ``{n:words}`` in words, ``{n:words host}`` both."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if not format_spec:
             return str(value)
         if format_spec.startswith("~"):
             return verb(value, format_spec[1:])
-        if format_spec.lower() == "words":
-            return capital(in_words(value)) if format_spec[0] == "W" else in_words(value)
+        if format_spec[1:5] == "ords":
+            text = f"{in_words(value)} {unit_of(value, format_spec[6:])}".rstrip()
+            return capital(text) if format_spec[0] == "W" else text
         if format_spec in TOLD:
             return TOLD[format_spec](value)
         return amount(value, format_spec)

@@ -17,9 +17,10 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
+from gpuplan.report.figures import cost_figures
 from gpuplan.scenario import CONFIRMED, Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, priced, rounded_money, short_watts, stated_percent, unit_of
+from gpuplan.wording import NAMES, counted, short_watts, stated_percent, unit_of
 
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
@@ -153,9 +154,8 @@ def _shown(plan: Plan, key: str, value: str) -> str:
     """A line as the strip shows it."""
     if key == PLACEMENT:
         return plan.placed.short.lower()
-    if key == COST and plan.cost_ranges is not None:
-        said = rounded_money(plan.lines[key].value, plan.cost_ranges.net_present)[0]
-        return priced(said, plan.lines[key].unit)
+    if key == COST and (cost := cost_figures(plan)):
+        return cost.price
     return SHORT[key](plan.lines[key].value) if key in SHORT else value
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.over_time.power_on import orders_fail
 from gpuplan.report import amount, number
-from gpuplan.wording import counted, priced, rounded_money, short_number, stated_percent, whole
+from gpuplan.report.figures import Figures, open_points
+from gpuplan.wording import counted, short_number, stated_percent
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
 RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "denied": "at most {} denied"}
@@ -80,11 +80,10 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
             Figure(COST, "Cost", "\u2013", "none yet"),
             _to_confirm(plan, messages),
         ]
-    lost = max(1, plan.scenario.availability.host_failures)
+    lost, demand = Figures(plan).down, Figures(plan).demand
     after = "a host failure" if lost == 1 else counted(lost, "host failure")
-    gpus = whole(totals.gpus_demanded)
     return [
-        Figure("demand.gpus", "Demand", amount(gpus, "GPU"), _rule(plan), size=gpus),
+        Figure("demand.gpus", "Demand", amount(demand, "GPU"), _rule(plan), size=demand),
         Figure("totals.hosts", "Hosts", *_hosts(plan), size=totals.hosts),
         Figure(
             "totals.gpus",
@@ -131,18 +130,16 @@ def _hosts(plan: Plan) -> tuple[str, str]:
 
 def _cost(plan: Plan) -> Figure:
     """The net present cost with its range; what has no price is counted, never taken as nothing."""
-    costs, ends = plan.costs, plan.cost_ranges
-    if costs is None:
+    costs, cost = plan.costs, Figures(plan).cost
+    if costs is None or cost is None:
         return Figure(COST, "Cost", "\u2013")
-    value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
-    left_out = len(costs.excludes)
-    span = f"{low} to {high}" if low else ""
+    left_out = cost.left_out
     missing = f"excl. {counted(left_out, 'item' if costs.not_counted else 'price')}" if left_out else ""
     return Figure(
         COST,
-        f"Net present cost, {counted(costs.years, 'year')}",
-        priced(value, costs.currency),
-        ", ".join(filter(None, (span, missing))),
+        f"Net present cost, {counted(cost.years, 'year')}",
+        cost.price,
+        ", ".join(filter(None, (cost.span, missing))),
         "warn" if left_out else "",
         costs.net_present,
         costs.currency,
@@ -151,10 +148,9 @@ def _cost(plan: Plan) -> Figure:
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
     """How many points there are to fix or to confirm, and how many planning values."""
-    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
+    stops, warns, planning = open_points(plan, messages)
     if stops:
         return Figure("messages", "To fix", number(stops), f"{number(warns)} to confirm", "bad", stops)
-    planning = len(unconfirmed(plan))
     tone = "warn" if warns else "" if planning else "good"
     values = f"and {counted(planning, 'planning value')}"
     return Figure("messages", "To confirm", number(warns), values, tone, warns)

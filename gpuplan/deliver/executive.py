@@ -18,9 +18,9 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import price_day
-from gpuplan.report.summary import what_to_do
+from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.tables.sensitivity import value_words
-from gpuplan.wording import NAMES, headline_money, hours, said, whole
+from gpuplan.wording import NAMES, hours, said, whole
 
 MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
@@ -116,7 +116,7 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
         carries=_carries(plan),
         survives=_survives(plan),
         unsupported=_unsupported(plan),
-        money=net_present(plan),
+        money=Figures(plan).money,
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [each.alternative for each in found])),
         drivers=tuple(drivers(plan, tornado(plan, tell))),
@@ -135,30 +135,20 @@ def document_day(plan: Plan) -> str:
 
 def recommendation(plan: Plan) -> tuple[str, str]:
     """What to build, and what it does, in a sentence each."""
-    totals = plan.totals
+    figures = Figures(plan)
     if not plan.pools:
-        return said("executive.nothing"), said("executive.nothing why", vms=totals.unplaced_vms)
-    boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
+        return said("executive.nothing"), figures.said("executive.nothing why")
     servers = {pool.server for pool in plan.pools if pool.server}
     server = plan.catalog.servers[servers.pop()].name if len(servers) == 1 else said("executive.server")
-    demand = whole(totals.gpus_demanded)
-    built = said(
-        "executive.build",
-        hosts=totals.hosts, server=server, gpus=totals.gpus, board=boards, demand=demand, clusters=len(plan.pools),
-    )  # fmt: skip
-    if len(plan.pools) > 1:
-        built = said(
-            "executive.build in clusters",
-            hosts=totals.hosts, server=server, gpus=totals.gpus, board=boards, demand=demand, clusters=len(plan.pools),
-        )  # fmt: skip
-    return built, plan.placed.sentence
+    key = "executive.build in clusters" if len(plan.pools) > 1 else "executive.build"
+    return figures.said(key, server=server), plan.placed.sentence
 
 
 def _carries(plan: Plan) -> str:
     """The workloads, the largest first."""
     ranked = sorted(plan.groups, key=lambda group: -group.demand_gpus)
     if not ranked:
-        return said("executive.carries a total", gpus=whole(plan.totals.gpus_demanded))
+        return Figures(plan).said("executive.carries a total")
     names = [said("executive.workload", name=group.name, vms=group.vms) for group in ranked]
     return said("executive.carries", names=names)
 
@@ -166,8 +156,7 @@ def _carries(plan: Plan) -> str:
 def _survives(plan: Plan) -> str:
     """What may fail, and what that leaves."""
     chosen = next((posture for posture in plan.postures if posture.chosen), None)
-    lost = max(1, plan.scenario.availability.host_failures)
-    left = said("executive.left", gpus=plan.totals.gpus_after_failure, hosts=lost)
+    left = Figures(plan).said("executive.left")
     if plan.placed.state != "all":
         return f"{plan.placed.sentence} {left}"
     kept = plan.scenario.availability.maintenance_failure_accepted
@@ -184,30 +173,20 @@ def _unsupported(plan: Plan) -> str:
     found = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
     if remote and OUT_OF_SUPPORT[0] in found:
-        found[OUT_OF_SUPPORT[0]] += " " + said(
-            "executive.on bitfusion", gpus=whole(remote), demand=whole(plan.totals.gpus_demanded)
-        )
+        found[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
     return " ".join(found.values())
 
 
 # Money
 
 
-def net_present(plan: Plan) -> str:
-    """The net present cost as a headline, with its range."""
-    if plan.costs is None:
-        return said("executive.no cost")
-    ends = plan.cost_ranges.net_present if plan.cost_ranges else None
-    return headline_money(plan.costs.net_present, plan.costs.currency, ends)
-
-
 def _money_about(plan: Plan) -> str:
-    costs = plan.costs
-    if costs is None:
+    figures, costs = Figures(plan), plan.costs
+    if costs is None or figures.cost is None:
         return ""
-    text = said("executive.money", years=costs.years, start=headline_money(costs.cash[0], costs.currency))
-    if costs.hosts[-1] > costs.hosts[0]:
-        text += " " + said("executive.money with growth", hosts=costs.hosts[-1])
+    text = figures.said("executive.money")
+    if figures.cost.grows:
+        text += " " + figures.said("executive.money with growth")
     if left_out := (*costs.excludes, *costs.outside):
         text += " " + said("executive.money excludes", names=_some_items(left_out))
     return text
@@ -321,31 +300,30 @@ def due(plan: Plan, days: int, *, decided: bool = False) -> str:
 
 
 STANDING_CODE = "decide-"
-STANDING = (("order", "customer", 30), ("failures", "customer", 14), ("board", "customer", 14))
-"""What a customer decides of any design: key of its words, who, and days after the document's day."""
 
 
 def decisions(plan: Plan) -> Iterator[Action]:
     """What the customer has to decide: what any design asks, and what this one does beside that."""
     if not plan.pools:
         return
-    asked = plan.scenario.availability
-    own = [each for each in actions(plan) if each.owner == "customer"]
-    words: dict[str, dict[str, object]] = {
-        "failures": {"hosts": asked.host_failures},
-        "no failures": {},
-        "board": {"board": plan.catalog.gpus[plan.scenario.hardware.gpu].name},
-        "order": {"hosts": plan.totals.hosts},
-    }
+    failures = plan.scenario.availability.host_failures
+    board = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+    accepted = ("decision.failures", "decision.failures why")
+    if not failures:
+        accepted = ("decision.no failures", "decision.no failures why")
     standing = [
         Action(
-            said(f"decision.{case}", **words[case]),
-            said(f"decision.{case} why", **words[case]),
-            owner,
+            Figures(plan).said(what, failures=failures, board=board),
+            said(why),
+            "customer",
             due(plan, days, decided=True),
-            f"{STANDING_CODE}{key}",
+            f"{STANDING_CODE}{code}",
         )
-        for key, owner, days in STANDING
-        for case in ["no failures" if key == "failures" and not asked.host_failures else key]
+        for code, days, what, why in (
+            ("order", 30, "decision.order", "decision.order why"),
+            ("failures", 14, *accepted),
+            ("board", 14, "decision.board", "decision.board why"),
+        )
     ]
+    own = [each for each in actions(plan) if each.owner == "customer"]
     yield from sorted((*standing, *own), key=lambda each: each.due)

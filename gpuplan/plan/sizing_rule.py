@@ -19,6 +19,7 @@ from gpuplan.models.demand import closed_groups, queueing
 from gpuplan.plan.working_week import Ask, Mix, weeks
 from gpuplan.scenario import MAX_VMS, Scenario
 from gpuplan.units import exact
+from gpuplan.wording import target_words
 
 FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("closed", "wait"): closed_groups.closed_wait_chance,
@@ -58,6 +59,11 @@ class Target:
         """The target of a scenario."""
         asked = scenario.demand
         return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
+
+    @property
+    def words(self) -> str:
+        """What it promises: ``at most 5 % of the requests of each group have to wait``."""
+        return target_words(self.rule, self.chance, self.wait_h * 60, self.each)
 
 
 class Odds:

@@ -13,8 +13,8 @@ from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
+from gpuplan.report.figures import Figures, total_words, waits
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.summary import hosts_lost, total_words, waits
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page
 from gpuplan.wording import (
@@ -26,9 +26,7 @@ from gpuplan.wording import (
     number,
     percent,
     share_words,
-    target_words,
     week_hours,
-    whole,
     years_left_out,
 )
 
@@ -119,12 +117,12 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 def _planned(plan: Plan) -> str:
     """How many GPUs are planned for, and why."""
-    stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
+    stated, figures = plan.scenario.demand.stated_gpus, Figures(plan)
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
-    text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned; sizing rule: {rule}."
+    text = f"{amount(figures.demand, 'GPU')} planned; sizing rule: {rule}."
     if stated is None:
         return text
-    return f"{text} {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
+    return f"{text} {amount(stated, 'GPU')} stated, {number(figures.needed)} needed by the groups."
 
 
 def _queue(plan: Plan) -> str:
@@ -134,19 +132,18 @@ def _queue(plan: Plan) -> str:
     now, after = chances
     return (
         f"Requests beyond the plan queue: the probability of waiting in the busiest hours is {now}, {after} with "
-        f"{amount(hosts_lost(plan), 'host')} lost."
+        f"{amount(Figures(plan).down, 'host')} lost."
     )
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     target, bursts = found.target, burst_fact(plan.catalog)
     measured = plan.scenario.demand.peakedness is not None
-    promise = target_words(target.rule, target.chance, target.wait_h * 60, target.each)
     said = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
     return chapter(
         demand.methods(found),
         f"{said} The formulas treat the GPUs as one pool without host boundaries; --simulate includes them.",
-        title=f"{name}: {promise}",
+        title=f"{name}: {target.words}",
     )
 
 

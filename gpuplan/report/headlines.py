@@ -9,19 +9,13 @@ from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.over_time.power_on import orders_fail
+from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.wording import (
-    TRANSPORT_NAMES,
-    amount,
-    counted,
-    headline_money,
-    said,
-    target_words,
-    whole,
-)
+from gpuplan.report.figures import Figures, open_points
+from gpuplan.scenario import RISKS
+from gpuplan.wording import TRANSPORT_NAMES, amount, counted, said
 
 EMPTY = said("headline.empty")
 
@@ -36,52 +30,34 @@ class Headline(NamedTuple):
 
 def workloads(plan: Plan) -> Headline:
     """Who needs how many GPUs."""
-    if not plan.groups and plan.pools:
-        stated = said("headline.no workloads", gpus=whole(plan.totals.gpus_demanded))
-        return Headline(stated, said("headline.about no workloads"))
+    about = said("headline.about workloads" if plan.groups else "headline.about no workloads")
     if not plan.groups:
-        return Headline(EMPTY, said("headline.about no workloads"))
-    needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")
-    count = len(plan.groups)
-    return Headline(
-        said("headline.workloads" if count > 1 else "headline.workload", count=count, needed=needed),
-        said("headline.about workloads"),
-    )
+        return Headline(Figures(plan).said("headline.no workloads") if plan.pools else EMPTY, about)
+    return Headline(Figures(plan).said("headline.workloads"), about)
 
 
 def demand(plan: Plan) -> Headline:
     """How many GPUs are planned, and for which promise."""
-    asked, totals = plan.scenario.demand, plan.totals
+    asked, figures = plan.scenario.demand, Figures(plan)
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about demand"))
-    gpus = amount(whole(totals.gpus_demanded), "GPU")
     if plan.scenario.deciding_total_gpus is not None:
-        needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU") if plan.groups else ""
-        if needed and needed != gpus:
-            return Headline(said("headline.stated, others needed", gpus=gpus, needed=needed))
-        return Headline(said("headline.stated", gpus=gpus))
-    if asked.rule in ("wait", "wait-time", "denied"):
-        each = asked.for_whom == "each"
-        return Headline(
-            said(
-                "headline.target",
-                gpus=gpus,
-                target=target_words(asked.rule, asked.chance, asked.wait_min, each),
-            )
-        )
+        others = plan.groups and figures.needed != figures.demand
+        return Headline(figures.said("headline.stated, others needed" if others else "headline.stated"))
+    if asked.rule in RISKS:
+        return Headline(figures.said("headline.target", target=Target.of(plan.scenario).words))
     if len(plan.groups) == 1:
-        return Headline(said("headline.peak of one", gpus=gpus))
-    return Headline(said("headline.busiest hour" if asked.rule == "hours" else "headline.peak", gpus=gpus))
+        return Headline(figures.said("headline.peak of one"))
+    return Headline(figures.said("headline.busiest hour" if asked.rule == "hours" else "headline.peak"))
 
 
 def hosts(plan: Plan) -> Headline:
     """How many hosts carry the load, and what may fail."""
-    totals, placed = plan.totals, plan.placed
+    placed = plan.placed
     if not plan.pools:
         return Headline(EMPTY, said("headline.about hosts"))
-    carry = totals.hosts_for_demand
-    part = " for a part" * (placed.state == "missing")
-    first = said(f"headline.{'host' if carry == 1 else 'hosts'}{part}", hosts=carry)
+    part = placed.state == "missing"
+    first = Figures(plan).said("headline.hosts for a part" if part else "headline.hosts")
     if placed.state == "all":
         covered = placed.failures.replace("any host", "any one host", 1)
         key = "headline.covered at best" if orders_fail(plan.power_on) else "headline.covered"
@@ -110,9 +86,13 @@ def network(plan: Plan) -> Headline:
     return Headline(f"{f'{link} {told}' if sentences else NO_NETWORK}{stun}.")
 
 
-LINK_IS = {verdict: said(f"headline.link {verdict}") for verdict in ("good", "fair", "bad")}
+LINK_IS = {
+    "good": said("headline.link good"),
+    "fair": said("headline.link fair"),
+    "bad": said("headline.link bad"),
+}
 """Verdict -> what is said of the link and what has it."""
-VMOTION_IS = {verdict: said(f"headline.vmotion {verdict}") for verdict in ("over", "unknown")}
+VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
 """Verdict -> what is said of vMotion where the link is not what decides."""
 NO_NETWORK = said("headline.no network")
 
@@ -143,21 +123,17 @@ def _listed(things: Sequence[str]) -> str:
 
 def cost(plan: Plan) -> Headline:
     """What the design costs, and which part is the largest."""
-    costs, ends = plan.costs, plan.cost_ranges
+    costs, figures = plan.costs, Figures(plan)
     if costs is None:
         return Headline(EMPTY, said("headline.about cost"))
-    money = headline_money(costs.net_present, costs.currency, ends.net_present if ends else None)
     largest = max(costs.parts, key=lambda part: part.total, default=None)
     share = ""
     if largest and costs.total:
         share = said("headline.largest part", part=largest.name, share=largest.total / costs.total)
-    left_out = ""
-    if missing := len(costs.excludes):
-        key = "headline.one not included" if missing == 1 else "headline.not included"
-        left_out = said(key, items=missing)
+    missing = figures.said("headline.not included") if costs.excludes else ""
     return Headline(
-        said("headline.cost", money=money, years=costs.years, left_out=left_out),
-        said("headline.cost over", years=costs.years, rate=costs.discount_rate, largest=share),
+        figures.said("headline.cost", missing=missing),
+        figures.said("headline.cost over", rate=costs.discount_rate, largest=share),
     )
 
 
@@ -166,25 +142,19 @@ def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
     count = len(plan.decisions)
     if not count:
         return Headline(EMPTY, said("headline.about design"))
-    open_points = to_confirm(plan, check_plan(plan) if messages is None else messages)
-    key = "headline.decision" if count == 1 else "headline.decisions"
-    return Headline(said(key, count=count, points=open_points))
+    open_ones = to_confirm(plan, check_plan(plan) if messages is None else messages)
+    return Headline(said("headline.decisions", count=count, points=open_ones))
 
 
 def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
     """How many points are to fix and to confirm, and how many planning values, as the strip counts them."""
-    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
-    values = len(unconfirmed(plan))
-    fixed = said(f"headline.{_point(stops)} to fix", points=stops) if stops else ""
-    points = said(f"headline.{_point(warns)}", points=warns) if warns else ""
+    stops, warns, values = open_points(plan, messages)
+    fixed = said("headline.points to fix", points=stops) if stops else ""
+    points = said("headline.points", points=warns) if warns else ""
     planning = amount(values, "planning value") if values else ""
     confirmed = said("headline.and").join(filter(None, (points, planning)))
     left = said("headline.to confirm", points=confirmed) if confirmed else ""
     return ", ".join(filter(None, (fixed, left))) or said("headline.nothing to confirm")
-
-
-def _point(count: int) -> str:
-    return "point" if count == 1 else "points"
 
 
 def compare(plan: Plan) -> Headline:

@@ -10,8 +10,8 @@ from gpuplan.models.availability.failover import Outcome
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.figures import key_figures
 from gpuplan.report.plan_data import as_json
-from gpuplan.report.summary import key_figures
 from gpuplan.report.table import Column, Table, indented
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.tables.availability import postures

@@ -20,6 +20,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
+from gpuplan.report.figures import Figures
 from gpuplan.report.table import Column, Table, heads, listed, numeric, texts
 from gpuplan.report.tables import plan_table
 from gpuplan.report.tables.sensitivity import compared
@@ -109,7 +110,7 @@ def _totals(plan: Plan) -> str:
         if line := plan.lines.get(key):
             figures.append((line.label, short_watts(line.value) if line.unit == "W" else number(line.value)))
     if plan.costs:
-        figures.append(("Net present cost", tables.cost.headlines(plan)["net_present"]))
+        figures.append(("Net present cost", Figures(plan).money))
     return _figures(figures)
 
 

@@ -29,7 +29,7 @@ from gpuplan.deliver.executive import Executive, due, executive
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.over_time import rehearsal
 from gpuplan.report import amount, number
-from gpuplan.report.summary import hosts_lost, what_to_do
+from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.tables import build
 from gpuplan.report.tables.over_time import TOO_LARGE, power_on
 from gpuplan.scenario import from_dict
@@ -256,7 +256,7 @@ def test_what_is_chosen_is_named_where_nothing_is_a_constraint(documents: dict[s
 
 def test_figures_after_a_failure_name_how_many_hosts_fail(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("enterprise").with_value("availability.host_failures", 2), catalog)
-    assert hosts_lost(plan) == 2
+    assert Figures(plan).down == 2
     document = made(plan)
     figures = next(b for b in document.front if isinstance(b, KeyFigures))
     assert next(note for label, _, note in figures.items if label == "GPUs").endswith("with 2 hosts lost")
@@ -305,7 +305,7 @@ def test_a_cost_with_growth_says_so(plans: dict[str, Plan], documents: dict[str,
         assert plan.costs is not None
         document = documents[plan.scenario.name]
         text = " ".join(b.text for b in document.front if isinstance(b, Paragraph))
-        assert (said("executive.money with growth", hosts=plan.costs.hosts[-1]) in text) == grows
+        assert (Figures(plan).said("executive.money with growth") in text) == grows
         lead = of(document.chapters, "cost").blocks[0]
         assert isinstance(lead, Paragraph)
         assert ("includes growth" in lead.text) == grows

@@ -14,12 +14,11 @@ from gpuplan.deliver.executive import (
     document_day,
     due,
     executive,
-    net_present,
     recommendation,
 )
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.prices import newest_price
-from gpuplan.report.summary import what_to_do
+from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.wording import said
 
 
@@ -38,7 +37,7 @@ def test_the_recommendation_of_the_enterprise_example_by_hand(plans: dict[str, P
 def test_nothing_is_recommended_where_there_is_no_host(plans: dict[str, Plan]) -> None:
     empty = plans["enterprise"].but(pools=())
     assert recommendation(empty)[0] == said("executive.nothing")
-    assert net_present(empty.but(costs=None)) == said("executive.no cost")
+    assert Figures(empty.but(costs=None)).money == said("executive.no cost")
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])

@@ -223,38 +223,27 @@ def unit_data(workbook: Workbook) -> Contents:
 @panel("What it costs")
 def cost_data(workbook: Workbook) -> Contents:
     """The cost in figures, and what it leaves out."""
-    costs, ends = workbook.plan.costs, workbook.plan.cost_ranges
-    if costs is None or ends is None:
+    costs = workbook.plan.costs
+    if costs is None:
         return None
     hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
     rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
     over = f"over {counted(costs.years, 'year')}"
     at_start = percent(workbook.plan.lines["cost.utilisation"].value)
     words = tables.ranges_words(workbook.plan)
-    totals = (
-        (
-            "Net present cost",
-            "net_present",
-            costs.net_present,
-            ends.net_present,
-            f"; {hosts}{over}, at {rate} a year",
-        ),
-        ("TCO", "total", costs.total, ends.total, f"; {over}"),
-        ("At the start", "years.0", costs.cash[0], ends.cash[0], ""),
-        ("GPU-hour installed", "gpu_hour_installed", costs.gpu_hour_installed, ends.gpu_hour_installed, ""),
-        (
-            "GPU-hour used",
-            "gpu_hour_used",
-            costs.gpu_hour_used,
-            ends.gpu_hour_used,
-            f"; used {tables.use_words(workbook.plan)}",
-        ),
+    known = tables.totals(workbook.plan)
+    shown = (
+        ("Net present cost", "net_present", "net_present", f"; {hosts}{over}, at {rate} a year"),
+        ("TCO", "total", "total", f"; {over}"),
+        ("At the start", "at_start", "years.0", ""),
+        ("GPU-hour installed", "gpu_hour_installed", "gpu_hour_installed", ""),
+        ("GPU-hour used", "gpu_hour_used", "gpu_hour_used", f"; used {tables.use_words(workbook.plan)}"),
     )
     return {
         "figures": [
             *(
-                figure(label, *_rounded(costs.currency, value, span, note), f"cost.{key}")
-                for label, key, value, span, note in totals
+                figure(label, *_rounded(costs.currency, *known[name], note), f"cost.{key}")
+                for label, name, key, note in shown
             ),
             figure("Initial utilisation", at_start, "of all GPU-hours", "cost.utilisation"),
         ],

@@ -15,8 +15,8 @@ from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.report import money, number
+from gpuplan.report.figures import as_of
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.report.summary import as_of
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.wording import NAMES, said, some_of

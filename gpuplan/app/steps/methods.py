@@ -16,7 +16,7 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import RISKS
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpus, target_words
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpus
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
@@ -77,9 +77,8 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     """The target of the methods, and the probability of waiting as the plan has it."""
     asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
-    words = target_words(target.rule, target.chance, asked.wait_min, target.each)
     load_key = f"pools.{known.pool}.busy_gpus"
-    lead = f"Target: {words}. " if asked.rule in RISKS else f"What if {words}? "
+    lead = f"Target: {target.words}. " if asked.rule in RISKS else f"What if {target.words}? "
     load = amount(mean_gpus(known.load_gpus), "GPU")
     why = {"text": load, "key": load_key if load_key in lines else ""}
     found = said(f"{lead}The busiest hours need ", why, " on average.")

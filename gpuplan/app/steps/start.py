@@ -9,10 +9,11 @@ from gpuplan.app.guided import count_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount, number
+from gpuplan.report.figures import Figures
 from gpuplan.report.headlines import Headline
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import load_scenario
-from gpuplan.wording import NAMES, capital, whole
+from gpuplan.wording import NAMES, capital
 
 EXAMPLES = NAMES["example"]
 """Scenarios to begin with, and their titles."""
@@ -40,7 +41,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
         "id": key,
         "title": EXAMPLES[key],
         "text": NAMES["what an example shows"][key],
-        "answer": f"{amount(whole(totals.gpus_demanded), 'GPU')} needed \u2192 {amount(totals.hosts, 'host')}, "
+        "answer": f"{amount(Figures(plan).demand, 'GPU')} needed \u2192 {amount(totals.hosts, 'host')}, "
         f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after a failure)",
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
         f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",

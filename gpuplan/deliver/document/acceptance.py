@@ -8,7 +8,7 @@ from gpuplan.deliver.executive import OWNERS, actions, due
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.report.summary import what_to_do
+from gpuplan.report.figures import what_to_do
 from gpuplan.report.tables.build import acceptance, as_built
 from gpuplan.wording import NAMES, said
 

@@ -23,7 +23,7 @@ from gpuplan.deliver.document.writing import Citations
 from gpuplan.deliver.executive import Executive, document_day, executive
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report.summary import paper_of
+from gpuplan.report.figures import paper_of
 
 
 @spoken

@@ -8,6 +8,7 @@ from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
+from gpuplan.report.figures import Figures
 from gpuplan.report.table import fitted
 from gpuplan.report.tables.alternatives import alternative_words, alternatives
 from gpuplan.report.tables.build import order_lines
@@ -28,10 +29,8 @@ from gpuplan.report.tables.cost import (
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.report.tables.models import token_costs
 from gpuplan.wording import (
-    amount,
     counted,
     money,
-    number,
     said,
     stated_percent,
 )
@@ -58,17 +57,11 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     lead = said(
         "cost.over the net present",
         years=counted(costs.years, "year"),
-        net_present=span["net_present"],
         rate=stated_percent(costs.discount_rate),
-        total=span["total"],
-        at_start=span["at_start"],
+        **span,
     )
     if costs.hosts[-1] > costs.hosts[0]:
-        lead += said(
-            "cost.that includes growth from",
-            first=number(costs.hosts[0]),
-            hosts=amount(costs.hosts[-1], "host"),
-        )
+        lead += Figures(plan).said("cost.that includes growth from")
     gpu_hour = ""
     if costs.gpu_hour_installed is not None:
         gpu_hour = said("cost.a gpu hour costs", cost=span["gpu_hour_installed"])

@@ -11,19 +11,20 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.retrieval import why_share
 from gpuplan.plan.llm.serving import why_size
 from gpuplan.plan.llm.tuning import why_job
-from gpuplan.report.summary import hosts_lost, total_words, waits
+from gpuplan.plan.sizing_rule import Target
+from gpuplan.report.figures import Figures, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
 from gpuplan.report.traffic_report import started
+from gpuplan.scenario import RISKS
 from gpuplan.wording import (
     METHOD_NAMES,
     amount,
     number,
     said,
     stated_percent,
-    target_words,
     whole,
 )
 
@@ -103,19 +104,11 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     if chances := waits(plan):
         now, after = chances
         aim = said("demand.no target", chance=stated_percent(asked.chance))
-        if asked.rule in ("wait", "wait-time", "denied"):
-            each = asked.for_whom == "each"
-            aim = said(
-                "demand.the target is",
-                target=target_words(asked.rule, asked.chance, asked.wait_min, each),
-            )
-        text = said(
-            "demand.the plan covers the",
-            now=now,
-            after=after,
-            hosts=amount(hosts_lost(plan), "host"),
-            aim=aim,
-            sources=cite(plan.lines["totals.waiting"].sources),
+        if asked.rule in RISKS:
+            aim = said("demand.the target is", target=Target.of(plan.scenario).words)
+        sources = cite(plan.lines["totals.waiting"].sources)
+        text = Figures(plan).said(
+            "demand.the plan covers the", now=now, after=after, aim=aim, sources=sources
         )
         blocks.append(Paragraph(text))
     blocks += drawn(

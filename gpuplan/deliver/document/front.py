@@ -17,9 +17,17 @@ from gpuplan.deliver.executive import (
 )
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
-from gpuplan.wording import NAMES, capital, number, priced, rounded_money, said
+from gpuplan.report.figures import Figures
+from gpuplan.wording import NAMES, capital, number, rounded_money, said
 
 STATUS = NAMES["document.status"]
+ALTERNATIVE_HEADS = (
+    "front.alternatives.name",
+    "front.alternatives.hosts",
+    "front.alternatives.cost",
+    "front.alternatives.difference",
+    "front.alternatives.why",
+)
 
 
 def about(plan: Plan) -> str:
@@ -41,7 +49,7 @@ def front_page(plan: Plan, summary: Executive) -> Iterator[Block]:
     yield Paragraph(" ".join(summary.recommendation), "lead")
     if not plan.pools:
         return
-    yield KeyFigures(tuple(_figures(plan, summary)))
+    yield KeyFigures(tuple(_figures(plan)))
     yield Paragraph(said("front.carries", what=summary.carries))
     yield Paragraph(f"{summary.survives} {summary.money_about}")
     if summary.unsupported:
@@ -53,26 +61,18 @@ def front_page(plan: Plan, summary: Executive) -> Iterator[Block]:
     yield _decisions(summary)
 
 
-def _figures(plan: Plan, summary: Executive) -> Iterator[tuple[str, str, str]]:
-    totals = plan.totals
-    spare = said("front.spare", demand=totals.hosts_for_demand, spare=totals.hosts_for_failures)
-    yield said("front.hosts"), number(totals.hosts), spare
-    after = said(
-        "front.after", gpus=totals.gpus_after_failure, hosts=max(1, plan.scenario.availability.host_failures)
-    )
-    yield said("front.gpus"), number(totals.gpus), after
+def _figures(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    figures, totals = Figures(plan), plan.totals
+    yield said("front.hosts"), number(totals.hosts), figures.said("front.spare")
+    yield said("front.gpus"), number(totals.gpus), figures.said("front.after")
     yield said("front.availability"), plan.placed.short, plan.placed.note
-    if plan.costs:
-        value, low, high = rounded_money(
-            plan.costs.net_present, plan.cost_ranges.net_present if plan.cost_ranges else None
-        )
-        span = said("front.range", low=low, high=high) if low else ""
-        yield said("front.cost"), priced(value, plan.costs.currency), span
+    if cost := figures.cost:
+        yield said("front.cost"), cost.price, figures.said("front.range") if cost.span else ""
 
 
 def _alternatives(plan: Plan, summary: Executive) -> Grid:
     """What else was priced, and why it is not proposed."""
-    heads = tuple(said(f"front.alternatives.{key}") for key in ("name", "hosts", "cost", "difference", "why"))
+    heads = tuple(map(said, ALTERNATIVE_HEADS))
     assert plan.costs is not None
     own = (said("front.this design"), number(plan.totals.hosts), _money(plan, plan.costs.net_present), "", "")
     rows = [own, *(_choice(plan, each) for each in summary.choices[:MOST_ALTERNATIVES])]

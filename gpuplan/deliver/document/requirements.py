@@ -12,6 +12,7 @@ from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.trail import Input
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
@@ -26,7 +27,6 @@ from gpuplan.wording import (
     number,
     said,
     stated_percent,
-    target_words,
     verb,
 )
 
@@ -167,11 +167,7 @@ def promise(plan: Plan) -> str:
     asked = plan.scenario.demand
     if asked.rule in PROMISES:
         return PROMISES[asked.rule]
-    each = asked.for_whom == "each"
-    return said(
-        "requirements.enough gpus that",
-        target=target_words(asked.rule, asked.chance, asked.wait_min, each),
-    )
+    return said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
 
 
 def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:

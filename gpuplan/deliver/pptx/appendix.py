@@ -15,7 +15,7 @@ from gpuplan.deliver.pptx.steps import WIDTHS, next_steps, steps_table
 from gpuplan.locales import written_day
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.link_verdicts import link_verdicts
-from gpuplan.report.summary import what_to_do
+from gpuplan.report.figures import what_to_do
 from gpuplan.report.table import Column, Table, texts
 from gpuplan.report.tables.availability import failures, postures
 from gpuplan.report.tables.cost import bill_of_materials

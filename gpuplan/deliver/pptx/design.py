@@ -15,8 +15,8 @@ from gpuplan.deliver.pptx.paging import pages, put_table
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.use import TrainingUse
+from gpuplan.report.figures import Figures
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.report.summary import hosts_lost
 from gpuplan.report.tables.network import fabric_words, network_name, part_failures
 from gpuplan.wording import VERDICTS, amount, hours, number, run_words, said, share_words
 
@@ -52,8 +52,8 @@ def hosts_slide(deck: Deck) -> None:
 
 def failure_slide(deck: Deck) -> None:
     """The worst failure: what fails, and where its VMs restart."""
-    plan, lost = deck.plan, hosts_lost(deck.plan)
-    failed = worst_case(plan, lost)
+    plan, figures = deck.plan, Figures(deck.plan)
+    failed = worst_case(plan, figures.down)
     reasons = Reasons(
         keys=("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
         more=[deck.summary.survives, *_postures_words(deck)],
@@ -65,22 +65,24 @@ def failure_slide(deck: Deck) -> None:
         return
     missing = len(failed.outcome.unplaced)
     restarted, moved = len(failed.outcome.restarted), len(failed.outcome.moved)
-    values = {
-        "lost": lost,
-        "vms": restarted,
-        "missing": missing,
-        "gpus": plan.totals.gpus_after_failure,
-        "hosts": len({host for _, _, host in failed.outcome.restarted}),
-        "shown": said(
-            "deck.failure.host" if lost == 1 else "deck.failure.hosts", numbers=run_words(failed.hosts)
-        ),
-    }
-    key = "leaves" if missing else "restarts" if restarted else "touches none"
-    several = " several" * (lost > 1 and not missing)
-    title = said(f"deck.failure.{key}{several}", **values)
-    slide = deck.slide([f"{title}; {said('deck.failure.left', **values)}", title], title, reasons)
-    case = " none" if not restarted else " moved" if moved else ""
-    words = said(f"deck.failure.words{case}", moved=moved, **values)
+    one = figures.down == 1
+    shown = said("deck.failure.host" if one else "deck.failure.hosts", numbers=run_words(failed.hosts))
+    others = len({host for _, _, host in failed.outcome.restarted})
+    key = "deck.failure.touches none" if one else "deck.failure.touches none several"
+    if missing:
+        key = "deck.failure.leaves"
+    elif restarted:
+        key = "deck.failure.restarts" if one else "deck.failure.restarts several"
+    title = figures.said(key, missing=missing)
+    slide = deck.slide([f"{title}; {figures.said('deck.failure.left')}", title], title, reasons)
+    case = "deck.failure.words moved" if moved else "deck.failure.words"
+    words = said(
+        case if restarted else "deck.failure.words none",
+        moved=moved,
+        moving=restarted,
+        others=others,
+        shown=shown,
+    )
     upper, lower = deck.footed([words], BODY)
     picture = failed_sketch(plan, failed, deck.sketch(upper))
     picture.put_on(slide, "Failure", said("deck.failure.about", title=title))

@@ -24,7 +24,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.cost import year_names
 from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 from gpuplan.report.drawing import pen_on
-from gpuplan.report.summary import cost_span
+from gpuplan.report.figures import Figures
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
@@ -55,14 +55,14 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
 
 def cost_slide(deck: Deck, costs: Costs) -> None:
     """What is paid at the start and in each year, by part, with the sum of each."""
-    money, upfront = deck.summary.money.partition(" (")[0], headline_money(costs.cash[0], costs.currency)
-    title = said("deck.cost.title", money=money, years=costs.years, start=upfront)
+    figures = Figures(deck.plan)
+    title = figures.said("deck.cost.title")
     slide = deck.slide(
-        [title, said("deck.cost.short", money=money, years=costs.years)],
+        [title, figures.said("deck.cost.short")],
         title,
         Reasons(
             keys=("cost.net_present", "cost.total", "cost.years.0"),
-            more=[f"{deck.summary.money} {cost_span(costs)}", _largest(costs)],
+            more=[f"{figures.money} {figures.cost_about}", _largest(costs)],
         ),
     )
     names = said("deck.cost.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""

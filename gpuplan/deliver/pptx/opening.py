@@ -14,8 +14,8 @@ from gpuplan.deliver.pptx.paging import fitted, put_table
 from gpuplan.locales import written_day
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
+from gpuplan.report.figures import Figures, waits
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.report.summary import hosts_lost, waits
 from gpuplan.report.table import Column, Table
 from gpuplan.wording import (
     MODE_NAMES,
@@ -28,7 +28,6 @@ from gpuplan.wording import (
     rounded_money,
     said,
     short_number,
-    whole,
 )
 
 MOST_ALTERNATIVES = 3
@@ -118,58 +117,37 @@ def executive_slide(deck: Deck) -> None:
 
 def _recommended(deck: Deck) -> list[str]:
     """The recommendation, in fewer words where two lines have no room for all of them."""
-    plan, totals = deck.plan, deck.plan.totals
-    if not plan.pools:
-        return [deck.summary.recommendation[0]]
-    boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
-    values = {
-        "hosts": totals.hosts,
-        "gpus": totals.gpus,
-        "board": boards,
-        "demand": whole(totals.gpus_demanded),
-        "clusters": len(plan.pools),
-    }
-    several = " in clusters" * (len(plan.pools) > 1)
-    return [
-        deck.summary.recommendation[0],
-        *(said(f"deck.executive.{key}{several}", **values) for key in ("long", "short", "shortest")),
-    ]
+    first = deck.summary.recommendation[0]
+    if not deck.plan.pools:
+        return [first]
+    figures = Figures(deck.plan)
+    return [first, *map(figures.said, IN_CLUSTERS if len(deck.plan.pools) > 1 else IN_ONE_CLUSTER)]
+
+
+IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
+IN_CLUSTERS = (
+    "deck.executive.long in clusters",
+    "deck.executive.short in clusters",
+    "deck.executive.shortest in clusters",
+)
 
 
 def _key_tiles(deck: Deck) -> list[Tile]:
     """What it carries, what it is, what it survives, what it costs."""
-    plan, totals = deck.plan, deck.plan.totals
-    money, _, span = deck.summary.money.partition(" (")
-    lost, placed = hosts_lost(plan), plan.placed
-    stands = amount(lost, "host") if placed.survived >= lost else said("deck.tile.none")
-    left = said("deck.tile.left", gpus=totals.gpus_after_failure)
-    if placed.missing:
-        left = said("deck.tile.missing", missing=placed.missing, vms=placed.vms)
-    elif placed.lost:
-        left = said("deck.tile.lost", lost=placed.lost)
-    carried = (
-        said("deck.tile.carried", workloads=len(plan.groups), vms=placed.vms)
-        if plan.groups
-        else said("deck.tile.carried total")
-    )
-    cost_note = ""
-    if plan.costs:
-        years = plan.costs.years
-        ends = span.rstrip(")")
-        cost_note = (
-            said("deck.tile.cost range", range=ends, years=years)
-            if ends
-            else said("deck.tile.cost", years=years)
-        )
+    plan, figures, placed = deck.plan, Figures(deck.plan), deck.plan.placed
+    survives = amount(figures.down, "host") if placed.survived >= figures.down else said("deck.tile.none")
+    left = figures.said("deck.tile.left")
+    if placed.missing or placed.lost:
+        left = figures.said("deck.tile.missing" if placed.missing else "deck.tile.lost")
+    carried = figures.said("deck.tile.carried" if plan.groups else "deck.tile.carried total")
+    cost, over = figures.cost, ""
+    if cost:
+        over = figures.said("deck.tile.cost range" if cost.span else "deck.tile.cost")
     return [
-        Tile(said("deck.tile.carries"), amount(whole(totals.gpus_demanded), "GPU"), carried),
-        Tile(
-            said("deck.tile.hosts"),
-            amount(totals.hosts, "host"),
-            said("deck.tile.hosts for", demand=totals.hosts_for_demand, spare=totals.hosts_for_failures),
-        ),
-        Tile(said("deck.tile.survives"), stands, left),
-        Tile(said("deck.tile.net present"), money, cost_note),
+        Tile(said("deck.tile.carries"), amount(figures.demand, "GPU"), carried),
+        Tile(said("deck.tile.hosts"), amount(plan.totals.hosts, "host"), figures.said("deck.tile.hosts for")),
+        Tile(said("deck.tile.survives"), survives, left),
+        Tile(said("deck.tile.net present"), cost.price if cost else figures.money, over),
     ]
 
 
@@ -213,9 +191,12 @@ def why_not(deck: Deck, each: Choice) -> str:
         return said("deck.why.fewer", there=hours(there), here=hours(here))
     if kind == "board":
         return said("deck.why.board dearer" if each.difference > 0 else "deck.why.board cheaper")
-    if kind in ("rent", "orders", "no-growth") or (kind == "silos" and each.difference > 0):
-        return said(f"deck.why.{kind}")
+    if kind in WHY_NOT or (kind == "silos" and each.difference > 0):
+        return said(WHY_NOT.get(kind, "deck.why.silos"))
     return each.why_not
+
+
+WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
 
 
 # What was asked
@@ -270,10 +251,17 @@ def _asked_words(deck: Deck, slide: Any, box: Box) -> None:
     tiles = [Tile(said("deck.asked.vms"), number(plan.placed.vms), said("deck.asked.peak"))]
     most = 2 if box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
-        tiles.append(
-            Tile(MODE_NAMES[mode], amount(_rounded(gpus), "GPU"), said(f"deck.mode.{mode or 'none'}"))
-        )
+        tiles.append(Tile(MODE_NAMES[mode], amount(_rounded(gpus), "GPU"), said(MODES[mode])))
     deck.tiles(slide, tiles, box, columns=1)
+
+
+MODES = {
+    "passthrough": "deck.mode.passthrough",
+    "vgpu": "deck.mode.vgpu",
+    "mig": "deck.mode.mig",
+    "bitfusion": "deck.mode.bitfusion",
+    "": "deck.mode.none",
+}
 
 
 def _rounded(gpus: float) -> float:
@@ -323,7 +311,7 @@ def _hours_slide(deck: Deck, week: WeekDemand) -> None:
         )
         for each in found
     ]
-    planned = whole(plan.totals.gpus_demanded)
+    planned = Figures(plan).demand
     hours_of_day = [f"{hour:02}" for hour in range(24)]
     look = Look(
         "COLUMN_STACKED", gap=12, overlap=100, legend="right", axis=said("deck.when.axis"), pattern="#,##0"

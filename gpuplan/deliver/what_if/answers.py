@@ -9,6 +9,8 @@ from itertools import product
 from gpuplan.deliver.what_if.axes import Axis, axes_of, most_plans
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.placed import Placed
+from gpuplan.plan.totals import Totals
+from gpuplan.report.figures import CostFigures, cost_figures
 from gpuplan.scenario import Problem, Scenario, ScenarioError
 
 Progress = Callable[[int, int], object]
@@ -18,36 +20,14 @@ Position = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """What a design costs, in the currency of its scenario."""
-
-    net_present: float
-    low: float
-    high: float
-    upfront: float
-    gpu_hour_used: float | None
-    """None where nothing is used."""
-    utilisation: float
-    hosts_at_end: int
-    """In the last year, which growth is counted to."""
-    excludes: tuple[str, ...]
-    """What has no price or cannot be counted."""
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What the plan of one position says."""
 
-    hosts: int
-    hosts_for_demand: int
-    hosts_for_failures: int
-    gpus: int
-    gpus_after_failure: int
-    unplaced_after_failure: int
+    totals: Totals
     placed: Placed
     typical_w: float
     peak_w: float
-    money: Money | None
+    cost: CostFigures | None
     """None without hosts."""
 
 
@@ -137,33 +117,5 @@ def _planned(found: WhatIf, position: Position, base: Plan | None) -> Plan:
 
 def answer_of(plan: Plan) -> Answer:
     """The answer of a plan."""
-    totals, power = plan.totals, plan.power
-    return Answer(
-        hosts=totals.hosts,
-        hosts_for_demand=totals.hosts_for_demand,
-        hosts_for_failures=totals.hosts_for_failures,
-        gpus=totals.gpus,
-        gpus_after_failure=totals.gpus_after_failure,
-        unplaced_after_failure=totals.unplaced_vms_after_failure,
-        placed=plan.placed,
-        typical_w=power.typical_w if power else 0.0,
-        peak_w=power.peak_w if power else 0.0,
-        money=_money(plan),
-    )
-
-
-def _money(plan: Plan) -> Money | None:
-    costs, ranges = plan.costs, plan.cost_ranges
-    if costs is None:
-        return None
-    low, high = ranges.net_present if ranges else (costs.net_present, costs.net_present)
-    return Money(
-        net_present=costs.net_present,
-        low=low,
-        high=high,
-        upfront=costs.cash[0],
-        gpu_hour_used=costs.gpu_hour_used,
-        utilisation=costs.utilisation,
-        hosts_at_end=costs.hosts[-1],
-        excludes=costs.excludes,
-    )
+    typical_w, peak_w = (plan.power.typical_w, plan.power.peak_w) if plan.power else (0.0, 0.0)
+    return Answer(plan.totals, plan.placed, typical_w, peak_w, cost_figures(plan))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpuplan.deliver.what_if.answers import Answer, Money
+from gpuplan.deliver.what_if.answers import Answer
 from gpuplan.locales import written
+from gpuplan.plan.totals import Totals
+from gpuplan.report.figures import CostFigures
 from gpuplan.wording import money, number, priced, watts
 
 MINUS = "\u2212"
@@ -46,27 +48,31 @@ def signed(difference: float, words: Callable[[float], str]) -> str:
 
 
 def _count(key: str) -> Measure:
-    return Measure(key, lambda answer: _part(answer, key), lambda value, _: number(value))
+    return Measure(key, lambda answer: _part(answer.totals, key), lambda value, _: number(value))
 
 
 def _money(key: str) -> Measure:
     def words(value: float, currency: str) -> str:
         return money(value, currency).strip()
 
-    return Measure(key, lambda answer: _part(answer.money, key), words, is_money=True)
+    return Measure(key, lambda answer: _part(answer.cost, key), words, is_money=True)
 
 
-def _part(of: Answer | Money | None, key: str) -> float | None:
+def _part(of: Totals | CostFigures | None, key: str) -> float | None:
     found: float | None = None if of is None else getattr(of, key)
     return found
 
 
 MEASURES = (
     _count("hosts"),
-    Measure("hosts_at_end", lambda answer: _part(answer.money, "hosts_at_end"), lambda n, _: number(n)),
+    Measure("hosts_at_end", lambda answer: _part(answer.cost, "hosts_at_end"), lambda n, _: number(n)),
     _count("gpus"),
     _count("gpus_after_failure"),
-    _count("unplaced_after_failure"),
+    Measure(
+        "unplaced_after_failure",
+        lambda answer: answer.totals.unplaced_vms_after_failure,
+        lambda value, _: number(value),
+    ),
     _money("net_present"),
     _money("low"),
     _money("high"),

@@ -28,7 +28,7 @@ from gpuplan.deliver.what_if.measures import MEASURES, Measure
 from gpuplan.deliver.what_if.scale import Scale, scale_to
 from gpuplan.deliver.what_if.texts import FIGURES, Teller
 from gpuplan.locales import spoken, written_day
-from gpuplan.report.summary import as_of, paper_of
+from gpuplan.report.figures import as_of, paper_of
 from gpuplan.wording import said, short_number, unit_of
 
 
@@ -125,16 +125,16 @@ def _by(axis: Axis, at: int) -> str:
 
 def _ends(found: WhatIf) -> Iterator[tuple[float, float]]:
     for answer in found.answers.values():
-        if isinstance(answer, Answer) and answer.money:
-            yield answer.money.low, answer.money.high
+        if isinstance(answer, Answer) and answer.cost:
+            yield answer.cost.low, answer.cost.high
 
 
 def _heights(answer: object, scale: Scale) -> list[int]:
     """How high an answer's cost and the ends of its range are in the chart; nothing where there is none."""
-    if not isinstance(answer, Answer) or answer.money is None:
+    if not isinstance(answer, Answer) or answer.cost is None:
         return []
-    paid = answer.money
-    return [scale.at(value) for value in (paid.net_present, paid.low, paid.high)]
+    cost = answer.cost
+    return [scale.at(value) for value in (cost.net_present, cost.low, cost.high)]
 
 
 # What does not move
@@ -143,7 +143,7 @@ def _heights(answer: object, scale: Scale) -> list[int]:
 def _measures(found: WhatIf) -> Iterator[Measure]:
     """Rows of the table: hosts of the last year only where a design grows."""
     answers = [answer for answer in found.answers.values() if isinstance(answer, Answer)]
-    grows = any(answer.money and answer.money.hosts_at_end != answer.hosts for answer in answers)
+    grows = any(answer.cost and answer.cost.hosts_at_end != answer.totals.hosts for answer in answers)
     yield from (measure for measure in MEASURES if grows or measure.key != "hosts_at_end")
 
 

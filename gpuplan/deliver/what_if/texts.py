@@ -9,18 +9,24 @@ from gpuplan.scenario import Problem
 from gpuplan.wording import (
     capital,
     headline_money,
-    in_words,
     number,
-    priced,
-    rounded_money,
     said,
-    unit_of,
     watts,
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
 FIGURES = ("hosts", "gpus", "placed", "cost", "hour", "power")
 """Figures that are large on the page; each has a note, and how it differs from the design."""
+
+
+HEADLINES = {
+    "all": "whatif.headline all",
+    "lost": "whatif.headline lost",
+    "unknown": "whatif.headline unknown",
+    "missing": "whatif.headline missing",
+    "none": "whatif.headline none",
+}
+"""State of the placement -> key of the answer in a sentence."""
 
 
 class Teller:
@@ -72,14 +78,13 @@ class Teller:
     def _headline(self, position: Position, answer: Answer) -> str:
         placed = answer.placed
         return said(
-            f"whatif.headline {placed.state}",
-            hosts=capital(f"{in_words(answer.hosts)} {unit_of(answer.hosts, 'host')}"),
-            count=answer.hosts,
+            HEADLINES[placed.state],
+            hosts=answer.totals.hosts,
             what=self._carried(position),
             failures=placed.failures,
             lost=placed.lost,
             missing=placed.missing,
-            money=self._money(answer),
+            money=answer.cost.money if answer.cost else said("executive.no cost"),
         )
 
     def _carried(self, position: Position) -> str:
@@ -90,29 +95,20 @@ class Teller:
         what = said("whatif.workload", name=named(axis.name), size=size)
         return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
 
-    def _money(self, answer: Answer) -> str:
-        paid = answer.money
-        if paid is None:
-            return said("executive.no cost")
-        return headline_money(paid.net_present, self.currency, (paid.low, paid.high))
-
     def _left_out(self, answer: Answer) -> str:
         """What this cost does not include, beyond what that of the design does not."""
-        own = self.designed.money.excludes if self.designed.money else ()
-        more = [each for each in answer.money.excludes if each not in own] if answer.money else []
+        own = self.designed.cost.excludes if self.designed.cost else ()
+        more = [each for each in answer.cost.excludes if each not in own] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""
 
     # The large figures
 
     def _values(self, answer: Answer) -> dict[str, str]:
-        paid, cost = answer.money, ""
-        if paid:
-            cost = priced(rounded_money(paid.net_present, (paid.low, paid.high))[0], self.currency)
         found = {
-            "hosts": number(answer.hosts),
-            "gpus": number(answer.gpus),
+            "hosts": number(answer.totals.hosts),
+            "gpus": number(answer.totals.gpus),
             "placed": answer.placed.short,
-            "cost": cost,
+            "cost": answer.cost.price if answer.cost else "",
             "hour": BY_KEY["gpu_hour_used"].said(answer, self.currency),
             "power": watts(answer.typical_w),
         }
@@ -121,27 +117,24 @@ class Teller:
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
         """What belongs to each figure."""
         lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
-        needed, spare = number(answer.hosts_for_demand), number(answer.hosts_for_failures)
-        paid = answer.money
+        totals, cost = answer.totals, answer.cost
+        needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
         return {
             "hosts": said("whatif.hosts note", needed=needed, spare=spare),
-            "gpus": said("whatif.gpus note", gpus=number(answer.gpus_after_failure), lost=lost),
+            "gpus": said("whatif.gpus note", gpus=number(totals.gpus_after_failure), lost=lost),
             "placed": answer.placed.note,
             "cost": self._range(answer),
-            "hour": said("whatif.hour note", share=paid.utilisation) if paid else "",
+            "hour": said("whatif.hour note", share=cost.utilisation) if cost else "",
             "power": said("whatif.power note", peak=watts(answer.peak_w)),
         }
 
     def _range(self, answer: Answer) -> str:
         """The range of the cost, and how many hosts it grows to."""
-        if answer.money is None:
+        cost = answer.cost
+        if cost is None or not cost.span:
             return ""
-        paid = answer.money
-        _, low, high = rounded_money(paid.net_present, (paid.low, paid.high))
-        if not low:
-            return ""
-        with_growth = " with growth" * (paid.hosts_at_end > answer.hosts)
-        return said(f"whatif.cost note{with_growth}", low=low, high=high, hosts=paid.hosts_at_end)
+        key = "whatif.cost note with growth" if cost.grows else "whatif.cost note"
+        return said(key, span=cost.span, hosts=cost.hosts_at_end)
 
     def _differences(self, answer: Answer) -> dict[str, str]:
         """How each figure differs from the design; nothing where it does not."""
@@ -152,8 +145,8 @@ class Teller:
         found["hour"] = found.pop("gpu_hour_used")
         found["power"] = signed(answer.typical_w - other.typical_w, watts)
         found["cost"] = ""
-        if answer.money and other.money:
-            more = answer.money.net_present - other.money.net_present
+        if answer.cost and other.cost:
+            more = answer.cost.net_present - other.cost.net_present
             found["cost"] = signed(more, lambda size: headline_money(size, self.currency))
         told = {key: said("whatif.against", by=text) if text else "" for key, text in found.items()}
         here, there = ((each.placed.short, each.placed.note) for each in (answer, other))

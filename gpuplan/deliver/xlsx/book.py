@@ -24,7 +24,7 @@ from gpuplan.deliver.xlsx.look import NUMBERS, Styles
 from gpuplan.deliver.xlsx.page import Page
 from gpuplan.plan import Plan
 from gpuplan.report import table as report
-from gpuplan.report.summary import as_of, paper_of
+from gpuplan.report.figures import as_of, paper_of
 from gpuplan.report.tables.plan import cited_sources
 from gpuplan.wording import run_words, said
 

@@ -18,8 +18,8 @@ from gpuplan.deliver.xlsx.picture import scaled
 from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
-from gpuplan.report.summary import hosts_lost
-from gpuplan.wording import NAMES, said, whole
+from gpuplan.report.figures import Figures
+from gpuplan.wording import NAMES, said
 
 COLUMNS, WIDTH = 12, 9.5
 """Columns of the page, and the width of each."""
@@ -46,8 +46,8 @@ class Tile(NamedTuple):
     kind: str = "int"
 
 
-class Figures(NamedTuple):
-    """Where the figures behind the charts stand; None where there are none."""
+class ChartTables(NamedTuple):
+    """Tables behind the charts; None where there are none."""
 
     alternatives: Shown | None
     drivers: Shown | None
@@ -64,7 +64,7 @@ def overview_page(book: Book) -> Page:
 
 
 def fill_overview(
-    book: Book, page: Page, plan: Plan, summary: Executive, money: Money | None, figures: Figures
+    book: Book, page: Page, plan: Plan, summary: Executive, money: Money | None, figures: ChartTables
 ) -> None:
     """Fill the first sheet."""
     at = _band(book, page, plan)
@@ -123,16 +123,14 @@ def _logo(page: Page, logo: bytes, col: int) -> None:
 def _design_tiles(plan: Plan) -> list[Tile]:
     """What is built, and what a failure leaves."""
     totals, use = plan.totals, plan.power
-    spare = said("sheet.tile.hosts note", demand=totals.hosts_for_demand, failures=totals.hosts_for_failures)
-    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
-    needed = said("sheet.tile.left note", gpus=whole(totals.gpus_demanded))
+    figures = Figures(plan)
     found = [
-        Tile(said("sheet.tile.hosts"), totals.hosts, spare, "hosts"),
-        Tile(said("sheet.tile.gpus"), totals.gpus, boards, "gpus"),
+        Tile(said("sheet.tile.hosts"), totals.hosts, figures.said("sheet.tile.hosts note"), "hosts"),
+        Tile(said("sheet.tile.gpus"), totals.gpus, ", ".join(figures.boards), "gpus"),
         Tile(
-            said("sheet.tile.left", hosts=hosts_lost(plan)),
+            figures.said("sheet.tile.left"),
             totals.gpus_after_failure,
-            needed,
+            figures.said("sheet.tile.left note"),
             "gpus_after_failure",
         ),
     ]
@@ -200,7 +198,7 @@ def _charts(
     plan: Plan,
     summary: Executive,
     money: Money | None,
-    figures: Figures,
+    figures: ChartTables,
 ) -> int:
     """The charts, two beside each other; the first free row."""
     charts, currency = Charts(book.file, book.brand), plan.scenario.cost.currency
@@ -257,14 +255,6 @@ def _decisions(page: Page, at: int, summary: Executive) -> int:
 def _guide(page: Page, at: int) -> None:
     """How to read the workbook, in three lines."""
     page.span(at, 0, COLUMNS - 1, said("sheet.overview.guide"), "section")
-    for n, key in enumerate(("inputs", "live", "trail"), 1):
-        words = said(
-            f"sheet.guide.{key}",
-            own=tab("own"),
-            bill=tab("bill"),
-            years=tab("years"),
-            factors=tab("factors"),
-            trail=tab("trail"),
-            names=tab("names"),
-        )
-        page.span(at + n, 0, COLUMNS - 1, words, "plain")
+    tabs = {name: tab(name) for name in ("own", "bill", "years", "factors", "trail", "names")}
+    for n, key in enumerate(("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"), 1):
+        page.span(at + n, 0, COLUMNS - 1, said(key, **tabs), "plain")

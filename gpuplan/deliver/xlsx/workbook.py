@@ -44,7 +44,7 @@ def xlsx_bytes(
         prices.prices_sheet(book, plan, money)
     for name in ("messages", "trail", "sources"):
         sheets.plain_sheet(book, plan, name)
-    figures = overview.Figures(alternatives, drivers, failures)
+    figures = overview.ChartTables(alternatives, drivers, failures)
     overview.fill_overview(book, first, plan, summary, money, figures)
     sheets.names_sheet(book)
     sheets.internal_sheet(book, plan)

@@ -13,6 +13,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs, GroupCost
+from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed
@@ -179,22 +180,21 @@ def cost_by_part(plan: Plan) -> Table:
     )
 
 
-def headlines(plan: Plan) -> dict[str, str]:
-    """The totals of the cost as headlines have them: rounded, with their ranges."""
+def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
+    """The totals of the cost with their ranges."""
     costs, ranges = plan.costs, plan.cost_ranges
     if costs is None or ranges is None:
         return {}
-    found = {
-        "net_present": (costs.net_present, ranges.net_present),
-        "total": (costs.total, ranges.total),
-        "at_start": (costs.cash[0], ranges.cash[0]),
-        "hardware": (costs.hardware, ranges.hardware),
-        "gpu_hour_installed": (costs.gpu_hour_installed, ranges.gpu_hour_installed),
-        "gpu_hour_used": (costs.gpu_hour_used, ranges.gpu_hour_used),
-    }
+    named = ("net_present", "total", "hardware", "gpu_hour_installed", "gpu_hour_used")
+    found = {name: (getattr(costs, name), getattr(ranges, name)) for name in named}
+    return found | {"at_start": (costs.cash[0], ranges.cash[0])}
+
+
+def headlines(plan: Plan) -> dict[str, str]:
+    """The same as headlines have them: rounded, with their ranges."""
     return {
-        name: "none" if value is None else headline_money(value, costs.currency, ends)
-        for name, (value, ends) in found.items()
+        name: "none" if value is None else headline_money(value, plan.scenario.cost.currency, ends)
+        for name, (value, ends) in totals(plan).items()
     }
 
 

@@ -8,7 +8,17 @@ import pytest
 
 from gpuplan.plan import Plan, checks
 from gpuplan.plan.checks import check_plan
-from gpuplan.report.summary import CHANGES, as_of, hosts_lost, key_figures, paper_of, waits, what_to_do
+from gpuplan.report.figures import (
+    CHANGES,
+    Figures,
+    as_of,
+    cost_figures,
+    key_figures,
+    paper_of,
+    waits,
+    what_to_do,
+)
+from gpuplan.wording import headline_money, said
 
 
 def test_the_customer_is_not_told_to_use_the_workbook(example: Plan) -> None:
@@ -37,7 +47,37 @@ def test_the_key_figures_are_those_of_the_plan(example: Plan) -> None:
 def test_figures_after_a_failure_are_of_one_host_at_least(example: Plan) -> None:
     for failures, lost in ((0, 1), (1, 1), (3, 3)):
         scenario = example.scenario.with_value("availability.host_failures", failures)
-        assert hosts_lost(example.but(scenario=scenario)) == lost
+        assert Figures(example.but(scenario=scenario)).down == lost
+
+
+def test_a_text_names_figures_totals_and_what_is_given(plans: dict[str, Plan]) -> None:
+    figures = Figures(plans["enterprise"])
+    texts = {
+        "summary.for the demand for": ("7", "1"),
+        "front.after": ("28", "1 host"),
+        "headline.workloads": ("Five workloads need 28 GPUs",),
+        "deck.executive.shortest": ("8 hosts", "32 GPUs"),
+    }
+    for key, told in texts.items():
+        assert all(text in figures.said(key) for text in told), key
+    assert figures.said("deck.tile.missing", missing=3).startswith("3 of 41 VMs")
+
+
+def test_the_cost_is_rounded_with_its_range(example: Plan) -> None:
+    assert example.costs is not None and example.cost_ranges is not None
+    cost = cost_figures(example)
+    assert cost is not None and cost.money == Figures(example).money
+    assert cost.money == headline_money(
+        example.costs.net_present, example.costs.currency, example.cost_ranges.net_present
+    )
+    assert cost.money.startswith(cost.price) and cost.span in cost.money
+    assert cost.grows == (example.costs.hosts[-1] > example.costs.hosts[0])
+
+
+def test_a_plan_without_hosts_costs_nothing_yet(example: Plan) -> None:
+    nothing = example.but(costs=None)
+    assert cost_figures(nothing) is None and Figures(nothing).cost_about == ""
+    assert Figures(nothing).money == said("executive.no cost")
 
 
 @pytest.mark.parametrize(
