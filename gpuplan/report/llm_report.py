@@ -63,7 +63,7 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
     all_of = f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
     missing = [p for p in found if p.predicted is None]
     why = listed("llm-not-predicted", (*RUN, Column("why", "Why")), missing[:LISTED], title="Not predicted")
-    return page("", chapter(rows, all_of * short), why, _error_table(found))
+    return page("", chapter(rows, all_of * short), why, error_table(found))
 
 
 RUN = (Column("source_id", "Run"), Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]))
@@ -77,12 +77,8 @@ def _per_cent(value: float) -> str:
     return points(100 * value)
 
 
-def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
+def error_table(found: Sequence[Prediction]) -> Table:
     """Errors of predictions by figure, and how many were held between low and high."""
-    return page("", _error_table(found, title))
-
-
-def _error_table(found: Sequence[Prediction], title: str = "Errors") -> Table:
     shares = {"median": "Median", "mean": "Mean", "nine_in_ten": "Nine in ten", "held": "In range"}
     columns = (
         Column("name", "Figure"),
@@ -91,4 +87,4 @@ def _error_table(found: Sequence[Prediction], title: str = "Errors") -> Table:
         Column("width", "High over low", "number", words=two_places),
     )
     rows = [{"name": NAMES[name]} | fields_of(each) for name, each in _errors(found)]
-    return listed("llm-errors", columns, rows, title=title)
+    return listed("llm-errors", columns, rows, title="Errors")

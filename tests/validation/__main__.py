@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from gpuplan import load_catalog
 from gpuplan.analysis.llm_runs import predict, runs_of
 from gpuplan.catalog import Catalog
-from gpuplan.report.llm_report import llm_errors_text, llm_runs_text
+from gpuplan.report.llm_report import error_table, llm_runs_text
+from gpuplan.report.text import page
 from validation.llm_memory_runs import kept
 from validation.llm_serving import BY, left_out
 from validation.report import calibration_dict, calibration_text, memory_text
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def llm_text(catalog: Catalog, by: str | None) -> str:
     """Published runs of language models beside their predictions, and memory beside what engines printed."""
     if by:
-        return llm_errors_text([p for _, _, predicted in left_out(catalog, by) for p in predicted])
+        return page("", error_table([p for _, _, predicted in left_out(catalog, by) for p in predicted]))
     return f"{llm_runs_text(predict(catalog, runs_of(catalog)))}\n{memory_text(kept(catalog))}"
 
 
