@@ -12,10 +12,10 @@ from gpuplan.models.power_on import Play
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rehearsal import Failed, Rehearsed, Turn
-from gpuplan.report.plan_data import plain
-from gpuplan.report.table import Table, records, words
+from gpuplan.report.plan_data import as_json, fields_of
+from gpuplan.report.table import Table, words
 from gpuplan.report.tables import over_time as tables
-from gpuplan.report.text import chapter, page, wrapped
+from gpuplan.report.text import Block, Content, chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import amount, capital, number, run_words, verb
 
@@ -30,8 +30,8 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     answers = [f"{each.made.pool.name}: " * several + tables.answer(each.made) for each in studies]
     return page(
         f"{plan.scenario.name or 'Design'}: power-on",
-        "\n\n".join(map(wrapped, answers or [tables.NOT_TRIED])),
-        *(chapter(table if several else table.without("pool")) for table in _tables(studies).values()),
+        answers or tables.NOT_TRIED,
+        *(table if several else table.without("pool") for table in _tables(studies).values()),
     )
 
 
@@ -57,27 +57,27 @@ def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]
 def _cluster(study: PowerOnStudy) -> dict[str, Any]:
     made = study.made
     groups = [request.group for request in made.pool.requests]
-    return {
-        "id": made.pool.id,
-        "hosts": len(made.rooms),
-        "reserved_hosts": made.pool.hosts - len(made.rooms),
-        "orders": made.orders,
-        "share": made.scenario.availability.orders_share,
-        "sentence": made.sentence,
-        **{name: records(table.without("pool")) for name, table in _tables([study]).items()},
-        "hosts_by_size": made.hosts_by_size,
-        "worst_order": [groups[kind] for kind in made.worst[1]] if made.worst else None,
-    }
+    return as_json(
+        id=made.pool.id,
+        hosts=len(made.rooms),
+        reserved_hosts=made.pool.hosts - len(made.rooms),
+        orders=made.orders,
+        share=made.scenario.availability.orders_share,
+        sentence=made.sentence,
+        **{name: table.without("pool") for name, table in _tables([study]).items()},
+        hosts_by_size=made.hosts_by_size,
+        worst_order=[groups[kind] for kind in made.worst[1]] if made.worst else None,
+    )
 
 
 @spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
-    chapters = [_watched(plan, each) for each in orders] or [wrapped(tables.NOT_TRIED)]
-    return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", *chapters)
+    chapters = [_watched(plan, each) for each in orders] or tables.NOT_TRIED
+    return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", chapters)
 
 
-def _watched(plan: Plan, order: Watched) -> str:
+def _watched(plan: Plan, order: Watched) -> list[Content]:
     pool, reading, play = order
     table, vms, refused = tables.steps(plan, play), len(play.steps), len(play.refused)
     empty = [
@@ -89,28 +89,21 @@ def _watched(plan: Plan, order: Watched) -> str:
     if refused:
         result = f"{amount(refused, 'VM')} of {number(vms)} {verb(refused, 'do')} not start"
     idle, gpus = round(play.cluster.idle_gpus(), 2), sum(room.gpus for room in play.cluster.rooms)
-    return "\n\n".join(
-        (
-            chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name),
-            f"{result}; {number(idle)} of {amount(gpus, 'GPU')} {verb(idle, 'are')} idle.",
-            picture(plan, play),
-        )
-    )
+    return [
+        chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name),
+        f"{result}; {number(idle)} of {amount(gpus, 'GPU')} {verb(idle, 'are')} idle.",
+        Block(picture(plan, play)),
+    ]
 
 
 def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
     """The same as plain JSON values: key ``clusters``, each with ``id``, ``reading``, ``steps`` and ``idle_gpus``."""
-    return {
-        "clusters": [
-            {
-                "id": pool.id,
-                "reading": reading.words,
-                "steps": records(tables.steps(plan, play)),
-                "idle_gpus": play.cluster.idle_gpus(),
-            }
-            for pool, reading, play in orders
-        ]
-    }
+    clusters = [
+        {"id": pool.id, "reading": reading.words, "steps": tables.steps(plan, play)}
+        | {"idle_gpus": play.cluster.idle_gpus()}
+        for pool, reading, play in orders
+    ]
+    return as_json(clusters=clusters)
 
 
 def picture(plan: Plan, play: Play, at: int | None = None) -> str:
@@ -162,15 +155,15 @@ def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, floa
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
     """Upgrades, restarts and a week of coming and going in some clusters."""
     starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
-    parts = [each for pool in pools for each in _chapters(plan, pool)]
-    return page("Rehearsal", *(wrapped(start, rest="") for start in starts), *parts)
+    chapters = (_chapters(plan, pool) for pool in pools)
+    return page("Rehearsal", (wrapped(start, rest="") for start in starts), chapters)
 
 
 def _chapters(plan: Plan, pool: Pool) -> list[str]:
     several = f"{pool.name}: " if len(plan.pools) > 1 else ""
     rehearsed = plan.rehearsed.get(pool.id)
     if rehearsed is None or rehearsed.too_large:
-        return [wrapped(f"{several}{tables.NOT_REHEARSED if rehearsed is None else tables.TOO_LARGE}")]
+        return [f"{several}{tables.NOT_REHEARSED if rehearsed is None else tables.TOO_LARGE}"]
     return [
         chapter(table.without("pool"), before=sentence, title=f"{several}{table.title}")
         for table, sentence in (
@@ -198,7 +191,7 @@ def restart_text(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> str:
 
 
 def _one(rehearsed: Rehearsed, title: str, table: Table) -> str:
-    return page(title, wrapped(tables.start_sentence(rehearsed), rest=""), chapter(table))
+    return page(title, wrapped(tables.start_sentence(rehearsed), rest=""), table)
 
 
 def rehearsal_dict(plan: Plan, pools: tuple[Pool, ...]) -> dict[str, Any]:
@@ -209,16 +202,11 @@ def rehearsal_dict(plan: Plan, pools: tuple[Pool, ...]) -> dict[str, Any]:
 def _rehearsed(rehearsed: Rehearsed | None) -> dict[str, Any] | None:
     if rehearsed is None or rehearsed.too_large:
         return None
-    return {
-        "readings": len(rehearsed.rules),
-        "not_started": list(rehearsed.not_started),
-        "upgrade": plain(rehearsed.upgrade),
-        "upgrade_as_designed": plain(rehearsed.upgrade_as_designed),
-        "failures": plain(rehearsed.failures),
-        "week": plain(rehearsed.week),
-    }
+    own = ("upgrade", "upgrade_as_designed", "failures", "week")
+    named = {name: getattr(rehearsed, name) for name in own}
+    return as_json(readings=len(rehearsed.rules), not_started=rehearsed.not_started, **named)
 
 
 def host_dict(_plan: Plan, rehearsed: Rehearsed, became: Turn | Failed) -> dict[str, Any]:
     """One host emptied, or the restarts after a failure of some hosts, as plain JSON values."""
-    return {"pool": rehearsed.pool.id, **plain(became)}
+    return as_json(pool=rehearsed.pool.id, **fields_of(became))
