@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from gpuplan.analysis.llm_traffic import replayed, traffic_of
@@ -25,7 +24,7 @@ from gpuplan.audit import (
     suggest_serving,
     suggested_scenario,
 )
-from gpuplan.audit.report import audit_dict, audit_text
+from gpuplan.audit.report import Findings, audit_dict, audit_text
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
@@ -121,11 +120,15 @@ def run_audit(args: argparse.Namespace) -> int:
         _write(args.scenario, made, why)
     if target and isinstance(trace, Jobs):
         comparison, left_out = _replayed(trace, target, catalog, args)
-    answer = (found, suggestions, comparison, left_out)
+    return _print(args, Findings(found, suggestions, comparison, left_out), made)
+
+
+def _print(args: argparse.Namespace, findings: Findings, made: Scenario | None) -> int:
+    """Print what an audit found; the last line of its progress has also the scenario made from it."""
     if args.progress:
-        tell_progress(args, audit=audit_dict(*answer), scenario=made.to_dict() if made else None)
+        tell_progress(args, audit=audit_dict(findings), scenario=made.to_dict() if made else None)
         return 0
-    return print_answer(args, audit_dict, audit_text, *answer)
+    return print_answer(args, audit_dict, audit_text, findings)
 
 
 def _run_requests(
@@ -154,16 +157,7 @@ def _run_requests(
         tell_progress(args, step="Replaying the requests")
         of = traffic_of(plan, next(iter(plan.llm.serving)))
         replay = (of, replayed(of, trace.time_s, trace.tokens_in, trace.tokens_out))
-    if args.progress:
-        told = audit_dict(found, serving=serving, replay=replay)
-        tell_progress(args, audit=told, scenario=made.to_dict())
-        return 0
-    return print_answer(
-        args,
-        partial(audit_dict, serving=serving, replay=replay),
-        partial(audit_text, serving=serving, replay=replay),
-        found,
-    )
+    return _print(args, Findings(found, serving=serving, replay=replay), made)
 
 
 def _with_hosts(

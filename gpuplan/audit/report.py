@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -35,19 +35,24 @@ MOST_GROUPS = 20
 """Groups of a trace in a table; the rest is counted."""
 
 
-def audit_dict(
-    found: Audit,
-    suggestions: Sequence[Suggestion] = (),
-    comparison: Comparison | None = None,
-    left_out: int = 0,
-    *,
-    serving: Sequence[ServingGroup] = (),
-    replay: Replay | None = None,
-) -> dict[str, Any]:
+class Findings(NamedTuple):
+    """All that is said of a file: how GPUs are used, groups for a design, and a replay on its hosts or replicas."""
+
+    found: Audit
+    suggestions: Sequence[Suggestion] = ()
+    comparison: Comparison | None = None
+    left_out: int = 0
+    """Jobs that ask for more GPUs than all hosts of the comparison have."""
+    serving: Sequence[ServingGroup] = ()
+    replay: Replay | None = None
+
+
+def audit_dict(findings: Findings) -> dict[str, Any]:
     """An audit as plain JSON values, all finite.
 
     Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
     """
+    found, suggestions, comparison, left_out, serving, replay = findings
     data = as_json(
         reading=found.trace.reading,
         time_zone=found.time_zone,
@@ -85,17 +90,9 @@ def _comparison_dict(found: Comparison, left_out: int) -> dict[str, Any]:
     }
 
 
-def audit_text(
-    found: Audit,
-    suggestions: Sequence[Suggestion] = (),
-    comparison: Comparison | None = None,
-    left_out: int = 0,
-    *,
-    serving: Sequence[ServingGroup] = (),
-    replay: Replay | None = None,
-) -> str:
+def audit_text(findings: Findings) -> str:
     """An audit as text for a terminal."""
-    data = audit_dict(found, suggestions, comparison, left_out, serving=serving, replay=replay)
+    data, found, comparison = audit_dict(findings), findings.found, findings.comparison
     return page(
         "",
         chapter("Input file", *_reading(found.trace.reading)),
@@ -105,10 +102,10 @@ def audit_text(
         (f"{note}." for note in found.notes if note not in found.trace.reading.notes),
         chapter(
             tables.suggestions(data["suggestions"]),
-            *(f"{s.name}: {s.note}." for s in suggestions if s.rounded_up),
+            *(f"{each.name}: {each.note}." for each in findings.suggestions if each.rounded_up),
         ),
         tables.serving(data["serving"]),
-        _again(replay, data),
+        _again(findings.replay, data),
         _comparison(comparison, data["comparison"]) if comparison else (),
     )
 

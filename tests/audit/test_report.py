@@ -10,7 +10,7 @@ import pytest
 from approved import has_approved
 
 from gpuplan.audit import Jobs, audit, compare, read_trace, suggest_groups
-from gpuplan.audit.report import audit_dict, audit_text
+from gpuplan.audit.report import Findings, audit_dict, audit_text
 from gpuplan.wording import wait_words
 
 
@@ -40,7 +40,7 @@ def test_the_figures_of_the_audit_are_shown(jobs: Jobs) -> None:
     assert use is not None
     assert use.waits is not None
     comparison = compare(jobs, hosts=[4, 4, 4])
-    text = audit_text(found, suggest_groups(found), comparison, left_out=2)
+    text = audit_text(Findings(found, suggest_groups(found), comparison, left_out=2))
     assert "400 of 401 rows used" in text
     assert "Left out: 1 rows" in text
     assert f"peakedness {use.wanted.peakedness:.1f}" in text
@@ -49,7 +49,9 @@ def test_the_figures_of_the_audit_are_shown(jobs: Jobs) -> None:
     assert has_approved(text, "3 hosts", "12 GPUs")
     assert "2 jobs left out" in text
     assert "Kaufman-Roberts" in text
-    data = json.loads(json.dumps(audit_dict(found, suggest_groups(found), comparison, 2), allow_nan=False))
+    data = json.loads(
+        json.dumps(audit_dict(Findings(found, suggest_groups(found), comparison, 2)), allow_nan=False)
+    )
     assert data["allocation"]["wanted"]["peakedness"] == use.wanted.peakedness
     assert data["allocation"]["held"]["peak_gpus"] == use.held.peak_gpus if use.held else False
     assert data["activity"] is None
@@ -65,7 +67,7 @@ def test_the_two_means_say_what_they_count(tmp_path: Path) -> None:
     # a GPU for 1 h every hour of 10, and for 100 h from the last request on: 110 GPU-hours, of which 10 within the period
     rows = "\n".join(f"{3600 * n},{360_000 if n == 10 else 3600},1" for n in range(11))
     trace = read_trace(written(tmp_path, "late.csv", f"submit,duration,gpus\n{rows}\n"))
-    text = " ".join(audit_text(audit(trace)).split())
+    text = " ".join(audit_text(Findings(audit(trace))).split())
     assert has_approved(text, "11 jobs", "110 GPU-hours", "11 GPUs")
     assert has_approved(text, "1")
 
@@ -74,7 +76,7 @@ def test_groups_that_are_rounded_up_are_named(tmp_path: Path) -> None:
     rows = "\n".join(f"{86_400 * n},7200,1,a" for n in range(365))
     trace = read_trace(written(tmp_path, "few.csv", f"submit,duration,gpus,group\n{rows}\n9000,30,4,b\n"))
     found = audit(trace)
-    text = " ".join(audit_text(found, suggest_groups(found)).split())
+    text = " ".join(audit_text(Findings(found, suggest_groups(found))).split())
     assert has_approved(text, "4 GPUs", "1 job", "0 GPU-hours")
     assert "a, 1 GPU: 365 jobs" not in text
 
@@ -83,13 +85,13 @@ def test_activity_is_never_called_allocation(tmp_path: Path) -> None:
     rows = [f"2024-05-06 {h:02}:00:00,{g},{10 * g},team" for h in range(24) for g in range(3)]
     trace = read_trace(written(tmp_path, "samples.csv", "time,gpu,percent,group\n" + "\n".join(rows) + "\n"))
     found = audit(trace)
-    text = " ".join(audit_text(found, suggest_groups(found)).split())
+    text = " ".join(audit_text(Findings(found, suggest_groups(found))).split())
     assert has_approved(text)
     assert "mean 10.0 %" in text
     assert has_approved(text)
     assert "Allocation:" not in text
     assert "Groups for a scenario" not in text
-    data = json.loads(json.dumps(audit_dict(found), allow_nan=False))
+    data = json.loads(json.dumps(audit_dict(Findings(found)), allow_nan=False))
     assert data["allocation"] is None
     assert data["activity"]["groups"][0]["gpus_seen"] == 3
 
@@ -97,7 +99,7 @@ def test_activity_is_never_called_allocation(tmp_path: Path) -> None:
 def test_times_from_an_unknown_moment_have_no_dates(tmp_path: Path) -> None:
     rows = "\n".join(f"{60 * n},600,1" for n in range(50))
     trace = read_trace(written(tmp_path, "cut.csv", f"interval,run_time,gpu_num\n{rows}\n"))
-    text = audit_text(audit(trace))
+    text = audit_text(Findings(audit(trace)))
     assert "1970" not in text
     assert "busiest hour" not in text
 
@@ -106,12 +108,12 @@ def test_requests_to_a_language_model_are_said_and_listed(tmp_path: Path) -> Non
     rows = "".join(f"2024-05-01 10:{n // 60:02}:{n % 60:02},chat,{100 + n},50\n" for n in range(1800))
     trace = read_trace(written(tmp_path, "log.csv", "timestamp,model,input_tokens,output_tokens\n" + rows))
     found = audit(trace)
-    text = " ".join(audit_text(found).split())
+    text = " ".join(audit_text(Findings(found)).split())
     assert has_approved(text, "1800 requests", "1")
     assert "from 2024-05-01 10:00" in text
     assert has_approved(text, "50 tokens", "50")
     assert "Who holds GPUs" not in text
-    data = json.loads(json.dumps(audit_dict(found), allow_nan=False))
+    data = json.loads(json.dumps(audit_dict(Findings(found)), allow_nan=False))
     assert data["allocation"] is None and data["activity"] is None
     assert data["arrivals"]["groups"][0]["tokens_in"]["p99"] == 1881
     assert len(data["arrivals"]["day_per_second"]) == 24

@@ -20,7 +20,7 @@ from gpuplan.audit import (
     suggest_serving,
     suggested_scenario,
 )
-from gpuplan.audit.report import audit_dict
+from gpuplan.audit.report import Findings, audit_dict
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.catalog import Catalog
 
@@ -44,7 +44,7 @@ def audited(book: Workbook, folder: Path, text: str, replay: bool = False) -> di
     made = suggested_scenario(book.scenario, found, suggestions, "use.csv") if suggestions else None
     serving = suggest_serving(found)
     made = serving_scenario(book.scenario, serving) if serving else made
-    data = audit_dict(found, suggestions, comparison, serving=serving)
+    data = audit_dict(Findings(found, suggestions, comparison, serving=serving))
     auditing = book.auditing
     auditing.name, auditing.size, auditing.got = "use.csv", len(text), len(text)
     auditing.runner.state = "done"
