@@ -9,7 +9,7 @@ import pkgutil
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -21,18 +21,22 @@ from gpuplan.units import SUFFIX
 PACKAGE = Path(gpuplan.__file__).parent
 SECTIONS = ("Parameters", "Returns", "Notes", "Raises", "Examples", "References")
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f"{info.name.removeprefix('gpuplan.models.')}.{name}": function
+MODULES = [
+    info.name
     for room in (models, simulation)
     for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
-    for name, function in vars(importlib.import_module(info.name)).items()
-    if inspect.isfunction(function) and function.__module__ == info.name and not name.startswith("_")
+]
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"{module.removeprefix('gpuplan.models.')}.{name}": function
+    for module in MODULES
+    for name, function in vars(importlib.import_module(module)).items()
+    if inspect.isfunction(function) and function.__module__ == module and not name.startswith("_")
 }
 
 
-def sections(function: Callable[..., Any]) -> dict[str, str]:
+def sections(thing: object) -> dict[str, str]:
     """Text of each numpydoc section; the part before the first is under ''."""
-    doc = inspect.getdoc(function) or ""
+    doc = inspect.getdoc(thing) or ""
     parts = re.split(rf"^({'|'.join(SECTIONS)})\n-+\n", doc, flags=re.M)
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
@@ -66,7 +70,7 @@ def test_there_are_models() -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_docstring_is_complete(name: str) -> None:
     found = sections(FUNCTIONS[name])
-    assert set(found) - {"Raises", ""} == {"Parameters", "Returns", "Notes", "Examples", "References"}
+    assert set(found) - {"Parameters", "Returns", "Raises", "References", ""} == {"Notes", "Examples"}
     first = found[""].strip().split("\n\n")[0]
     assert first.endswith(".")
     assert first == found[""].strip(), "one sentence first, the rest in Notes"
@@ -76,27 +80,60 @@ def test_the_docstring_is_complete(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_are_those_of_the_signature_each_with_its_unit(name: str) -> None:
+    """A parameter that is a record is documented by the record."""
     function = FUNCTIONS[name]
-    given = {
-        ("*" if p.kind is p.VAR_POSITIONAL else "") + p.name
-        for p in inspect.signature(function).parameters.values()
-    }
-    documented = entries(sections(function)["Parameters"])
-    assert list(documented) == [
-        ("*" if p.kind is p.VAR_POSITIONAL else "") + p.name
-        for p in inspect.signature(function).parameters.values()
-    ]
-    assert set(documented) == given
+    hints = get_type_hints(function)
+    signature = inspect.signature(function).parameters.values()
+    given = {("*" if p.kind is p.VAR_POSITIONAL else "") + p.name: hints[p.name] for p in signature}
+    documented = entries(sections(function).get("Parameters", ""))
+    assert list(documented) == [p for p in given if p in documented]
+    missing = [p for p, kind in given.items() if p not in documented and not is_record(kind)]
+    assert not missing
     for parameter, text in documented.items():
         check_unit(parameter, text)
 
 
+def is_record(kind: Any) -> bool:
+    """Whether a type is a documented record of the package, or a sequence of such records, or None."""
+    if kind in (type(None), Ellipsis):
+        return True
+    if get_args(kind):
+        return get_origin(kind) is not dict and all(is_record(k) for k in get_args(kind))
+    doc = getattr(kind, "__doc__", None) or ""
+    named = doc and not doc.startswith(f"{getattr(kind, '__name__', '')}(")
+    return bool(named) and str(getattr(kind, "__module__", "")).startswith("gpuplan.")
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_return_value_is_named_after_the_function(name: str) -> None:
+def test_the_unit_of_the_return_value_is_known(name: str) -> None:
+    """By a section that says more than the first sentence, or else by the name of the function, or by that sentence."""
     function = FUNCTIONS[name]
-    returns = entries(sections(function)["Returns"])
-    assert list(returns) == [function.__name__]
-    check_unit(function.__name__, returns[function.__name__])
+    found = sections(function)
+    if "Returns" in found:
+        returns = entries(found["Returns"])
+        assert list(returns) == [function.__name__]
+        check_unit(function.__name__, returns[function.__name__])
+        assert words(returns[function.__name__]) - words(found[""]), "it repeats the first sentence"
+    else:
+        assert says_its_unit(function)
+
+
+def says_its_unit(function: Callable[..., Any]) -> bool:
+    """Whether it returns records, texts or a count, or a number whose unit follows from its name or first sentence."""
+    kind = get_type_hints(function)["return"]
+    if kind in (bool, int, str, tuple[str, ...]) or is_record(kind):
+        return True
+    by_words = WITHOUT_UNIT.search(inspect.getdoc(function) or "")
+    return kind is float and bool(unit_of(function.__name__) or by_words)
+
+
+WITHOUT_UNIT = re.compile(
+    r"^(Share|Chance|Probability|Average concurrent|Growth factor|Utilisation)\b|^[^.]* (per|in a) (second|working hour|year)\b"
+)
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w{2,}", text.lower()))
 
 
 def check_unit(name: str, text: str) -> None:
@@ -110,11 +147,23 @@ def check_unit(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_references_resolve(name: str, catalog: Catalog) -> None:
-    cited = re.findall(r"^\.\. \[(\d+)\] (\S+)$", sections(FUNCTIONS[name])["References"], re.M)
+    """Those of the function, or else those of its module."""
+    function = FUNCTIONS[name]
+    own = sections(function).get("References") or sections(inspect.getmodule(function)).get("References", "")
+    cited = re.findall(r"^\.\. \[(\d+)\] (\S+)$", own, re.M)
     assert cited
     assert [int(number) for number, _ in cited] == list(range(1, len(cited) + 1))
     for _, source in cited:
         assert source in catalog.sources
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_references_of_a_module_are_those_of_several_functions(name: str) -> None:
+    module = importlib.import_module(name)
+    functions = [f for f in FUNCTIONS.values() if f.__module__ == name]
+    own = [sections(function).get("References") for function in functions]
+    assert own.count(None) != 1
+    assert own.count(None) == 0 or sections(module)["References"] not in own, "said once"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -139,10 +188,16 @@ def test_the_checker_finds_what_is_wrong() -> None:
         """
         return memory_gib
 
+    def stun(memory_gib: float) -> float:
+        """Time that a VM stands still."""
+        return memory_gib
+
     documented = entries(sections(stun_time_s)["Parameters"])
     with pytest.raises(AssertionError, match="says GiB"):
         check_unit("memory_gib", documented["memory_gib"])
     assert list(entries(sections(stun_time_s)["Returns"])) != ["stun_time_s"]
+    assert says_its_unit(stun_time_s) and not says_its_unit(stun)
+    assert not is_record(float) and not is_record(dict[str, float])
     with pytest.raises(AssertionError, match="ends in no"):
         check_unit("x", "A thing.")
 

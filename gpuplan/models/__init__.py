@@ -9,5 +9,7 @@ network       links, GPUs over the network, training on several hosts, switches
 power         watts, kWh, heat, racks
 cost          purchases, yearly cash, GPU-hours, rent or buy; licences beside it
 
-A model raises ValueError, with name and range, if an input is outside its range; docstrings name only what else it refuses.
+Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
+else is refused. A function is named after what it returns, in the unit of its suffix; "Returns" is there where that is not all.
+A function without "References" rests on those of its module, and a parameter that is a record is described by the record.
 """

@@ -2,6 +2,10 @@
 
 The rules are data (``data/access_rules.csv``), read from top to bottom: what rules a mode out, which of the modes that are left
 is chosen, and why. Here are the facts that a rule may name, and how the rules are applied to them.
+
+References
+----------
+.. [1] gpuplan-method
 """
 
 from __future__ import annotations
@@ -142,16 +146,6 @@ are not out for ``for`` and ``against``."""
 def unknown_facts(rule: Rule) -> tuple[str, ...]:
     """Facts that a rule names and that there are not.
 
-    Parameters
-    ----------
-    rule : Rule
-        A rule. [-]
-
-    Returns
-    -------
-    unknown_facts : tuple of str
-        Names of facts; none if the rule can be applied. [-]
-
     Notes
     -----
     ``not`` before a fact is no part of its name.
@@ -160,10 +154,6 @@ def unknown_facts(rule: Rule) -> tuple[str, ...]:
     --------
     >>> unknown_facts(Rule("a", "out", ("mig",), ("whole GPUs", "not rainy")))
     ('rainy',)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     names = (name.removeprefix("not ") for name in rule.when)
     return tuple(name for name in names if name not in FACTS and name not in LATE_FACTS)
@@ -179,11 +169,6 @@ def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
     facts : frozenset of str
         Facts that hold. [-]
 
-    Returns
-    -------
-    holds : bool
-        True for an empty condition, too. [-]
-
     Notes
     -----
     A fact whose own name begins with ``not`` does not exist.
@@ -192,28 +177,12 @@ def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
     --------
     >>> holds(["distributed", "not several GPUs"], facts=frozenset({"distributed"}))
     True
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     return all((name.removeprefix("not ") in facts) != name.startswith("not ") for name in when)
 
 
 def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG instance, or whole by passthrough.
-
-    Parameters
-    ----------
-    case : Case
-        The workload, its platform and what its modes would cost. [-]
-    rules : sequence of Rule
-        The rules in the order in which they are read. [-]
-
-    Returns
-    -------
-    access_mode : Access
-        The mode, the codes of what speaks for and against it, and each other mode with the code why not. [-]
 
     Notes
     -----

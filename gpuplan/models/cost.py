@@ -3,6 +3,10 @@
 Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
 end of year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; what is
 paid in advance for it, or bought for it, at its start, index k - 1. What is bought at index b runs in years b + 1, b + 2, ...
+
+References
+----------
+.. [1] gpuplan-method
 """
 
 import math
@@ -25,11 +29,6 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     discount : float
         Share of the price that is taken off, 0 to 1. [-]
 
-    Returns
-    -------
-    purchase_cost : float
-        Price of all. [currency]
-
     Notes
     -----
     quantity * unit_price * (1 - discount).
@@ -40,10 +39,6 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     96000.0
     >>> purchase_cost(8, unit_price=12000, discount=0.25)
     72000.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(quantity=quantity, unit_price=unit_price)
     zero_to_one(discount=discount)
@@ -62,11 +57,6 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
     year : int
         Years from the start to the purchase. [-]
 
-    Returns
-    -------
-    later_price : float
-        Price then. [currency]
-
     Notes
     -----
     price * (1 + yearly_change) ** year. The change is nominal if the discount rate is.
@@ -75,10 +65,6 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
     --------
     >>> later_price(10000, yearly_change=-0.5, year=2)
     2500.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(price=price, year=year)
     above_zero(yearly_change=1.0 + yearly_change)
@@ -95,11 +81,6 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
     margin : float
         Share of the selling price that the seller keeps, below 1. [-]
 
-    Returns
-    -------
-    selling_price : float
-        What the customer pays for one, to the cent. [currency]
-
     Notes
     -----
     purchase_price / (1 - margin), rounded to two decimals, so that the price of an offer is one that can be written down.
@@ -111,10 +92,6 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
     10625.0
     >>> selling_price(100, margin=0.18)
     121.95
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(purchase_price=purchase_price, margin=margin)
     if margin >= 1:
@@ -137,11 +114,6 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
     stated : float or None
         What the customer expects instead, 0 to 1. [-]
 
-    Returns
-    -------
-    planned_utilisation : float
-        Share, at most 1. [-]
-
     Notes
     -----
     min(1, busy / installed). Spare hosts count as installed. A GPU that is held may still idle: holding, not computing, is
@@ -153,10 +125,6 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
     0.875
     >>> planned_utilisation(14, gpus=16, stated=0.3)
     0.3
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(busy_gpus=busy_gpus)
     above_zero(gpus=gpus)
@@ -174,11 +142,6 @@ def total_cost(*parts_cost: float) -> float:
     *parts_cost : float
         Cost of each part; negative for what comes in. [currency]
 
-    Returns
-    -------
-    total_cost : float
-        Sum of the parts. [currency]
-
     Notes
     -----
     The sum, rounded once, so that the order of the parts does not matter; 0 without parts. Over several years it
@@ -188,10 +151,6 @@ def total_cost(*parts_cost: float) -> float:
     --------
     >>> total_cost(1200, 300.5, -100)
     1400.5
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     _finite("parts_cost", parts_cost)
     return math.fsum(parts_cost)
@@ -206,11 +165,6 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
         Cost at the start and at the end of each year; negative for what comes in. [currency]
     rate : float
         Discount rate per year, 0 to 1: 0.08 is 8 per cent. [-]
-
-    Returns
-    -------
-    net_present_cost : float
-        Net present cost. [currency]
 
     Notes
     -----
@@ -244,11 +198,6 @@ def installed_gpu_hours(gpus: float) -> float:
     gpus : float
         GPUs there are. [GPU]
 
-    Returns
-    -------
-    installed_gpu_hours : float
-        GPU-hours in a year of 8760 hours. [-]
-
     Notes
     -----
     gpus * 8760. Failures and maintenance are not taken off.
@@ -276,11 +225,6 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
     utilisation : float
         Share of the installed GPU-hours that are used, 0 to 1. [-]
 
-    Returns
-    -------
-    used_gpu_hours : float
-        GPU-hours in a year of 8760 hours. [-]
-
     Notes
     -----
     gpus * 8760 * utilisation. Used means given to a user, however busy the GPU is meanwhile.
@@ -307,11 +251,6 @@ def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
         Cost over the whole horizon, or its present value. [currency]
     gpu_hours : float
         GPU-hours over the same time, installed or used, discounted if the cost is. [-]
-
-    Returns
-    -------
-    gpu_hour_cost : float
-        Cost of one hour of one GPU. [currency]
 
     Notes
     -----
@@ -341,11 +280,6 @@ def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
         GPU-hours that are used. [-]
     hour_price : float
         Rent of one GPU for one hour. [currency]
-
-    Returns
-    -------
-    rent_cost : float
-        Rent of all. [currency]
 
     Notes
     -----
@@ -453,11 +387,6 @@ def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
     hours_removed_h : float
         Hours at risk that it has fewer, over the same time. [h]
 
-    Returns
-    -------
-    avoided_hour_price : float
-        Cost of each hour removed. [currency]
-
     Notes
     -----
     extra_cost / hours_removed_h. Negative if the safer design costs less: then there is nothing to weigh.
@@ -466,10 +395,6 @@ def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
     --------
     >>> avoided_hour_price(50000, hours_removed_h=625)
     80.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     _finite("extra_cost", [extra_cost])
     above_zero(hours_removed_h=hours_removed_h)
@@ -499,10 +424,6 @@ def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float
     --------
     >>> allocated_cost(900, shares=[2, 1, 0])
     (600.0, 300.0, 0.0)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     _finite("total_cost", [total_cost])
     for share in shares:

@@ -126,11 +126,6 @@ def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
     least : int
         Fewest disks of a host. [-]
 
-    Returns
-    -------
-    ordered_disks : int
-        Disks. [-]
-
     Notes
     -----
     max(least, ceil(raw_gb / disk_gb)). Express Storage Architecture has no disk for caching.

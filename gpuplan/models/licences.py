@@ -32,11 +32,6 @@ def licensed_cores(
     minimum_order : int
         Cores that an order holds at least. [-]
 
-    Returns
-    -------
-    licensed_cores : int
-        Cores to pay for. [-]
-
     Notes
     -----
     hosts * sockets * max(minimum_cores, cores_per_socket), at least minimum_order unless there is no host. The first
@@ -74,11 +69,6 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
         Cores of a socket. [-]
     cores_per_licence : int
         Cores of one socket that a licence covers. [-]
-
-    Returns
-    -------
-    licensed_sockets : int
-        Licences. [-]
 
     Notes
     -----

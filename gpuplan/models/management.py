@@ -1,4 +1,9 @@
-"""Management domain: hosts that carry its appliances when one fails, and what vSAN needs for them."""
+"""Management domain: hosts that carry its appliances when one fails, and what vSAN needs for them.
+
+References
+----------
+.. [1] broadcom-vcf-9.1-workbook
+"""
 
 import math
 from numbers import Integral
@@ -32,11 +37,6 @@ def domain_hosts(
     spare_hosts : int
         Hosts whose failure the others carry. [host]
 
-    Returns
-    -------
-    domain_hosts : int
-        Hosts. [host]
-
     Notes
     -----
     max(min_hosts, spare_hosts + ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))). Appliances are taken as
@@ -48,10 +48,6 @@ def domain_hosts(
     4
     >>> domain_hosts(122, memory_gb=316, host_vcpus=16, host_memory_gb=1024)
     9
-
-    References
-    ----------
-    .. [1] broadcom-vcf-9.1-workbook
     """
     not_negative(vcpus=vcpus, memory_gb=memory_gb)
     above_zero(host_vcpus=host_vcpus, host_memory_gb=host_memory_gb)
@@ -122,11 +118,6 @@ def vsan_raw_gb(
     growth_share : float
         Growth on top of that. [-]
 
-    Returns
-    -------
-    vsan_raw_gb : int
-        Raw capacity of all hosts together. [GB]
-
     Notes
     -----
     (disk_gb + memory_gb) * redundancy * (1 + reserve_share) * (1 + growth_share), rounded up at each step as the
@@ -136,10 +127,6 @@ def vsan_raw_gb(
     --------
     >>> vsan_raw_gb(7872, memory_gb=316)
     17564
-
-    References
-    ----------
-    .. [1] broadcom-vcf-9.1-workbook
     """
     not_negative(disk_gb=disk_gb, memory_gb=memory_gb, reserve_share=reserve_share, growth_share=growth_share)
     above_zero(redundancy=redundancy)

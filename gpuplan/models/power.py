@@ -1,4 +1,9 @@
-"""Power and space: watts at full load and on average, energy, heat, emissions, rack units and racks."""
+"""Power and space: watts at full load and on average, energy, heat, emissions, rack units and racks.
+
+References
+----------
+.. [1] fan-power-provisioning-2007
+"""
 
 import math
 
@@ -38,11 +43,6 @@ def host_power_w(
     psu_efficiency : float
         Power that the power supplies give over the power that they draw, above 0 to 1. [-]
 
-    Returns
-    -------
-    host_power_w : float
-        Power at the wall. [W]
-
     Notes
     -----
     (base_w + boards * board_w + adapters * adapter_w) / psu_efficiency. Every part at its limit at once: what
@@ -78,11 +78,6 @@ def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
     load : float
         Load on average over time, 0 to 1. [-]
 
-    Returns
-    -------
-    typical_power_w : float
-        Mean power. [W]
-
     Notes
     -----
     peak_w * (idle_share + (1 - idle_share) * load). A straight line between idle and full load: good for the sum
@@ -92,10 +87,6 @@ def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
     --------
     >>> typical_power_w(2000, idle_share=0.25, load=0.6)
     1400.0
-
-    References
-    ----------
-    .. [1] fan-power-provisioning-2007
     """
     not_negative(peak_w=peak_w)
     zero_to_one(idle_share=idle_share, load=load)
@@ -110,11 +101,6 @@ def total_power_w(*parts_w: float) -> float:
     *parts_w : float
         Power of each part. [W]
 
-    Returns
-    -------
-    total_power_w : float
-        Sum of the parts. [W]
-
     Notes
     -----
     The plain sum, 0 without parts. The sum of peaks is an upper bound: not all parts peak at the same time.
@@ -123,10 +109,6 @@ def total_power_w(*parts_w: float) -> float:
     --------
     >>> total_power_w(14400, 720)
     15120.0
-
-    References
-    ----------
-    .. [1] fan-power-provisioning-2007
     """
     for part in parts_w:
         not_negative(parts_w=part)
@@ -140,11 +122,6 @@ def heat_btu_h(power_w: float) -> float:
     ----------
     power_w : float
         Electrical power drawn. [W]
-
-    Returns
-    -------
-    heat_btu_h : float
-        Heat. [BTU/h]
 
     Notes
     -----
@@ -173,11 +150,6 @@ def facility_power_w(it_power_w: float, *, pue: float) -> float:
         Power of the computers and switches. [W]
     pue : float
         Power usage effectiveness: energy of the data centre over energy of its IT equipment, at least 1. [-]
-
-    Returns
-    -------
-    facility_power_w : float
-        Power that is paid for. [W]
 
     Notes
     -----
@@ -209,11 +181,6 @@ def energy_kwh(power_w: float, *, hours_h: float = HOURS_PER_YEAR) -> float:
     hours_h : float
         How long. [h]
 
-    Returns
-    -------
-    energy_kwh : float
-        Energy. [kWh]
-
     Notes
     -----
     power_w * hours_h / 1000; a year has 8760 hours. The power is the mean, not the peak.
@@ -242,11 +209,6 @@ def emissions_kg(energy_kwh: float, *, grid_kg_kwh: float) -> float:
         Energy drawn from the grid. [kWh]
     grid_kg_kwh : float
         Carbon dioxide equivalent of each kilowatt-hour from this grid. [kg/kWh]
-
-    Returns
-    -------
-    emissions_kg : float
-        Carbon dioxide equivalent. [kg]
 
     Notes
     -----
@@ -283,11 +245,6 @@ def hosts_per_rack(
         Height kept free for switches, cables and other equipment. [U]
     rack_kw : float
         Most power that the hosts of one rack may draw. [kW]
-
-    Returns
-    -------
-    hosts_per_rack : int
-        Whole hosts; 0 if one host alone is too high or draws too much. [-]
 
     Notes
     -----
@@ -327,11 +284,6 @@ def racks(hosts: int, *, hosts_per_rack: int) -> int:
     hosts_per_rack : int
         Hosts that one rack holds. [-]
 
-    Returns
-    -------
-    racks : int
-        Whole racks. [-]
-
     Notes
     -----
     ceil(hosts / hosts_per_rack); 0 for no hosts. For equal hosts, and as few racks as possible: spreading hosts
@@ -363,11 +315,6 @@ def rack_units_u(*parts_u: float) -> float:
     ----------
     *parts_u : float
         Height of each part. [U]
-
-    Returns
-    -------
-    rack_units_u : float
-        Sum of the parts. [U]
 
     Notes
     -----

@@ -1,6 +1,11 @@
 """Sharing one GPU: which profile a share of a GPU gets, how many of it one GPU holds, and what goes together.
 
 Counts and places come from the vendor's tables and are never memory divided by size.
+
+References
+----------
+.. [1] nvidia-mig-user-guide-610
+.. [2] nvidia-vgpu-17.0-user-guide
 """
 
 from collections.abc import Sequence
@@ -163,11 +168,6 @@ def gpu_layouts(
     ((2, 0), (1, 4), (0, 7))
     >>> gpu_layouts([three, one], region=8, compute_slices=7, in_order=True)
     ((2, 0), (1, 3), (0, 7))
-
-    References
-    ----------
-    .. [1] nvidia-mig-user-guide-610
-    .. [2] nvidia-vgpu-17.0-user-guide
     """
     search = _in_order if in_order else _gpu_layouts
     return search(tuple(piece._replace(name="") for piece in pieces), region, compute_slices)
@@ -209,11 +209,6 @@ def layout_starts(
     >>> one, three = Piece("1g.10gb", 1, (0, 1, 2, 3, 4, 5, 6), 7, 1), Piece("3g.40gb", 4, (0, 4), 2, 3)
     >>> layout_starts([1, 3], pieces=[three, one], region=8, compute_slices=7)
     ((0,), (4, 5, 6))
-
-    References
-    ----------
-    .. [1] nvidia-mig-user-guide-610
-    .. [2] nvidia-vgpu-17.0-user-guide
     """
     found = _layout_starts(
         tuple(counts), tuple(piece._replace(name="") for piece in pieces), region, compute_slices

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -299,9 +300,14 @@ def _plain_words(name: str) -> str:
     return " ".join(SHORT_WORDS.get(word, word) for word in words)
 
 
+CITED = re.compile(r"^\.\. \[\d+\] (\S+)", re.M)
+"""A source in the references of a docstring."""
+
+
 @lru_cache(maxsize=512)  # without it a plan as data takes a fifth longer
 def _doc(function: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
-    """First sentence and cited sources of a model function."""
+    """First sentence of a model function, and the sources that it cites; its module's where it cites none."""
     doc = inspect.getdoc(function) or ""
     first = " ".join(doc.split("\n\n", 1)[0].split())
-    return first, tuple(re.findall(r"^\.\. \[\d+\] (\S+)", doc, re.M))
+    cited = CITED.findall(doc) or CITED.findall(sys.modules[function.__module__].__doc__ or "")
+    return first, tuple(cited)

@@ -73,8 +73,6 @@ def play(
 
     Parameters
     ----------
-    pace : Pace
-        One replica. [-]
     arrival_s : array of float
         When each request comes, in order. [s]
     tokens_in : array of float
@@ -83,11 +81,6 @@ def play(
         Tokens of its answer, at least 1. [-]
     replicas : int
         Replicas behind the balancer. [-]
-
-    Returns
-    -------
-    play : Played
-        When each was let in, started and was done. [-]
 
     Notes
     -----
@@ -172,10 +165,6 @@ def simulate(
 
     Parameters
     ----------
-    pace : Pace
-        One replica. [-]
-    traffic : Traffic
-        What requests are like. [-]
     rates_per_second : sequence of float
         Requests that arrive in a second in each of so many equal parts of a day; one: always the same. [-]
     replicas : int
@@ -186,11 +175,6 @@ def simulate(
         Requests that are played, about. [-]
     seed : int
         Where the random numbers start; the same seed gives the same result. [-]
-
-    Returns
-    -------
-    simulate : Simulated
-        Mean, percentiles and shares, each with its interval. [-]
 
     Notes
     -----
@@ -302,8 +286,6 @@ def summary(
 
     Parameters
     ----------
-    runs : sequence of Played
-        The runs. [-]
     parts : sequence of array
         Part of the day of each request of each run. [-]
     rates : int

@@ -319,8 +319,6 @@ def simulate(
 
     Parameters
     ----------
-    streams : sequence of Stream
-        The classes of requests. [-]
     hosts : sequence of int
         Hosts, each by the number of its GPUs. [host]
     policy : str
@@ -337,11 +335,6 @@ def simulate(
         Requests after which the simulation ends in any case. [-]
     progress : callable or None
         Called now and then with a Progress; it ends the simulation by returning False. [-]
-
-    Returns
-    -------
-    simulate : Simulated
-        Shares, waits and utilisation with their intervals. [-]
 
     Notes
     -----
@@ -488,11 +481,6 @@ def replay(
         Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
     progress : callable or None
         Called now and then with a Progress; it ends the replay by returning False. [-]
-
-    Returns
-    -------
-    replay : Replayed
-        Wait of each job in the order given, and utilisation. [-]
 
     Notes
     -----

@@ -43,7 +43,12 @@ def test_a_line_holds_what_made_it() -> None:
     assert line.function == "models.availability.host_counts.installed_gpus"
     assert is_approved(line.sentence)
     assert line.basis == "assumed"  # the weaker of published and assumed
-    assert line.sources == ("brochure", "vmware-sharing-gpus-2020")  # the inputs', then the function's own
+    assert line.sources == (
+        "brochure",
+        "vmware-sharing-gpus-2020",
+    )  # the inputs', then those of the model's module
+    total = trail.record("gpus", sum_over_pools, 32)
+    assert total.sources == ("vmware-bitfusion-faq",), "the function's own, where it cites one"
     assert [(i.name, i.key, i.value, i.basis) for i in line.inputs] == [
         ("hosts", "hardware.hosts", 8, "assumed"),
         ("gpus_per_host", "hardware.gpus_per_host", 4, "published"),

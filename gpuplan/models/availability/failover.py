@@ -2,6 +2,10 @@
 
 ``recovery`` decides on counts; here are the answers. ``failure_survey`` needs no more than the counts, ``after_failure``
 says of every VM where it goes.
+
+References
+----------
+.. [1] vmware-vsphere-8.0-admission-control
 """
 
 import heapq
@@ -108,19 +112,10 @@ def after_failure(
     ----------
     layout : sequence of Host
         Loads of each host, spare hosts being empty. [-]
-    requests : sequence of Request
-        What one VM of each group asks for. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
     failed : collection of int
         Indices of the hosts that fail at once, from 0. [-]
     maintenance : collection of int
         Indices of the hosts that were emptied for maintenance before. [-]
-
-    Returns
-    -------
-    after_failure : Outcome
-        Loads afterwards, evacuations, restarts, moves and what is not placed. [-]
 
     Notes
     -----
@@ -142,10 +137,6 @@ def after_failure(
     >>> hosts = (*place([request], gpus_per_host=4).hosts, ())
     >>> after_failure(hosts, requests=[request], rooms=[Room(4)] * 3, failed={0}).restarted
     (('research', 1, 2),)
-
-    References
-    ----------
-    .. [1] vmware-vsphere-8.0-admission-control
     """
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))
@@ -180,10 +171,6 @@ def failure_survey(
     ----------
     layout : sequence of Host
         Loads of each host, spare hosts being empty. [-]
-    requests : sequence of Request
-        What one VM of each group asks for. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
     lost : int
         How many hosts fail at once. [host]
     maintenance : collection of int
@@ -214,10 +201,6 @@ def failure_survey(
     ...     print(loss.hosts, loss.alike, loss.restarted, loss.unplaced)
     (0, 1) 3 1 1
     (0, 3) 3 0 1
-
-    References
-    ----------
-    .. [1] vmware-vsphere-8.0-admission-control
     """
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))
@@ -262,10 +245,6 @@ def idle_gpus(
     ----------
     layout : sequence of Host
         Loads of each host, spare hosts being empty. [-]
-    requests : sequence of Request
-        What one VM of each group asks for. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
 
     Returns
     -------
@@ -325,18 +304,6 @@ def idle_gpus(
 
 def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
     """Whether everything has a place on these hosts, if all is placed anew.
-
-    Parameters
-    ----------
-    requests : sequence of Request
-        VMs by kind; all GPUs and shares of one VM are in one host. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
-
-    Returns
-    -------
-    fits : bool
-        Whether a placement was found. [-]
 
     Notes
     -----

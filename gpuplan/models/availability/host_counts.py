@@ -1,4 +1,9 @@
-"""Host counts: spare hosts, clusters, and the GPUs that are installed and that a failure leaves."""
+"""Host counts: spare hosts, clusters, and the GPUs that are installed and that a failure leaves.
+
+References
+----------
+.. [1] vmware-sharing-gpus-2020
+"""
 
 import math
 from collections.abc import Sequence
@@ -14,11 +19,6 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
     maintenance_failure_accepted : bool
         Whether a failure while one host is in maintenance may leave users without a GPU. [-]
 
-    Returns
-    -------
-    spare_hosts : int
-        Hosts beyond those that the demand needs. [host]
-
     Notes
     -----
     host_failures, plus one host for maintenance if a failure during maintenance is not accepted.
@@ -30,10 +30,6 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
     1
     >>> spare_hosts(1, maintenance_failure_accepted=False)
     2
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return host_failures + (0 if maintenance_failure_accepted else 1)
 
@@ -49,11 +45,6 @@ def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -
         Spare hosts of each cluster, fewer than it has hosts. [host]
     most_hosts : int
         Hosts that one cluster has at most. [host]
-
-    Returns
-    -------
-    cluster_count : int
-        Clusters, at least one. [-]
 
     Notes
     -----
@@ -120,11 +111,6 @@ def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     hosts_for_failures : int
         Hosts added for failures and maintenance. [host]
 
-    Returns
-    -------
-    total_hosts : int
-        Hosts to buy. [host]
-
     Notes
     -----
     hosts_for_demand + hosts_for_failures. With equal hosts any loss of hosts_for_failures hosts
@@ -134,10 +120,6 @@ def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     --------
     >>> total_hosts(7, hosts_for_failures=1)
     8
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return hosts_for_demand + hosts_for_failures
 
@@ -156,11 +138,6 @@ def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, e
     existing_gpus : int
         GPUs in all of those. [GPU]
 
-    Returns
-    -------
-    installed_gpus : int
-        GPUs of the design. [GPU]
-
     Notes
     -----
     (hosts - existing_hosts) * gpus_per_host + existing_gpus.
@@ -171,10 +148,6 @@ def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, e
     32
     >>> installed_gpus(8, gpus_per_host=4, existing_hosts=3, existing_gpus=6)
     26
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return (hosts - existing_hosts) * gpus_per_host + existing_gpus
 
@@ -193,11 +166,6 @@ def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts:
     hosts : int
         Hosts there are. [host]
 
-    Returns
-    -------
-    gpus_after_failure : int
-        GPUs in the hosts that are left. [GPU]
-
     Notes
     -----
     gpus - min(hosts_lost, hosts) * gpus_per_host.
@@ -206,10 +174,6 @@ def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts:
     --------
     >>> gpus_after_failure(32, gpus_per_host=4, hosts_lost=1, hosts=8)
     28
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return gpus - min(hosts_lost, hosts) * gpus_per_host
 
@@ -224,11 +188,6 @@ def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
     hosts_lost : int
         Hosts lost at the same time. [host]
 
-    Returns
-    -------
-    gpus_without_largest : int
-        GPUs in the hosts that are left. [GPU]
-
     Notes
     -----
     Sum over all hosts but the hosts_lost largest.
@@ -237,10 +196,6 @@ def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
     --------
     >>> gpus_without_largest([8, 8, 2, 2], hosts_lost=1)
     12
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return sum(sorted(hosts_gpus, reverse=True)[hosts_lost:])
 

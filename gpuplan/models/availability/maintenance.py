@@ -1,4 +1,9 @@
-"""Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``."""
+"""Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``.
+
+References
+----------
+.. [1] vmware-sharing-gpus-2020
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +29,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     maintenance_h_per_host : float
         Hours per year that each of them is down for it. [h]
 
-    Returns
-    -------
-    maintenance_hours_h : float
-        Hours per year, at most 8760. [h]
-
     Notes
     -----
     min(8760, hosts * maintenance_h_per_host). At 8760 some host is always in maintenance, and one at a time
@@ -38,10 +38,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     --------
     >>> maintenance_hours_h(8, maintenance_h_per_host=16)
     128
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return min(HOURS_PER_YEAR, hosts * maintenance_h_per_host)
 
@@ -58,11 +54,6 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
     maintenance_h : float
         Hours per year in which one host is in maintenance. [h]
 
-    Returns
-    -------
-    exposed_hours_h : float
-        Hours per year. [h]
-
     Notes
     -----
     maintenance_h if hosts - 1 <= hosts_needed, else 0: with a second spare host a single failure in maintenance
@@ -74,10 +65,6 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
     128
     >>> exposed_hours_h(9, hosts_needed=7, maintenance_h=144)
     0
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return maintenance_h if hosts and hosts - 1 <= hosts_needed else 0
 
@@ -102,11 +89,6 @@ def mixed_exposed_hours_h(
     maintenance_h_per_host : float
         Hours per year that each host is in maintenance. [h]
 
-    Returns
-    -------
-    mixed_exposed_hours_h : float
-        Hours per year. [h]
-
     Notes
     -----
     For each kind: its maintenance hours, if without one of its hosts the loss of any one host more, of any kind,
@@ -116,10 +98,6 @@ def mixed_exposed_hours_h(
     --------
     >>> mixed_exposed_hours_h([], new_hosts=8, new_needed={(): 7}, maintenance_h_per_host=16)
     128.0
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     exposed = 0.0
     for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host):
@@ -144,11 +122,6 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
         Share of the time that a host is up when it is not in maintenance. [-]
     maintenance_h : float
         Hours per year in which one host is in maintenance. [h]
-
-    Returns
-    -------
-    maintenance_short_h : float
-        Expected hours per year. [h]
 
     Notes
     -----
@@ -194,11 +167,6 @@ def mixed_maintenance_short_h(
     maintenance_h_per_host : float
         Hours per year that each host is in maintenance. [h]
 
-    Returns
-    -------
-    mixed_maintenance_short_h : float
-        Expected hours per year. [h]
-
     Notes
     -----
     For each kind: its maintenance hours times the share of time in which the other hosts do not carry the demand.
@@ -208,10 +176,6 @@ def mixed_maintenance_short_h(
     >>> round(mixed_maintenance_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.997,
     ...                                  maintenance_h_per_host=16), 2)
     2.66
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return math.fsum(
         hours
@@ -239,11 +203,6 @@ def maintenance_chance(
     maintenance_h : float
         Hours per year in which one host is in maintenance. [h]
 
-    Returns
-    -------
-    maintenance_chance : float
-        Chance per year, 0 to 1; 1 if maintenance alone leaves too few hosts. [-]
-
     Notes
     -----
     chance_of_shortage of the other hosts - 1 hosts over maintenance_h; 1 if hosts - 1 < hosts_needed and there is
@@ -253,10 +212,6 @@ def maintenance_chance(
     --------
     >>> round(maintenance_chance(8, hosts_needed=7, mtbf_h=16000, repair_h=48, maintenance_h=128), 3)
     0.054
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     if not maintenance_h:
         return 0.0
@@ -293,11 +248,6 @@ def mixed_maintenance_chance(
     maintenance_h_per_host : float
         Hours per year that each host is in maintenance. [h]
 
-    Returns
-    -------
-    mixed_maintenance_chance : float
-        Chance per year, 0 to 1; 1 if maintenance alone leaves too few hosts. [-]
-
     Notes
     -----
     1 - exp(-sum of hours * rate over the kinds), rate being how often the hosts left go from carrying the demand to not
@@ -309,10 +259,6 @@ def mixed_maintenance_chance(
     >>> round(mixed_maintenance_chance([], new_hosts=8, new_needed={(): 7}, mtbf_h=16000, repair_h=48,
     ...                                 maintenance_h_per_host=16), 3)
     0.054
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     up = host_availability(mtbf_h, repair_h=repair_h)
     expected = 0.0

@@ -4,6 +4,10 @@ Hosts fail and are repaired independently, all at the same rate. Of hosts that a
 already there differ from new ones (``mixed_...``), it matters which fail: ``new_needed`` says how many new hosts must be up
 for each number of old ones of each kind that are down, for all sets of up to so many; with more down than that the demand
 is never carried.
+
+References
+----------
+.. [1] vmware-sap-formula-2013
 """
 
 import math
@@ -22,11 +26,6 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
         Mean time a host runs from one repair to the next failure. [h]
     repair_h : float
         Mean time from a failure until the host works again. [h]
-
-    Returns
-    -------
-    host_availability : float
-        Share from 0 to 1. [-]
 
     Notes
     -----
@@ -56,11 +55,6 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
         Hosts that carry the demand. [host]
     availability : float
         Share of the time that a host is up. [-]
-
-    Returns
-    -------
-    hours_short_h : float
-        Expected hours per year. [h]
 
     Notes
     -----
@@ -103,11 +97,6 @@ def mixed_hours_short_h(
     availability : float
         Share of time a host is up. [-]
 
-    Returns
-    -------
-    mixed_hours_short_h : float
-        Expected hours per year. [h]
-
     Notes
     -----
     8760 * sum over the sets of P(so many old hosts of each kind down) * P(fewer than new_needed new hosts up), each
@@ -117,10 +106,6 @@ def mixed_hours_short_h(
     --------
     >>> round(mixed_hours_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.99), 1)
     23.6
-
-    References
-    ----------
-    .. [1] vmware-sap-formula-2013
     """
     listed, every = max(map(sum, new_needed), default=-1), sum(old_hosts)
     short = math.fsum(
@@ -148,11 +133,6 @@ def chance_of_shortage(
         Mean time from a failure until the host works again. [h]
     hours_h : float
         Hours that are looked at, in one piece or several. [h]
-
-    Returns
-    -------
-    chance_of_shortage : float
-        Chance from 0 to 1. [-]
 
     Notes
     -----
@@ -191,11 +171,6 @@ def chance_over_pools(*chances: float) -> float:
     *chances : float
         Chance of each pool, 0 to 1. [-]
 
-    Returns
-    -------
-    chance_over_pools : float
-        Chance of at least one, 0 to 1. [-]
-
     Notes
     -----
     1 - product of (1 - chance).
@@ -219,11 +194,6 @@ def hours_over_pools_h(*hours_h: float) -> float:
     ----------
     *hours_h : float
         Hours a year of each pool. [h]
-
-    Returns
-    -------
-    hours_over_pools_h : float
-        Expected hours a year, at most 8760. [h]
 
     Notes
     -----
@@ -253,11 +223,6 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     availability : float
         Share of time a host is up. [-]
 
-    Returns
-    -------
-    chance_exactly : float
-        P(hosts up = up). [-]
-
     Notes
     -----
     Binomial, in logarithms so that no factor over- or underflows.
@@ -266,10 +231,6 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     --------
     >>> round(chance_exactly(3, 2, availability=0.9), 3)
     0.243
-
-    References
-    ----------
-    .. [1] vmware-sap-formula-2013
     """
     if not 0 <= up <= hosts:
         return 0.0
@@ -291,11 +252,6 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
     availability : float
         Share of time a host is up. [-]
 
-    Returns
-    -------
-    chance_down : float
-        P(hosts down of each kind = down). [-]
-
     Notes
     -----
     Product of binomials.
@@ -304,10 +260,6 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
     --------
     >>> round(chance_down([2, 3], [1, 0], availability=0.9), 4)
     0.1312
-
-    References
-    ----------
-    .. [1] vmware-sap-formula-2013
     """
     return math.prod(
         chance_exactly(every, every - lost, availability=availability)
@@ -327,11 +279,6 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     availability : float
         Share of time a host is up. [-]
 
-    Returns
-    -------
-    chance_fewer : float
-        P(hosts up < needed). [-]
-
     Notes
     -----
     Binomial; the tail that is summed is the small one, so nothing cancels.
@@ -340,10 +287,6 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     --------
     >>> round(chance_fewer(3, 2, availability=0.9), 3)
     0.028
-
-    References
-    ----------
-    .. [1] vmware-sap-formula-2013
     """
     if needed <= 0:
         return 0.0

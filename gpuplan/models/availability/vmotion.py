@@ -1,4 +1,9 @@
-"""vMotion: how long a VM with vGPUs stands still while it is moved."""
+"""vMotion: how long a VM with vGPUs stands still while it is moved.
+
+References
+----------
+.. [1] vmware-vsphere-7.0-vgpu-vmotion
+"""
 
 from gpuplan.units import above_zero, not_negative
 
@@ -15,11 +20,6 @@ def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float
     copy_rate_gb_s : float
         Frame buffer copied per second of standing still. [GB/s]
 
-    Returns
-    -------
-    stun_time_s : float
-        Time the VM stands still. [s]
-
     Notes
     -----
     fixed_s + frame_buffer_gb / copy_rate_gb_s, a line through measurements of 1 to 32 GB (vSphere 7.0,
@@ -31,10 +31,6 @@ def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float
     --------
     >>> stun_time_s(32, fixed_s=1.5, copy_rate_gb_s=0.8)
     41.5
-
-    References
-    ----------
-    .. [1] vmware-vsphere-7.0-vgpu-vmotion
     """
     return fixed_s + frame_buffer_gb / copy_rate_gb_s
 
@@ -57,11 +53,6 @@ def worst_stun_time_s(
     memory_rate_gb_s : float
         Memory of the VM for each second that it adds to standing still. [GB/s]
 
-    Returns
-    -------
-    worst_stun_time_s : float
-        Time the VM stands still. [s]
-
     Notes
     -----
     fixed_s + vgpu_gb / copy_rate_gb_s + vm_memory_gb / memory_rate_gb_s, a plane through the vendor's table of worst
@@ -72,10 +63,6 @@ def worst_stun_time_s(
     --------
     >>> worst_stun_time_s(32, vm_memory_gb=32, fixed_s=1, copy_rate_gb_s=0.4, memory_rate_gb_s=4)
     89.0
-
-    References
-    ----------
-    .. [1] vmware-vsphere-7.0-vgpu-vmotion
     """
     not_negative(vgpu_gb=vgpu_gb, vm_memory_gb=vm_memory_gb, fixed_s=fixed_s)
     above_zero(copy_rate_gb_s=copy_rate_gb_s, memory_rate_gb_s=memory_rate_gb_s)

@@ -1,4 +1,9 @@
-"""Closed groups: chances of waiting and of being denied where so many people, and no others, ask (Engset)."""
+"""Closed groups: chances of waiting and of being denied where so many people, and no others, ask (Engset).
+
+References
+----------
+.. [1] iversen-teletraffic-2010
+"""
 
 import math
 from collections.abc import Sequence
@@ -58,10 +63,6 @@ def closed_wait_chance(
     --------
     >>> closed_wait_chance(2, people=[2, 1], shares=[0.5, 0.5], sizes=[1, 2]).tolist()
     [[1.0, 1.0], [0.75, 1.0], [0.5, 0.75]]
-
-    References
-    ----------
-    .. [1] iversen-teletraffic-2010
     """
     units = _whole("units", units)
     people, odds, sizes = _group(people, shares, sizes)
@@ -116,10 +117,6 @@ def closed_wait_longer_chance(
     >>> late = closed_wait_longer_chance(8, people=[10], shares=[0.5], sizes=[1], duration_h=2.0, wait_h=1.0)
     >>> round(float(late[8, 0]), 4)  # 0.0195 wait at all
     0.0044
-
-    References
-    ----------
-    .. [1] iversen-teletraffic-2010
     """
     waits = closed_wait_chance(units, people=people, shares=shares, sizes=sizes)
     duration_h, wait_h = _duration(duration_h), _number("wait_h", wait_h)
@@ -164,10 +161,6 @@ def closed_blocking(
     --------
     >>> closed_blocking(2, people=[2], shares=[0.5], sizes=[1]).round(4).tolist()
     [[1.0], [0.5], [0.0]]
-
-    References
-    ----------
-    .. [1] iversen-teletraffic-2010
     """
     units = _whole("units", units)
     people, odds, sizes = _group(people, shares, sizes)

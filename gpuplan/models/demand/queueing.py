@@ -1,4 +1,10 @@
-"""Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group."""
+"""Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group.
+
+References
+----------
+.. [1] fredericks-congestion-1980
+.. [2] whitt-multi-server-1992
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -29,11 +35,6 @@ def erlang_b(servers: float, *, load: float) -> float:
         Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
     load : float
         Offered load in erlang: mean number busy if there were no limit. [-]
-
-    Returns
-    -------
-    erlang_b : float
-        Share of requests denied, 0 to 1. [-]
 
     Notes
     -----
@@ -157,11 +158,6 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     peakedness : float
         Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
-    Returns
-    -------
-    hayward_b : float
-        Share denied, 0 to 1. [-]
-
     Notes
     -----
     Hayward's approximation: Erlang B with servers / peakedness servers and load / peakedness. Exact for peakedness 1,
@@ -212,11 +208,6 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     --------
     >>> round(hayward_c(20, load=10, peakedness=2), 6)
     0.036105
-
-    References
-    ----------
-    .. [1] fredericks-congestion-1980
-    .. [2] whitt-multi-server-1992
     """
     n, a = _scaled(servers, load, peakedness)
     return erlang_c(n, load=a)
@@ -255,11 +246,6 @@ def hayward_wait_longer_chance(
     --------
     >>> round(hayward_wait_longer_chance(20, load=10, peakedness=2, duration_h=2, wait_h=0.5), 5)
     0.01034
-
-    References
-    ----------
-    .. [1] fredericks-congestion-1980
-    .. [2] whitt-multi-server-1992
     """
     duration_h, wait_h = _duration(duration_h), _number("wait_h", wait_h)
     waits = hayward_c(servers, load=load, peakedness=peakedness)
@@ -322,11 +308,6 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
         Largest chance that is accepted, above 0 and below 1. [-]
     start : int
         Number of servers to try first, such as the load. [-]
-
-    Returns
-    -------
-    least_servers : int
-        The least n from 0 on with chance(n) <= target. [-]
 
     Notes
     -----

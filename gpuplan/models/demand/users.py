@@ -1,4 +1,9 @@
-"""Demand: people and the share of them active at the peak -> VMs and GPUs."""
+"""Demand: people and the share of them active at the peak -> VMs and GPUs.
+
+References
+----------
+.. [1] vmware-sharing-gpus-2020
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,11 +22,6 @@ def active_people(people: int, *, active_share: float) -> int:
     active_share : float
         Share of them active at the peak, 0 to 1. [-]
 
-    Returns
-    -------
-    active_people : int
-        People active at the peak, rounded up to whole people. [-]
-
     Notes
     -----
     ceil(people * active_share), computed on the decimal value given, so that 30 people at 0.1
@@ -33,10 +33,6 @@ def active_people(people: int, *, active_share: float) -> int:
     3
     >>> active_people(10, active_share=0.35)
     4
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return math.ceil(people * exact(active_share))
 
@@ -51,11 +47,6 @@ def group_vms(active: int, *, vms_each: int) -> int:
     vms_each : int
         VMs or worker nodes that one of them runs at once. [-]
 
-    Returns
-    -------
-    group_vms : int
-        VMs with a GPU at the peak. [VM]
-
     Notes
     -----
     active * vms_each. More than one VM each is distributed work.
@@ -64,10 +55,6 @@ def group_vms(active: int, *, vms_each: int) -> int:
     --------
     >>> group_vms(2, vms_each=8)
     16
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return active * vms_each
 
@@ -82,11 +69,6 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
     gpus_each : float
         GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
 
-    Returns
-    -------
-    group_demand_gpus : float
-        Sum of the GPUs and fractions of the group. [GPU]
-
     Notes
     -----
     vms * gpus_each. This is arithmetic on fractions; how many GPUs the fractions really occupy
@@ -96,10 +78,6 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
     --------
     >>> group_demand_gpus(16, gpus_each=0.125)
     2.0
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return float(vms * exact(gpus_each))
 
@@ -112,11 +90,6 @@ def total_demand_gpus(*parts: float) -> float:
     *parts : float
         GPUs of each group at the peak. [GPU]
 
-    Returns
-    -------
-    total_demand_gpus : float
-        Sum over the groups. [GPU]
-
     Notes
     -----
     A plain sum of peaks: it assumes that all groups have their busiest hour at the same time.
@@ -125,10 +98,6 @@ def total_demand_gpus(*parts: float) -> float:
     --------
     >>> total_demand_gpus(12.0, 8.0, 2.0, 2.0, 4.0)
     28.0
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return float(sum((exact(part) for part in parts), Fraction(0)))
 
@@ -145,11 +114,6 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     gpus_left : float
         GPUs of the stated total not taken by the groups before it. [GPU]
 
-    Returns
-    -------
-    admitted_vms : int
-        VMs that fit; the others are reported as not placed. [VM]
-
     Notes
     -----
     min(vms, floor(gpus_left / gpus_each)), groups in the order of the table.
@@ -158,10 +122,6 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     --------
     >>> admitted_vms(10, gpus_each=0.5, gpus_left=4.0)
     8
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return min(vms, math.floor(exact(gpus_left) / exact(gpus_each)))
 
@@ -176,11 +136,6 @@ def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> flo
     stated_gpus : float or None
         The customer's stated total, if any. [GPU]
 
-    Returns
-    -------
-    planned_demand_gpus : float
-        GPUs to plan for. [GPU]
-
     Notes
     -----
     A stated total wins. If the groups add up to less, the rest is kept as whole GPUs of no group in
@@ -192,10 +147,6 @@ def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> flo
     28.0
     >>> planned_demand_gpus(20.0, stated_gpus=None)
     20.0
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return float(groups_gpus if stated_gpus is None else stated_gpus)
 
@@ -283,11 +234,6 @@ def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
         People at work, by the chance with which they are active. [-]
     shares : sequence of float
         These chances, 0 to 1. [-]
-
-    Returns
-    -------
-    mean_active : float
-        Mean of concurrent users. [-]
 
     Notes
     -----

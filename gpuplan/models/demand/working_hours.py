@@ -1,4 +1,9 @@
-"""Working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC."""
+"""Working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC.
+
+References
+----------
+.. [1] gpuplan-method
+"""
 
 from collections.abc import Sequence
 
@@ -39,10 +44,6 @@ def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.n
     --------
     >>> int(on_duty(9 * 60, 18 * 60, days="weekdays", offset_min=330).sum()) / 4
     45.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     if not (0 <= start_min < 1440 and 0 < end_min <= 1440 and start_min != end_min):
         raise ValueError(f"hours from minute {start_min} to {end_min} are not hours of a day")
@@ -81,10 +82,6 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
     --------
     >>> people_at_sites(40, [25, 15]), people_at_sites(10, [1, 1, 1])
     ((25, 15), (4, 3, 3))
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     total = sum(parts)
     if total <= 0 or min(parts) < 0:
@@ -108,11 +105,6 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     hours_per_day : float
         Hours of work on such a day. [-]
 
-    Returns
-    -------
-    work_rate : float
-        Jobs begun in an hour. [-]
-
     Notes
     -----
     jobs_per_day / hours_per_day: spread evenly over the hours of work.
@@ -121,10 +113,6 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     --------
     >>> work_rate(90, hours_per_day=9)
     10.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     if hours_per_day <= 0:
         raise ValueError(f"{hours_per_day} hours of work on a day: must be above 0")
@@ -191,11 +179,6 @@ def growth_factor(year: int, *, growth: float) -> float:
     growth : float
         Growth a year: 0.3 is 30 %. [-]
 
-    Returns
-    -------
-    growth_factor : float
-        Size then over size now. [-]
-
     Notes
     -----
     (1 + growth) ** year.
@@ -204,9 +187,5 @@ def growth_factor(year: int, *, growth: float) -> float:
     --------
     >>> growth_factor(2, growth=0.5)
     2.25
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     return float((1 + exact(growth)) ** year)

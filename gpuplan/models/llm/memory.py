@@ -1,4 +1,9 @@
-"""What a replica holds on each GPU: weights, activations, runtime, and the cache of keys and values."""
+"""What a replica holds on each GPU: weights, activations, runtime, and the cache of keys and values.
+
+References
+----------
+.. [1] llm-d-planner-memory
+"""
 
 from __future__ import annotations
 
@@ -48,15 +53,8 @@ def weights_gib(shape: Shape, *, precision: str) -> float:
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
     precision : str
         Precision of the weights. [-]
-
-    Returns
-    -------
-    weights_gib : float
-        Weights. [GiB]
 
     Notes
     -----
@@ -68,10 +66,6 @@ def weights_gib(shape: Shape, *, precision: str) -> float:
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_gib(llama, precision="bf16"), 2), round(weights_gib(llama, precision="fp8"), 2)
     (14.96, 8.46)
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     routed, rest, tables = _weight_bytes(shape, precision)
     return (routed + rest + tables) / GIB
@@ -89,18 +83,6 @@ def _weight_bytes(shape: Shape, precision: str) -> tuple[float, float, float]:
 def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     """Weights on the fullest GPU of a replica.
 
-    Parameters
-    ----------
-    shape : Shape
-        The model. [-]
-    setup : Setup
-        How the replica is cut. [-]
-
-    Returns
-    -------
-    weights_per_gpu_gib : float
-        Weights. [GiB]
-
     Notes
     -----
     Tensor parallel shares all; pipeline parallel shares the layers, and the first stage holds a table of tokens besides; data
@@ -111,10 +93,6 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_per_gpu_gib(llama, setup=Setup(tensor=4)), 2), round(weights_per_gpu_gib(llama, setup=Setup(pipeline=4)), 2)
     (3.74, 4.23)
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     routed, rest, tables = _weight_bytes(shape, setup.weights)
     stage = math.ceil(shape.layers / setup.pipeline) / shape.layers
@@ -128,8 +106,6 @@ def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> floa
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
     tokens : float
         Tokens of the request, in and out. [-]
     precision : str
@@ -150,10 +126,6 @@ def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> floa
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> cache_bytes(llama, tokens=1)
     131072.0
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     not_negative(tokens=tokens)
     width = shape.latent_size + shape.rope_size or 2 * shape.kv_heads * shape.head_size
@@ -167,17 +139,8 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    setup : Setup
-        How the replica is cut. [-]
     tokens : float
         Tokens of the request, in and out. [-]
-
-    Returns
-    -------
-    request_gib : float
-        Cache. [GiB]
 
     Notes
     -----
@@ -189,10 +152,6 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
     0.625
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
     return cache_bytes(shape, tokens=tokens, precision=setup.cache) / shared / setup.pipeline / GIB
@@ -203,19 +162,8 @@ def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads 
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    setup : Setup
-        How the replica is cut. [-]
     memory_gib : float
         Memory of a GPU, as its driver shows it. [GiB]
-    overheads : Overheads
-        What the engine takes. [-]
-
-    Returns
-    -------
-    held : Held
-        The parts in GiB. [-]
 
     Notes
     -----
@@ -227,10 +175,6 @@ def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads 
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(held(llama, setup=Setup(), memory_gib=79.19, overheads=Overheads(usable_share=0.95)).cache_gib, 2)
     58.13
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     above_zero(memory_gib=memory_gib)
     weights = weights_per_gpu_gib(shape, setup=setup)
@@ -253,23 +197,12 @@ def requests_at_once(
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
-    setup : Setup
-        How the replica is cut. [-]
     memory_gib : float
         Memory of a GPU, as its driver shows it. [GiB]
     tokens : float
         Tokens of a request, in and out, on average. [-]
     spread : float
         Standard deviation of these tokens over their mean. [-]
-    overheads : Overheads
-        What the engine takes. [-]
-
-    Returns
-    -------
-    requests_at_once : int
-        Requests. [-]
 
     Notes
     -----
@@ -282,10 +215,6 @@ def requests_at_once(
     >>> requests_at_once(llama, setup=Setup(), memory_gib=79.19, tokens=8192), requests_at_once(
     ...     llama, setup=Setup(), memory_gib=79.19, tokens=8192, spread=0.5)
     (54, 48)
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     above_zero(tokens=tokens)
     not_negative(spread=spread)
@@ -313,8 +242,6 @@ def least_gpus(
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
     weights : str
         Precision of the weights. [-]
     cache : str
@@ -325,13 +252,6 @@ def least_gpus(
         Tokens of the longest request, in and out. [-]
     gpus_per_host : int
         GPUs of a host that are joined. [-]
-    overheads : Overheads
-        What the engine takes. [-]
-
-    Returns
-    -------
-    least_gpus : int
-        GPUs. [GPU]
 
     Notes
     -----
@@ -347,10 +267,6 @@ def least_gpus(
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> least_gpus(llama, weights="bf16", memory_gib=79.19, tokens=8192), least_gpus(llama, weights="fp8", memory_gib=79.19, tokens=8192)
     (2, 2)
-
-    References
-    ----------
-    .. [1] llm-d-planner-memory
     """
     at_least_one(gpus_per_host=gpus_per_host)
     if tokens > shape.context_tokens:
@@ -373,8 +289,6 @@ def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
 
     Parameters
     ----------
-    shape : Shape
-        The model. [-]
     gpus_per_host : int
         GPUs of a host that are joined. [-]
 

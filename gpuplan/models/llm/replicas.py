@@ -80,15 +80,6 @@ def limits(
 ) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
-    Parameters
-    ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
-    load : Load
-        Tokens of a request. [-]
-    promise : Promise
-        What users are promised. [-]
-
     Returns
     -------
     limits : Limits
@@ -162,19 +153,8 @@ def replicas(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
-    load : Load
-        What users ask: so many requests at once, or so many a second. [-]
-    promise : Promise
-        What users are promised. [-]
     least : int
         Replicas at least. [-]
-
-    Returns
-    -------
-    replicas : Replicas
-        Number, limits, and how each replica then does. [-]
 
     Notes
     -----

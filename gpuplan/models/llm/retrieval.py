@@ -1,4 +1,9 @@
-"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it."""
+"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it.
+
+References
+----------
+.. [1] gpuplan-method
+"""
 
 from __future__ import annotations
 
@@ -39,11 +44,6 @@ def encoder_throughput(
     gpu_share : float
         Share of a GPU that the model has. [-]
 
-    Returns
-    -------
-    encoder_throughput : float
-        Tokens read in one second. [-]
-
     Notes
     -----
     share x rate / (2 x (parameters - table) + 4 x layers x attention_size x passage): one forward pass, each token looking at the whole passage. The share
@@ -58,10 +58,6 @@ def encoder_throughput(
     ...     -3,
     ... )
     188000.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(
         parameters=parameters, tensor_tflops=tensor_tflops, compute_share=compute_share, gpu_share=gpu_share
@@ -144,11 +140,6 @@ def database_vms(
     usable_share : float
         Share of a VM's memory that the index can fill. [-]
 
-    Returns
-    -------
-    database_vms : int
-        VMs. [VM]
-
     Notes
     -----
     copies x ceil(index / (memory x share)): no VM holds parts of two copies, so that the loss of one leaves a whole index.
@@ -157,10 +148,6 @@ def database_vms(
     --------
     >>> database_vms(48.6, vm_memory_gib=64)
     2
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(index_gib=index_gib, vm_memory_gib=vm_memory_gib, usable_share=usable_share)
     zero_to_one(usable_share=usable_share)
@@ -182,11 +169,6 @@ def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy
     busy_share : float
         Share of the time that a GPU may be busy. [-]
 
-    Returns
-    -------
-    busy_gpus : float
-        GPUs, with fractions. [GPU]
-
     Notes
     -----
     requests x tokens / (throughput x share).
@@ -195,10 +177,6 @@ def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy
     --------
     >>> busy_gpus(20 * 50, request_tokens=600, throughput=200_000, busy_share=0.6)
     5.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(requests=requests)
     above_zero(request_tokens=request_tokens, throughput=throughput, busy_share=busy_share)
@@ -218,11 +196,6 @@ def embedding_time_h(tokens: float, *, gpus: float, throughput: float) -> float:
     throughput : float
         Tokens per second that one GPU reads. [-]
 
-    Returns
-    -------
-    embedding_time_h : float
-        Time. [h]
-
     Notes
     -----
     tokens / (GPUs x throughput) / 3600.
@@ -231,10 +204,6 @@ def embedding_time_h(tokens: float, *, gpus: float, throughput: float) -> float:
     --------
     >>> embedding_time_h(1.44e9, gpus=2, throughput=200_000)
     1.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(tokens=tokens, gpus=gpus, throughput=throughput)
     return tokens / (gpus * throughput) / 3600

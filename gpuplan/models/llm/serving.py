@@ -2,6 +2,10 @@
 
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
+
+References
+----------
+.. [1] aiconfigurator-silicon-sample
 """
 
 from __future__ import annotations
@@ -103,17 +107,10 @@ def decode_step_ms(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests that are decoded together. [-]
     context_tokens : float
         Tokens that each has so far, on average. [-]
-
-    Returns
-    -------
-    decode_step_ms : float
-        Time. [ms]
 
     Notes
     -----
@@ -129,10 +126,6 @@ def decode_step_ms(
     >>> few, many = (decode_step_ms(replica, requests=n, context_tokens=1500) for n in (4, 64))
     >>> 8 < few < many < 30
     True
-
-    References
-    ----------
-    .. [1] aiconfigurator-silicon-sample
     """
     shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     above_zero(requests=requests, context_tokens=context_tokens)
@@ -203,15 +196,8 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
     tokens_in : float
         Tokens of the prompt. [-]
-
-    Returns
-    -------
-    prompt_ms : float
-        Time. [ms]
 
     Notes
     -----
@@ -225,10 +211,6 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     >>> short, long = (prompt_ms(replica, tokens_in=n) for n in (1024, 8192))
     >>> 7 < long / short < 12
     True
-
-    References
-    ----------
-    .. [1] aiconfigurator-silicon-sample
     """
     shape, setup = replica.shape, replica.setup
     above_zero(tokens_in=tokens_in)
@@ -258,19 +240,12 @@ def time_per_token_ms(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
         Tokens of a prompt. [-]
     tokens_out : float
         Tokens of an answer. [-]
-
-    Returns
-    -------
-    time_per_token_ms : Range
-        Time, with low and high. [ms]
 
     Notes
     -----
@@ -284,10 +259,6 @@ def time_per_token_ms(
     >>> found = time_per_token_ms(replica, requests=16, tokens_in=1024, tokens_out=1024)
     >>> found.low < found.value < found.high
     True
-
-    References
-    ----------
-    .. [1] aiconfigurator-silicon-sample
     """
     speeds = replica.speeds
     above_zero(tokens_out=tokens_out)
@@ -321,8 +292,6 @@ def first_token_ms(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
@@ -347,10 +316,6 @@ def first_token_ms(
     >>> found = first_token_ms(replica, requests=16, tokens_in=8192, tokens_out=1024)
     >>> 200 < found.low < found.value < found.high < 4000
     True
-
-    References
-    ----------
-    .. [1] aiconfigurator-silicon-sample
     """
     speeds = replica.speeds
     context = tokens_in + tokens_out / 2
@@ -373,19 +338,12 @@ def token_rate(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
     requests : float
         Requests in the replica. [-]
     tokens_in : float
         Tokens of a prompt. [-]
     tokens_out : float
         Tokens of an answer. [-]
-
-    Returns
-    -------
-    token_rate : Range
-        Tokens out per second, with low and high. [-]
 
     Notes
     -----

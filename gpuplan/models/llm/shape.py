@@ -154,11 +154,6 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     cells : Mapping
         Column -> value; what is missing or None is left at its default. [-]
 
-    Returns
-    -------
-    shape_of : Shape
-        The shape. [-]
-
     Notes
     -----
     A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.

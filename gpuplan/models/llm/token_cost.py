@@ -1,4 +1,9 @@
-"""What a million tokens cost: the share of a replica that prompts take, and a cost over the tokens of the same time."""
+"""What a million tokens cost: the share of a replica that prompts take, and a cost over the tokens of the same time.
+
+References
+----------
+.. [1] gpuplan-method
+"""
 
 from __future__ import annotations
 
@@ -21,11 +26,6 @@ def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests:
     requests : float
         Requests that share a step. [-]
 
-    Returns
-    -------
-    prompt_share : float
-        Share, 0 to 1. [-]
-
     Notes
     -----
     prompt / (prompt + tokens_out x step / requests): a request has the replica to itself while its prompt is read, and a share of
@@ -35,10 +35,6 @@ def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests:
     --------
     >>> prompt_share(0.1, step_s=0.03, tokens_out=400, requests=30)
     0.2
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(prompt_s=prompt_s, step_s=step_s, tokens_out=tokens_out, requests=requests)
     return prompt_s / (prompt_s + tokens_out * step_s / requests)
@@ -56,11 +52,6 @@ def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float
     load_share : float
         Share of that load at which they run. [-]
 
-    Returns
-    -------
-    tokens_per_year : float
-        Tokens. [-]
-
     Notes
     -----
     tokens a second x replicas x share x 31,536,000 s.
@@ -69,10 +60,6 @@ def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float
     --------
     >>> tokens_per_year(1000, replicas=2, load_share=0.5)
     31536000000.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(replica_tokens=replica_tokens, replicas=replicas)
     zero_to_one(load_share=load_share)
@@ -91,11 +78,6 @@ def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> fl
     tokens : float
         Tokens in the same time. [-]
 
-    Returns
-    -------
-    million_tokens_cost : float
-        Cost of a million of them. [currency]
-
     Notes
     -----
     cost x share / tokens x 10^6.
@@ -104,10 +86,6 @@ def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> fl
     --------
     >>> million_tokens_cost(100_000, share=0.8, tokens=40e9)
     2.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(total_cost=total_cost)
     zero_to_one(share=share)
@@ -127,11 +105,6 @@ def user_month_cost(total_cost: float, *, years: int, users: float) -> float:
     users : float
         Users, on average over the years. [-]
 
-    Returns
-    -------
-    user_month_cost : float
-        Cost of a month. [currency]
-
     Notes
     -----
     cost / (12 x years x users).
@@ -140,10 +113,6 @@ def user_month_cost(total_cost: float, *, years: int, users: float) -> float:
     --------
     >>> user_month_cost(240_000, years=5, users=400)
     10.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     not_negative(total_cost=total_cost)
     at_least_one(years=years)

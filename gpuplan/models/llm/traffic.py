@@ -2,6 +2,10 @@
 
 A replica works on all its requests together and reads prompts between the steps of the others. The formulas here take a replica
 as a queue whose speed depends on how many it works on; ``batching`` plays the same requests one after the other.
+
+References
+----------
+.. [1] gpuplan-method
 """
 
 from __future__ import annotations
@@ -141,11 +145,6 @@ def pace_of(
     wait_ms : float
         Time of a request beside steps and prompts. [ms]
 
-    Returns
-    -------
-    pace_of : Pace
-        The laws. [-]
-
     Notes
     -----
     48 points each, evenly by ratio; about 150 calls of the laws, after which traffic needs none.
@@ -155,10 +154,6 @@ def pace_of(
     >>> found = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.05 * tokens, requests=8, context_tokens=1000, longest_tokens=8000)
     >>> found.step(4.0, 1000.0).round(4).item(), found.read(2000.0).round(4).item()
     (0.0104, 0.1)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     at_least_one(requests=requests)
     above_zero(context_tokens=context_tokens, longest_tokens=longest_tokens)
@@ -197,19 +192,10 @@ def replica_pace(
 
     Parameters
     ----------
-    replica : Replica
-        The model, its GPUs, and how it is cut over them. [-]
-    traffic : Traffic
-        What requests are like. [-]
     requests : int
         Most at once: what the promises or the engine allow. [-]
     chunk_tokens : float
         Tokens of prompts that are read with one step; 0: a whole prompt. [-]
-
-    Returns
-    -------
-    replica_pace : Pace
-        The laws. [-]
 
     Notes
     -----
@@ -228,10 +214,6 @@ def replica_pace(
     >>> found = replica_pace(replica, traffic=Traffic(2000, 400), requests=64)
     >>> 400_000 < found.cache_tokens < 900_000
     True
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     setup = replica.setup
     left = held(
@@ -267,21 +249,12 @@ def answers(
 
     Parameters
     ----------
-    pace : Pace
-        One replica. [-]
-    traffic : Traffic
-        What requests are like. [-]
     requests_per_second : float
         Requests that arrive in a second, to all replicas together. [-]
     replicas : int
         Replicas. [-]
     first_token_s : float
         Time within which a request is promised its first token. [s]
-
-    Returns
-    -------
-    answers : Answers
-        Mean, percentiles, and the share that starts in time. [-]
 
     Notes
     -----
@@ -353,10 +326,6 @@ def replicas_for(
 
     Parameters
     ----------
-    pace : Pace
-        One replica. [-]
-    traffic : Traffic
-        What requests are like. [-]
     requests_per_second : float
         Requests that arrive in a second. [-]
     first_token_s : float
@@ -365,11 +334,6 @@ def replicas_for(
         Share of the requests for which it must hold, above 0 and below 1. [-]
     least : int
         Replicas at least. [-]
-
-    Returns
-    -------
-    replicas_for : int
-        Replicas. [-]
 
     Notes
     -----
@@ -385,10 +349,6 @@ def replicas_for(
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> [replicas_for(replica, Traffic(2000, 400), requests_per_second=n, first_token_s=1) for n in (1, 10, 100)]
     [1, 4, 36]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(first_token_s=first_token_s, requests_per_second=requests_per_second)
     if not 0 < share < 1:
@@ -439,10 +399,6 @@ def replica_curve(
 
     Parameters
     ----------
-    pace : Pace
-        One replica. [-]
-    traffic : Traffic
-        What requests are like. [-]
     requests_per_second : float
         Requests that arrive in a second. [-]
     first_token_s : float
@@ -465,10 +421,6 @@ def replica_curve(
     >>> found = replica_curve(replica, Traffic(2000, 400), requests_per_second=10, first_token_s=0.5)
     >>> all(fewer.kept_share < more.kept_share for (_, fewer), (_, more) in zip(found, found[1:-1]))
     True
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     at_least_one(most=most)
     above_zero(requests_per_second=requests_per_second)
@@ -535,10 +487,6 @@ def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
     --------
     >>> lengths(1000, 1, shares=np.array([0.5, 0.95])).round(0).tolist()
     [707.0, 2781.0]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     from scipy.special import ndtri
 

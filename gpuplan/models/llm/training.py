@@ -1,4 +1,11 @@
-"""Training a language model: time of a micro-batch and of a step, tokens per second and their range."""
+"""Training a language model: time of a micro-batch and of a step, tokens per second and their range.
+
+References
+----------
+.. [1] llm-foundry-benchmarks
+.. [2] nemo-performance-24-07
+.. [3] korthikanti-recomputation
+"""
 
 from __future__ import annotations
 
@@ -122,12 +129,6 @@ def micro_batch_s(
     ... )
     >>> round(8192 / seconds, -2)
     11400.0
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
-    .. [2] nemo-performance-24-07
-    .. [3] korthikanti-recomputation
     """
     _check_work(method, tokens=tokens, active_parameters=active_parameters)
     at_least_one(layers=layers, hidden_size=hidden_size, parts=parts, stages=stages)
@@ -175,11 +176,6 @@ def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, over
         Share of the exchange that is never hidden: it takes processors and memory of the GPU itself. [-]
     overlap_share : float
         Share of the computing behind which an exchange can hide. [-]
-
-    Returns
-    -------
-    exposed_s : float
-        What the exchange adds to the step. [s]
 
     Notes
     -----
@@ -244,11 +240,6 @@ def llm_step_s(
     straggler_share : float
         Growth of the step with each doubling of the GPUs beyond 8. [-]
 
-    Returns
-    -------
-    llm_step_s : float
-        Time of the step. [s]
-
     Notes
     -----
     (m x (compute + tensor + exposed(exchange)) x (1 + (stages - 1) / ((1 + interleaved) m)) + exposed(step_exchange) + optimizer) x
@@ -258,12 +249,6 @@ def llm_step_s(
     --------
     >>> round(llm_step_s(1.0, micro_batches=8, stages=4, interleaved=0), 2)
     11.0
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
-    .. [2] nemo-performance-24-07
-    .. [3] korthikanti-recomputation
     """
     above_zero(compute_s=compute_s)
     at_least_one(micro_batches=micro_batches, stages=stages, gpus=gpus)
@@ -306,11 +291,6 @@ def model_flops_share(
         Tokens of a sequence. [-]
     matmul_tflops : float
         Dense rate of the GPU in the precision of the products. [TFLOP/s]
-
-    Returns
-    -------
-    model_flops_share : float
-        Share. [-]
 
     Notes
     -----

@@ -133,13 +133,6 @@ class StepTimes:
 def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
     """Shares of the tensor rates that matrix products reach on a board, in the precision of the run and in BF16.
 
-    Parameters
-    ----------
-    run : TrainingRun
-        What is trained, and on what. [-]
-    fitted : Fitted
-        The fitted parameters. [-]
-
     Returns
     -------
     matmul_shares : (float, float)
@@ -175,18 +168,6 @@ def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
 
 def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
     """Where the time of a training step goes, from the model, the boards and the network.
-
-    Parameters
-    ----------
-    run : TrainingRun
-        What is trained, on what, and how it is spread. [-]
-    fitted : Fitted or None
-        The fitted parameters; None for those of the catalog. [-]
-
-    Returns
-    -------
-    step_times : StepTimes
-        Times of a micro-batch and of the step. [-]
 
     Notes
     -----
@@ -305,11 +286,6 @@ def _network(run: TrainingRun, share: float = 1.0) -> dict[str, Any]:
 
 def sent_gb(run: TrainingRun) -> float:
     """What one host sends over its network in a step of training a language model.
-
-    Parameters
-    ----------
-    run : TrainingRun
-        What is trained, on what, and how it is spread. [-]
 
     Returns
     -------

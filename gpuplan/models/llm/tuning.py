@@ -90,19 +90,12 @@ def tuning_memory(
 
     Parameters
     ----------
-    run : TrainingRun
-        What is trained, on what, and how it is spread. [-]
     adapters : float
         Parameters of the adapters, in 10^9; not used for full training. [-]
     state_bytes : float
         Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32 gradients. [-]
     runtime_gib : float
         What the driver, the libraries and the allocator hold. [GiB]
-
-    Returns
-    -------
-    tuning_memory : TuningMemory
-        Weights, states, activations and runtime of each GPU. [-]
 
     Notes
     -----

@@ -34,11 +34,6 @@ def nccl_allreduce_time_s(
     step_latency_us : float
         Latency of one of the 2 (ranks - 1) steps. [us]
 
-    Returns
-    -------
-    nccl_allreduce_time_s : float
-        Time of the allreduce; 0 for one rank. [s]
-
     Notes
     -----
     2 (n - 1) / n x message / bandwidth + 2 (n - 1) x latency. NCCL takes a tree instead of a ring for small messages on
@@ -110,11 +105,6 @@ def allreduce_time_s(
         Latency of one step between hosts; None for the fitted one of the transport. [us]
     reduce_gb_s : float or None
         Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
-
-    Returns
-    -------
-    allreduce_time_s : float
-        Time of the sum; 0 for one GPU. [s]
 
     Notes
     -----

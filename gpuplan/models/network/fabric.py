@@ -102,11 +102,6 @@ def uplinks(
     spines : int
         Spines there are; each leaf is linked to each. [-]
 
-    Returns
-    -------
-    uplinks : int
-        Uplinks of the leaf, a multiple of the spines. [-]
-
     Notes
     -----
     ceil(down_ports * down_gbit_s / (max_oversubscription * up_gbit_s)), raised to the next multiple of spines. Equal
@@ -174,11 +169,6 @@ def leaf_spine(
         Ports of a leaf whose ports are all alike, instead of the other two. [-]
     spines : int
         Fewest spines, where there are any. [-]
-
-    Returns
-    -------
-    leaf_spine : LeafSpine
-        Switches, links and oversubscription. [-]
 
     Raises
     ------
@@ -361,11 +351,6 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
     minimum : int
         Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
 
-    Returns
-    -------
-    host_ports : int
-        Ports of the host. [-]
-
     Notes
     -----
     max(minimum, ceil(demand_gbit_s / (usable_share * port_gbit_s))). Each direction of a link carries the full
@@ -400,11 +385,6 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
     usable_share : float
         Share of the speed that traffic may fill, above 0 up to 1. [-]
 
-    Returns
-    -------
-    pvrdma_ports : int
-        Ports of the host, and distributed switches for PVRDMA. [-]
-
     Notes
     -----
     max(1, ceil(rdma_demand_gbit_s / (usable_share * port_gbit_s))). PVRDMA knows no teaming: with a port lost, the
@@ -435,11 +415,6 @@ def bandwidth_left(links: int, lost: int = 1) -> float:
         Links that share the traffic: ports of a host, uplinks of a leaf, spines, peer links. [-]
     lost : int
         Those that are lost at once, from 0 to all. [-]
-
-    Returns
-    -------
-    bandwidth_left : float
-        Share from 0 to 1. [-]
 
     Notes
     -----

@@ -81,11 +81,6 @@ def delivered_gbit_s(
     users : float
         Users who transfer at the same time; 1.5 if another has half of the time. [-]
 
-    Returns
-    -------
-    delivered_gbit_s : float
-        Rate of one user. [Gbit/s]
-
     Notes
     -----
     min(usable_share x link, TCP rate if the transport is TCP) x payload(mtu) / payload(9000) / users, with

@@ -83,11 +83,6 @@ def parameter_server_step_s(
     straggler_share : float
         Growth of the compute time with each doubling of the GPUs. [-]
 
-    Returns
-    -------
-    parameter_server_step_s : float
-        Time of the step. [s]
-
     Notes
     -----
     T_c (1 + d log2 GPUs) + sum inside a worker + max((late + (1 - late) exposed) x T_ps, T_ps - overlap x T_c) with

@@ -68,11 +68,6 @@ def remote_time_s(
     usable_share : float
         Share of the link that remoting gets. [-]
 
-    Returns
-    -------
-    remote_time_s : float
-        Time over the network. [s]
-
     Notes
     -----
     With T = native_s, less ready_s in a cold start, k the hidden share and X = 8 (sent + received) / rate:

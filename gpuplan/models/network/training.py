@@ -1,4 +1,9 @@
-"""Training on several hosts: time of a step whose gradients are summed over the GPUs, and what follows from it."""
+"""Training on several hosts: time of a step whose gradients are summed over the GPUs, and what follows from it.
+
+References
+----------
+.. [1] horovod-2018
+"""
 
 from __future__ import annotations
 
@@ -75,11 +80,6 @@ def training_step_s(
         Share of the compute time behind which the allreduce can hide; 0 without overlap. [-]
     straggler_share : float
         Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
-
-    Returns
-    -------
-    training_step_s : float
-        Time of the step. [s]
 
     Notes
     -----
@@ -161,11 +161,6 @@ def overlapped_step_s(
         Share of the compute time behind which the sum can hide; 0 without overlap. [-]
     straggler_share : float
         Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
-
-    Returns
-    -------
-    overlapped_step_s : float
-        Time of the step. [s]
 
     Notes
     -----
@@ -253,11 +248,6 @@ def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     step_s : float
         Time of the step when they train together. [s]
 
-    Returns
-    -------
-    scaling_efficiency : float
-        Share, in (0, 1]. [-]
-
     Notes
     -----
     compute_s / step_s: images per second of all GPUs over those of one, times their number.
@@ -266,10 +256,6 @@ def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     --------
     >>> scaling_efficiency(0.25, step_s=0.5)
     0.5
-
-    References
-    ----------
-    .. [1] horovod-2018
     """
     above_zero(compute_s=compute_s, step_s=step_s)
     if compute_s > step_s:
@@ -332,11 +318,6 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
     step_s : float
         Time of one step. [s]
 
-    Returns
-    -------
-    training_throughput : float
-        Samples in one second. [-]
-
     Notes
     -----
     GPUs x batch / time of a step: every GPU takes its batch in each step.
@@ -345,10 +326,6 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
     --------
     >>> training_throughput(16, batch_per_gpu=64, step_s=0.32)
     3200.0
-
-    References
-    ----------
-    .. [1] horovod-2018
     """
     at_least_one(gpus=gpus, batch_per_gpu=batch_per_gpu)
     above_zero(step_s=step_s)
@@ -384,10 +361,6 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
     --------
     >>> training_time_h(1_281_167, epochs=90, gpus=16, batch_per_gpu=64, step_s=0.32)
     10.016
-
-    References
-    ----------
-    .. [1] horovod-2018
     """
     above_zero(samples=samples, epochs=epochs, step_s=step_s)
     at_least_one(gpus=gpus, batch_per_gpu=batch_per_gpu)

@@ -23,17 +23,8 @@ def set_apart(
     ----------
     hosts : sequence of Host
         What stands on each host. [host]
-    requests : sequence of Request
-        What each group asks for. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
     groups : sequence of str
         Groups whose VMs are kept apart, the first before the others. [-]
-
-    Returns
-    -------
-    set_apart : tuple of Host
-        What stands on each host then. [-]
 
     Notes
     -----

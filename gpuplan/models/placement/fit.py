@@ -33,7 +33,7 @@ class Family(NamedTuple):
 
 class Request(NamedTuple):
     """VMs of one kind: ``gpus`` whole GPUs each, or ``shares`` shares of one family, or vCPUs and memory only. A group has one
-    request."""
+    request. All GPUs and shares of one VM are in one host, with its vCPUs and memory."""
 
     group: str
     vms: int
@@ -115,11 +115,6 @@ class Fit(NamedTuple):
 
 def vms_in(content: Content) -> Counter[int]:
     """How many VMs of each kind are on a host.
-
-    Parameters
-    ----------
-    content : tuple of Part
-        What is on the host, counted. [-]
 
     Returns
     -------

@@ -4,6 +4,10 @@ A column is what stands on one host of a kind. The relaxed programme over the co
 VM is worth having; for each kind of host the fills that are worth most at these prices become columns, until there is
 none. Whole hosts are then fixed, and the rest is solved again. It stands beside the programme of ``mixed_hosts`` as neither
 does for the other: 40 kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing.
+
+References
+----------
+.. [1] gpuplan-method
 """
 
 from collections import Counter
@@ -232,10 +236,6 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     --------
     >>> placed_vms((Block(3, Room(2), (Part(-1, ((1, 0),)),)),), 2)
     [0, 3]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     counts = Counter[int]()
     for block in blocks:
@@ -249,8 +249,6 @@ def trimmed(content: Content, left: Sequence[int]) -> Content:
 
     Parameters
     ----------
-    content : tuple of Part
-        What is on the host. [-]
     left : sequence of int
         How many VMs of each kind there still are. [VM]
 
@@ -267,10 +265,6 @@ def trimmed(content: Content, left: Sequence[int]) -> Content:
     --------
     >>> trimmed((Part(-1, ((0, 0),)), Part(-1, ((0, 1),))), (1,))
     (Part(family=-1, slots=((0, 0),)),)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     kept = (
         Part(part.family, tuple(slot for slot in part.slots if slot[1] < left[slot[0]])) for part in content

@@ -45,17 +45,8 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind; all GPUs and shares of one VM are in one host, with its vCPUs and memory. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
     priorities : sequence of int
         Of each request its priority, 1 before 2; empty: all are equal. [-]
-
-    Returns
-    -------
-    place_most : Most
-        Hosts with their loads, VMs placed of each request, GPUs' worth of them, and a bound. [-]
 
     Notes
     -----

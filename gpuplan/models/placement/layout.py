@@ -7,6 +7,11 @@ host can be listed, else with a bound). Both ask ``fit`` what fits on one host, 
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
 layouts say what goes together), or by memory.
+
+References
+----------
+.. [1] martello-toth-1990
+.. [2] gilmore-gomory-1961
 """
 
 import itertools
@@ -74,11 +79,6 @@ def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
     gpus_per_host : int
         GPUs in each host. [GPU]
 
-    Returns
-    -------
-    count_hosts : int
-        Hosts by arithmetic on whole GPUs. [host]
-
     Notes
     -----
     ceil(gpus / gpus_per_host). A lower bound only: it does not know that all GPUs of one VM are in one
@@ -101,15 +101,8 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind; all GPUs and shares of one VM are in one host. [-]
     gpus_per_host : int
         GPUs in each host. [GPU]
-
-    Returns
-    -------
-    place : Placement
-        Hosts with their loads, the bound, and how it is proven. [-]
 
     Notes
     -----
@@ -130,11 +123,6 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     >>> half = Family("16C", ("16C",), ((2,),))
     >>> place([Request("pairs", 3, family=half, profile="16C", shares=3)], gpus_per_host=4).bound
     2
-
-    References
-    ----------
-    .. [1] martello-toth-1990
-    .. [2] gilmore-gomory-1961
     """
     rules = Rules(requests)
     if bare := [request.group for request in requests if not rules.worth[rules.kinds[request.group]]]:
@@ -153,8 +141,6 @@ def place_mixed(
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind; all GPUs and shares of one VM are in one host, with its vCPUs and memory. [-]
     room : Room
         What each new host offers. [-]
     existing : sequence of Room
@@ -195,11 +181,6 @@ def place_mixed(
     >>> placed = place_mixed([vm], room=Room(4, 64, 384), spare=1)
     >>> len(placed.hosts), placed.bound, placed.method
     (7, 7, 'volume')
-
-    References
-    ----------
-    .. [1] martello-toth-1990
-    .. [2] gilmore-gomory-1961
     """
     rules = Rules(requests)
     equal = IdenticalHosts(rules)
@@ -313,12 +294,8 @@ def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
 
     Parameters
     ----------
-    rules : Rules
-        What fits with what. [-]
     blocks : tuple of Block
         What stands on how many hosts of each kind. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
 
     Returns
     -------

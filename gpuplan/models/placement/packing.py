@@ -2,6 +2,10 @@
 
 Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
 among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
+
+References
+----------
+.. [1] gilmore-gomory-1961
 """
 
 import math
@@ -58,12 +62,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
         Capacity of each bin, in the unit of the sizes. [-]
     search : bool
         Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
-
-    Returns
-    -------
-    pack : Packing
-        Patterns (sizes in one bin) with their multiplicity, number of bins, lower bound and method of
-        proof. [-]
 
     Notes
     -----
@@ -192,10 +190,6 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     (3, 3, 'programme')
     >>> cover([9], layouts=[(4,)]).bins
     3
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     kept = [i for i, n in enumerate(needed) if n > 0]
     cut = {tuple(min(layout[i], needed[i]) for i in kept) for layout in layouts}
@@ -242,10 +236,6 @@ def maximal_patterns(
     --------
     >>> maximal_patterns([3, 2, 1], counts=[9, 9, 9], capacity=4)
     [(1, 0, 1), (0, 2, 0), (0, 1, 2), (0, 0, 4)]
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     if len(sizes) > MAX_SIZES:
         return None
@@ -307,10 +297,6 @@ def whole_programme(
     --------
     >>> whole_programme([(1, 1), (2, 0)], (3, 1), costs=(1, 1))
     ((1, 1), 2)
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     import numpy as np  # imported here: most plans are proven without a solver
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -362,10 +348,6 @@ def relaxed_programme(
     --------
     >>> relaxed_programme([(2, 0), (0, 4)], (3, 1), costs=(1, 1))
     ((1.5, 0.25), (0.5, 0.25))
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     import numpy as np  # imported here: most plans are proven without a solver
     from scipy.optimize import linprog

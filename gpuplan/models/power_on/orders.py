@@ -52,23 +52,12 @@ def power_on_orders(
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
-    rules : Rules
-        One reading of how vSphere places them. [-]
     orders : int or sequence of sequences of int
         How many random orders are tried, or these orders of kinds, all of one length. [-]
     seed : int
         Where random orders begin; the same seed gives the same orders. [-]
     tick : callable, optional
         Called with the number of orders that are done. [-]
-
-    Returns
-    -------
-    power_on_orders : Orders
-        Orders in which all start, VMs that do not, idle GPUs and the worst order. [-]
 
     Notes
     -----

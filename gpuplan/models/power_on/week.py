@@ -44,12 +44,6 @@ def lived_week(
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
-    rules : Rules
-        One reading of how vSphere places them. [-]
     wanted : sequence of sequence of int
         VMs of each kind that are wanted in each hour. [-]
     weeks : int
@@ -152,19 +146,8 @@ def arranged(
 
     Parameters
     ----------
-    requests : sequence of Request
-        VMs by kind. [-]
-    rooms : sequence of Room
-        What each host offers. [-]
-    rules : Rules
-        One reading of how vSphere places VMs from then on. [-]
     layout : sequence of Host
         Loads of each host. [-]
-
-    Returns
-    -------
-    arranged : Cluster
-        The VMs as they run. [-]
 
     Notes
     -----
