@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.models.llm.training_run import TrainingRun
+from gpuplan.plan.trail import call
 
 SHAPES: dict[str, tuple[float, int, int, int]] = {
     "7B": (6.74, 32, 4096, 32000),
@@ -45,4 +46,5 @@ def run(model: str = "7B", **changed: Any) -> TrainingRun:
         "links": 8,
         "transport": "infiniband",
     }
-    return TrainingRun(**given | changed)
+    made: TrainingRun = call(TrainingRun, given | changed)
+    return made

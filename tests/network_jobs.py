@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import strategies as st
 
 from gpuplan.models.network.collectives import ALGORITHMS
 from gpuplan.models.network.links import TRANSPORTS
+from gpuplan.plan.trail import call
 
 SLACK = 1 + 1e-12
 
@@ -64,6 +68,25 @@ SHARE_FAULTS = [
 ]
 
 CLEAN: dict[str, Any] = {"transport": "roce", "usable_share": 1, "step_latency_us": 0}
+
+
+def flat(function: Callable[..., float]) -> Callable[..., float]:
+    """A model that takes the fields of its records by their names, as the trail gives them."""
+
+    @wraps(function)
+    def called(*first: Any, **inputs: Any) -> float:
+        return call(function, dict(zip(inspect.signature(function).parameters, first, strict=False)) | inputs)
+
+    return called
+
+
+def numbers_of(taker: Callable[..., Any]) -> Iterator[str]:
+    """The numbers that a model takes, those of its records among them."""
+    for name, kind in get_type_hints(taker).items():
+        if isinstance(kind, type) and is_dataclass(kind):
+            yield from numbers_of(kind)
+        elif kind in (float, int, float | None, int | None) and name != "return":
+            yield name
 
 
 def refuses(function: Callable[..., float], inputs: dict[str, Any], field: str, value: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
 from collections.abc import Callable
@@ -170,6 +171,44 @@ def test_references_of_a_module_are_those_of_several_functions(name: str) -> Non
 def test_only_the_first_arguments_are_positional(name: str) -> None:
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     assert sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) <= 2
+
+
+def fields_of(record: ast.ClassDef) -> dict[str, str]:
+    """Field of a record -> its docstring, of those that are no records themselves."""
+    found: dict[str, str] = {}
+    for node, after in itertools.zip_longest(record.body, record.body[1:]):
+        if isinstance(node, ast.AnnAssign) and not ast.unparse(node.annotation)[0].isupper():
+            text = (
+                after.value.value
+                if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                else ""
+            )
+            found[ast.unparse(node.target)] = " ".join(str(text).split())
+    return found
+
+
+FIELDS = {
+    f"{module.removeprefix('gpuplan.models.')}.{node.name}": fields_of(node)
+    for module in MODULES
+    for node in ast.parse(inspect.getsource(importlib.import_module(module))).body
+    if isinstance(node, ast.ClassDef)
+}
+RECORDS = {
+    name: texts for name, texts in FIELDS.items() if any(text.endswith("]") for text in texts.values())
+}
+"""Records that say the units of their fields."""
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_that_says_units_says_those_of_all_fields(name: str) -> None:
+    for field, text in RECORDS[name].items():
+        check_unit(field, text)
+
+
+def test_records_instead_of_many_parameters_say_units() -> None:
+    assert {"network.links.Link", "network.collectives.GpuHosts", "llm.training.Fitted"} <= set(RECORDS)
+    most = max(FUNCTIONS, key=lambda name: len(inspect.signature(FUNCTIONS[name]).parameters))
+    assert len(inspect.signature(FUNCTIONS[most]).parameters) <= 12, most
 
 
 def test_the_checker_finds_what_is_wrong() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.catalog import Catalog
+from gpuplan.models.network import GpuHosts, Link, Overlap
 from gpuplan.models.network.training import tcp_rate_for_speedup_gbit_s, training_step_s
 from gpuplan.plan.training.scaling import GRADIENT_BYTES
 from gpuplan.plan.training.speed import gpu_speed, tcp_rate
@@ -43,16 +44,15 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
             continue
         network = catalog.row("neural_networks", preset["neural_network"])
         compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
+        over = GpuHosts(4, Link(CLAIMED_GBIT_S, "pvrdma"))
         values: dict[str, Any] = {
             "gradient_mb": network["parameters"] * GRADIENT_BYTES["fp32"] / 1e6,
-            "late_share": network["late_share"],
-            "hosts": 4,
-            "gpus_per_host": 1,
-            "link_gbit_s": CLAIMED_GBIT_S,
+            "overlap": Overlap(network["late_share"]),
         }
-        rdma = training_step_s(compute_s, **values, transport="pvrdma")
+        rdma = training_step_s(compute_s, **values, over=over)
         usual, fast, slow = (
-            training_step_s(compute_s, **values, transport="tcp", tcp_gbit_s=rate) for rate in rates
+            training_step_s(compute_s, **values, over=GpuHosts(4, Link(CLAIMED_GBIT_S, "tcp", rate)))
+            for rate in rates
         )
         found.append(
             Claim(
@@ -63,7 +63,7 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
                 fast / rdma,
                 usual / rdma,
                 slow / rdma,
-                tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, **values),
+                tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, over=over, **values),
             )
         )
     return tuple(found)

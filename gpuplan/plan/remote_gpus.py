@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
-from gpuplan.models.network.links import delivered_gbit_s, fair_share_gbit_s
-from gpuplan.models.network.remoting import remote_slowdown, remote_time_s
+from gpuplan.models.network.links import Link, delivered_gbit_s, fair_share_gbit_s
+from gpuplan.models.network.remoting import Remoting, remote_slowdown, remote_time_s
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.training.speed import (
     LINKS,
@@ -119,13 +119,8 @@ def remote_kept(
         ),
         "high": (usable.high or share, float(tcp.value) if stated else float(tcp.high or tcp.value), 1.0),
     }
-    carried = delivered_gbit_s(
-        given.link_gbit_s,
-        transport=given.transport,
-        tcp_gbit_s=float(tcp.value),
-        usable_share=share,
-        mtu_bytes=given.mtu_bytes,
-    )
+    link = Link(given.link_gbit_s, given.transport, float(tcp.value), share, given.mtu_bytes)
+    carried = delivered_gbit_s(link)
     left = fair_share_gbit_s(carried, others=work.beside(native_s))
     found = {}
     for end, waits, hidden in (
@@ -138,16 +133,12 @@ def remote_kept(
             "sent_mb": preset["sent_mb"],
             "received_mb": preset["received_mb"],
             "syncs": preset[waits],
-            "link_gbit_s": given.link_gbit_s,
-            "transport": given.transport,
+            "link": replace(link, tcp_gbit_s=tcp_gbit_s, usable_share=usable_share),
             "users": sharing,
-            "mtu_bytes": given.mtu_bytes,
             "round_trip_us": trip if end == "high" else max(trip, measured_us),
             "hidden_share": preset[hidden],
-            "tcp_gbit_s": tcp_gbit_s,
-            "usable_share": usable_share,
         }
-        time_s = remote_time_s(native_s, **values, calls=0, sync_us=0)
+        time_s = remote_time_s(native_s, **values, calls=0, software=Remoting(sync_us=0))
         found[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
         if trail is not None and end == "typical":
             _record_remote(trail, scenario, catalog, work, values)

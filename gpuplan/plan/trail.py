@@ -9,9 +9,9 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, Value, own_rows, weakest
@@ -186,7 +186,10 @@ class Trail:
         words: Mapping[str, object] | None = None,
         **inputs: Fact | Line,
     ) -> Line:
-        """Call a model function with the values of its inputs, those that it shares with others first, and record the line."""
+        """Call a model function with the values of its inputs, those that it shares with others first, and record the line.
+
+        An input is a parameter of the function, or a field of a record that the function takes.
+        """
         given = {**(shared or {}), **inputs}
         value = call(function, {name: each.value for name, each in given.items()})
         return self.record(key, function, value, given, when=when, words=words)
@@ -239,8 +242,34 @@ class Trail:
 
 
 def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """Call a model function with values by name."""
-    return function(**values)
+    """Call a model function with values by name; those that are fields of its records go into these."""
+    if not any(record for record, _ in _parameters(function).values()):
+        return function(**values)
+    left = dict(values)
+    arguments = _arguments(function, left)
+    return function(**arguments, **left)
+
+
+def _arguments(taker: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
+    """What a function or a record takes of some values, as its arguments; they are taken out of the values."""
+    parameters = _parameters(taker)
+    found = {name: values.pop(name) for name in parameters if name in values}
+    for name, (record, usual) in parameters.items():
+        if record and name not in found and (inner := _arguments(record, values)):
+            found[name] = record(**inner) if usual is None else replace(usual, **inner)
+    return found
+
+
+@lru_cache(maxsize=512)  # without it a plan takes a third longer
+def _parameters(taker: Callable[..., Any]) -> Mapping[str, tuple[type[Any] | None, Any]]:
+    """Parameter of a function or a record -> the record that it is, if it is one, and what it is by default."""
+    hints = get_type_hints(taker)
+    return {
+        name: (hints[name], parameter.default if is_dataclass(parameter.default) else None)
+        if isinstance(hints.get(name), type) and is_dataclass(hints[name])
+        else (None, None)
+        for name, parameter in inspect.signature(taker).parameters.items()
+    }
 
 
 @lru_cache(maxsize=1024)  # without it a plan takes a sixth longer

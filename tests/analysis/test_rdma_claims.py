@@ -8,6 +8,7 @@ import pytest
 
 from gpuplan.analysis.rdma_claims import claims
 from gpuplan.catalog import Catalog
+from gpuplan.models.network import GpuHosts, Link, Overlap
 from gpuplan.models.network.training import training_step_s
 from gpuplan.plan.training.scaling import scenario_job
 from gpuplan.plan.training.speed import tcp_rate
@@ -27,11 +28,10 @@ def test_claims_come_true_at_the_rate_they_name(catalog: Catalog) -> None:
             training=Training(workload=claim.workload), hardware=replace(Scenario().hardware, gpu="t4-16gb")
         )
         job = scenario_job(scenario, catalog, preset)
-        values = {"gradient_mb": network["parameters"] * 4 / 1e6, "hosts": 4, "link_gbit_s": 100}
-        values["late_share"] = network["late_share"]
+        gradient_mb, overlap = network["parameters"] * 4 / 1e6, Overlap(network["late_share"])
         tcp, rdma = (
-            training_step_s(job.compute_s, **values, transport=t, tcp_gbit_s=claim.tcp_gbit_s)
-            for t in ("tcp", "pvrdma")
+            training_step_s(job.compute_s, gradient_mb=gradient_mb, over=GpuHosts(4, link), overlap=overlap)
+            for link in (Link(100, "tcp", claim.tcp_gbit_s), Link(100, "pvrdma"))
         )
         assert 0 < claim.tcp_gbit_s < 100
         assert tcp / rdma == pytest.approx(2, rel=1e-6), claim

@@ -30,6 +30,7 @@ from gpuplan.facts import BASES
 from gpuplan.plan import fail_hosts
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS
+from gpuplan.plan.trail import call
 from gpuplan.report import explain, plan_dict, plan_text
 from gpuplan.report.explain import formula_text
 from gpuplan.scenario import FIELD_BY_PATH, field_of, from_dict
@@ -338,7 +339,7 @@ def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
         elif name == "net_present_cost":
             value = function(given[:-1], rate=given[-1])
         else:
-            value = function(**{i.name: i.value for i in line.inputs})
+            value = call(function, {i.name: i.value for i in line.inputs})
         assert value == line.value, line.key
         again += 1
     assert again > 10

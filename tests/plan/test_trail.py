@@ -10,9 +10,12 @@ from approved import has_approved, is_approved
 
 from gpuplan.facts import Fact, own_rows
 from gpuplan.models.availability import installed_gpus, sum_over_pools
+from gpuplan.models.network import GpuHosts, Link, Overlap
+from gpuplan.models.network.parameter_servers import OVERLAP, parameter_server_step_s
+from gpuplan.models.network.training import training_step_s
 from gpuplan.models.placement import place
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.trail import WORDS, Trail
+from gpuplan.plan.trail import WORDS, Trail, call
 from gpuplan.units import SUFFIX
 
 
@@ -55,6 +58,39 @@ def test_a_line_holds_what_made_it() -> None:
     ]
     assert line.inputs[1].label == "GPUs per host"
     assert (line.inputs[0].locator, line.inputs[0].note) == ("page 3", "a note")
+
+
+def test_inputs_that_are_fields_of_records_go_into_these() -> None:
+    """The line shows each of them; a record within one, too."""
+    inputs = {"compute_s": 0.2, "gradient_mb": 553, "late_share": 0.1}
+    network = {"hosts": 4, "gpus_per_host": 4, "link_gbit_s": 25, "transport": "roce"}
+    line = (
+        Trail()
+        .about("network.job", name="Job")
+        .compute(
+            "step_s",
+            training_step_s,
+            {name: fact(f"network/job/{name}", value) for name, value in (inputs | network).items()},
+            words={"took": "0.1"},
+        )
+    )
+    hosts = GpuHosts(4, Link(25, "roce"), gpus_per_host=4)
+    assert line.value == training_step_s(0.2, gradient_mb=553, over=hosts, overlap=Overlap(0.1))
+    assert [i.name for i in line.inputs] == [*inputs, *network]
+    with pytest.raises(TypeError, match="hours"):
+        call(training_step_s, inputs | network | {"hours": 1})
+
+
+def test_fields_that_are_not_given_are_as_the_function_has_them() -> None:
+    inputs = {"compute_s": 0.2, "gradient_mb": 553, "largest_variable_mb": 411, "hosts": 4, "link_gbit_s": 25}
+    by_hand = parameter_server_step_s(
+        0.2,
+        gradient_mb=553,
+        largest_variable_mb=411,
+        over=GpuHosts(4, Link(25)),
+        overlap=dataclasses.replace(OVERLAP, late_share=0.1),
+    )
+    assert call(parameter_server_step_s, inputs | {"late_share": 0.1}) == by_hand
 
 
 @pytest.mark.parametrize(

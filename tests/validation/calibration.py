@@ -16,10 +16,11 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
+from gpuplan.models.network import Allreduce, GpuHosts, Latencies, Link, Overlap
 from gpuplan.models.network.collectives import collective_time_s, nccl_allreduce_time_s
 from gpuplan.models.network.links import tcp_rate_gbit_s
 from gpuplan.models.network.parameter_servers import parameter_server_step_s
-from gpuplan.models.network.remoting import remote_time_s
+from gpuplan.models.network.remoting import Remoting, remote_time_s
 from gpuplan.models.network.training import (
     efficiency_range,
     scaling_efficiency,
@@ -362,72 +363,63 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
     )
 
 
-def _moved(network: Row, row: Row, values: Values) -> dict[str, Any]:
-    """What a run moves, and over what: rates that its source does not state are fitted."""
+def _moved(
+    network: Row, row: Row, values: Values, inside_gb_s: float, tcp_gbit_s: float | None = None
+) -> dict[str, Any]:
+    """What a run moves, over what, and what hides it: rates that its source does not state are fitted."""
+    fitted = values[ITEMS[TRAINING if tcp_gbit_s is None else SERVERS]]
     ring, servers = values[ITEMS[TRAINING]], values[ITEMS[SERVERS]]
     unstated = {"azure": ring["azure_gbit_s"], "ebug-p2-xlarge": servers["p2_xlarge_gbit_s"]}
+    link_gbit_s = row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"]
+    if tcp_gbit_s is None:
+        tcp_gbit_s = tcp_rate_gbit_s(link_gbit_s, at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"])
+    link = Link(link_gbit_s, row["transport"], tcp_gbit_s, ring["usable_share"])
     return {
         "gradient_mb": network["parameters"] * 4 / 1e6,
-        "hosts": row["hosts"],
-        "gpus_per_host": row["gpus_per_host"],
-        "transport": row["transport"],
-        "usable_share": ring["usable_share"],
-        "intra_host_gb_s": row["intra_host_gb_s"] or ring["intra_host_gb_s"],
-        "late_share": network["late_share"],
-        "link_gbit_s": row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"],
+        "over": GpuHosts(row["hosts"], link, row["gpus_per_host"], intra_host_gb_s=inside_gb_s),
+        "overlap": Overlap(network["late_share"], **_shares(fitted, row)),
     }
 
 
 def _server_step_s(compute_s: float, network: Row, row: Row, values: Values) -> float:
-    servers, moved = values[ITEMS[SERVERS]], _moved(network, row, values)
+    ring, servers = values[ITEMS[TRAINING]], values[ITEMS[SERVERS]]
+    inside = row["intra_host_gb_s"] or ring["intra_host_gb_s"]
     if row["series"] == "tensorflow-p2":
-        moved["intra_host_gb_s"] = servers["p2_intra_gb_s"]
+        inside = servers["p2_intra_gb_s"]
     return parameter_server_step_s(
         compute_s,
-        **moved,
-        tcp_gbit_s=servers["server_tcp_gbit_s"],
+        **_moved(network, row, values, inside, servers["server_tcp_gbit_s"]),
         largest_variable_mb=network["largest_tensor_parameters"] * 4 / 1e6,
         workers_per_host=row["workers_per_host"],
         servers=row["servers"],
         server_gbit_s=servers["server_gbit_s"],
         partitioned=row["method"] == "byteps",
         beside_share=servers["beside_share"],
-        **_shares(servers, row),
     )
 
 
 def _ring_step_s(compute_s: float, network: Row, row: Row, values: Values) -> float:
-    ring, moved = values[ITEMS[TRAINING]], _moved(network, row, values)
-    return training_step_s(
-        compute_s,
-        **moved,
-        tcp_gbit_s=tcp_rate_gbit_s(
-            moved["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
-        ),
+    ring = values[ITEMS[TRAINING]]
+    by = Allreduce(
         messages=TENSORS[network["id"]] if row["overlap"] == "per-tensor" else None,
         step_latency_us=ring["tcp_step_us"] if row["transport"] == "tcp" else ring["rdma_step_us"],
         reduce_gb_s=ring["reduce_gb_s"] if row["method"] == "ring-on-cpu" else None,
-        **_shares(ring, row),
     )
+    inside = row["intra_host_gb_s"] or ring["intra_host_gb_s"]
+    return training_step_s(compute_s, **_moved(network, row, values, inside), by=by)
 
 
 def _collective_point(row: Row, values: Values) -> Point:
     """A collective by its time, or by the time that its bus bandwidth stands for."""
     hosts, gpus, size = row["hosts"], row["gpus_per_host"], row["message_mb"] or PEAK_MB
-    fitted: dict[str, Any] = dict(values[ITEMS[COLLECTIVE]])
     measured = row["time_us"] and row["time_us"] / 1e6
+    link = Link(row["link_gbit_s"], row["transport"], usable_share=values[ITEMS[TRAINING]]["usable_share"])
     predicted = collective_time_s(
         size,
-        hosts=hosts,
-        gpus_per_host=gpus,
-        links=row["links"],
-        link_gbit_s=row["link_gbit_s"],
-        transport=row["transport"],
-        intra_host_gb_s=row["intra_host_gb_s"],
+        over=GpuHosts(hosts, link, gpus, row["links"], row["intra_host_gb_s"]),
         switch_gb_s=row["switch_gb_s"],
         trees=row["method"] != "ring",
-        usable_share=values[ITEMS[TRAINING]]["usable_share"],
-        **fitted,
+        latencies=Latencies(**values[ITEMS[COLLECTIVE]]),
     )
     known = measured or nccl_allreduce_time_s(size, bus_gb_s=row["bus_gb_s"], ranks=hosts * gpus)
     what = f"allreduce, {hosts} x {gpus} {row['gpu_text']}, {size:.4g} MB"
@@ -453,13 +445,9 @@ def _remote_point(row: Row, values: Values) -> Point | None:
         received_mb=row["received_bytes"] / 1e6,
         syncs=row["syncs"],
         calls=row["calls"],
-        link_gbit_s=row["link_gbit_s"],
-        transport="tcp",
-        sync_us=held["sync_us"],
-        call_us=held["call_us"],
+        link=Link(row["link_gbit_s"], usable_share=min(held["usable_share"], 1.0)),
+        software=Remoting(held["sync_us"], held["call_us"], held["ready_s"]),
         cold=True,
-        ready_s=held["ready_s"],
-        usable_share=min(held["usable_share"], 1.0),
     )
     return Point(
         row["id"], row["series"], COLD, row["workload"], row["use"] == "fit", row["remote_s"], predicted

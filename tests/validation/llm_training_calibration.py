@@ -13,14 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.models.llm.training_run import (
-    FITTED_NAMES,
-    TUNING_NAMES,
-    Fitted,
-    TrainingRun,
-    step_times,
-)
+from gpuplan.models.llm.training import Fitted, TrainingBoard, Transformer
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, TrainingRun, step_times
 from gpuplan.models.llm.tuning import adapter_parameters, tuning_memory
+from gpuplan.models.network import GpuHosts, Link
 from gpuplan.plan.training.llm import ITEM, fitted_values, matmul_tflops
 from gpuplan.plan.training.speed import nvlink_gb_s
 from validation.calibration import TAIL, Errors, Point, errors
@@ -87,31 +83,25 @@ def run_of(catalog: Catalog, row: Row) -> TrainingRun:
     gpu = catalog.gpus[row["gpu"]]
     ring = nvlink_gb_s(catalog, row["gpu"])
     assert ring is not None, f"{row.id}: no published step of a board without NVLink"
+    link = Link(row["link_gbit_s"] or 1.0, row["transport"] or "infiniband")
     return TrainingRun(
+        Transformer(**{name: row[name] for name in _MODEL}),
+        row["parameters"],
+        TrainingBoard(
+            tensor_tflops=float(gpu.fact("fp16_tensor_tflops").value),
+            matmul_tflops=matmul_tflops(catalog, row["gpu"], row["precision"]),
+            memory_bandwidth_gb_s=float(gpu.fact("memory_bandwidth_gb_s").value),
+            fp8=row["precision"] == "fp8",
+        ),
+        GpuHosts(row["hosts"], link, row["gpus_per_host"], row["links"] or 1, float(ring.value)),
         **{name: row[name] for name in _SAME},
-        tensor_tflops=float(gpu.fact("fp16_tensor_tflops").value),
-        matmul_tflops=matmul_tflops(catalog, row["gpu"], row["precision"]),
-        fp8=row["precision"] == "fp8",
-        memory_bandwidth_gb_s=float(gpu.fact("memory_bandwidth_gb_s").value),
-        intra_host_gb_s=float(ring.value),
-        link_gbit_s=row["link_gbit_s"] or 1.0,
-        links=row["links"] or 1,
-        transport=row["transport"] or "infiniband",
         eager=row["series"] in EAGER,
     )
 
 
+_MODEL = ("active_parameters", "layers", "hidden_size", "attention_size", "vocabulary", "tied_embeddings")
 _SAME = (
-    *(
-        "parameters",
-        "active_parameters",
-        "layers",
-        "hidden_size",
-        "attention_size",
-        "vocabulary",
-        "tied_embeddings",
-    ),
-    *("sequence_tokens", "micro_batch", "batch", "method", "recompute", "hosts", "gpus_per_host"),
+    *("sequence_tokens", "micro_batch", "batch", "method", "recompute"),
     *("sharding", "tensor", "pipeline", "context", "gradient_bytes"),
 )
 
@@ -134,13 +124,14 @@ def _step_point(catalog: Catalog, row: Row, fitted: Fitted) -> Point:
 
 def _memory_point(catalog: Catalog, row: Row) -> Point:
     run = run_of(catalog, row)
+    model = run.model
     adapters = adapter_parameters(
         RANK,
-        layers=run.layers,
-        hidden_size=run.hidden_size,
-        attention_size=run.attention_size,
-        kv_size=run.attention_size,
-        mlp_size=8 * run.hidden_size // 3,
+        layers=model.layers,
+        hidden_size=model.hidden_size,
+        attention_size=model.attention_size,
+        kv_size=model.attention_size,
+        mlp_size=8 * model.hidden_size // 3,
     )
     held = tuning_memory(run, adapters=adapters).total_gib * run.gpus * 2**30 / 1e9
     what = f"{row['model']}, {row['method']}, {row['sequence_tokens']} tokens"

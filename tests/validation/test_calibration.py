@@ -7,13 +7,23 @@ import inspect
 import math
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.network import collectives, links, parameter_servers, remoting, training
+from gpuplan.models.network import (
+    GpuHosts,
+    Latencies,
+    Link,
+    Overlap,
+    collectives,
+    links,
+    parameter_servers,
+    remoting,
+)
 from validation.calibration import (
     COLD,
     COLLECTIVE,
@@ -273,31 +283,35 @@ def test_low_and_high_hold_the_fits_without_one_source(catalog: Catalog, area: s
             assert fact.low * 0.993 <= values[name] <= fact.high * 1.007, name
 
 
-DEFAULTS = [
-    (links.delivered_gbit_s, ITEMS[TRAINING], {}),
-    (collectives.allreduce_time_s, ITEMS[TRAINING], {}),
-    (training.training_step_s, ITEMS[TRAINING], {}),
-    (parameter_servers.parameter_server_step_s, ITEMS[SERVERS], {"usable_share", "intra_host_gb_s"}),
-    (collectives.collective_time_s, ITEMS[COLLECTIVE], {"usable_share"}),
-    (remoting.remote_time_s, ITEMS[COLD], {}),
+DEFAULTS: list[tuple[Any, str, dict[str, str]]] = [
+    ({"usable_share": links.USABLE_SHARE}, ITEMS[TRAINING], {}),
+    (GpuHosts(1, Link(1)), ITEMS[TRAINING], {}),
+    (Overlap(), ITEMS[TRAINING], {}),
+    (parameter_servers.OVERLAP, ITEMS[SERVERS], {}),
+    (parameter_servers.parameter_server_step_s, ITEMS[SERVERS], {}),
+    ({"tcp": parameter_servers.TCP_GBIT_S}, ITEMS[SERVERS], {"tcp": "server_tcp_gbit_s"}),
+    (Latencies(), ITEMS[COLLECTIVE], {}),
+    (remoting.Remoting(), ITEMS[COLD], {}),
+    ({"usable_share": remoting.USABLE_SHARE}, ITEMS[COLD], {}),
 ]
 
 
-@pytest.mark.parametrize(("function", "item", "of_the_ring"), DEFAULTS)
+@pytest.mark.parametrize(("defaults", "item", "called"), DEFAULTS)
 def test_defaults_of_the_models_are_the_values_of_the_catalog(
-    catalog: Catalog, function: object, item: str, of_the_ring: set[str]
+    catalog: Catalog, defaults: Any, item: str, called: dict[str, str]
 ) -> None:
     """Who calls a model with plain numbers gets the same as the plan."""
-    values = fitted_values(catalog)
-    assert callable(function)
-    compared = set()
-    for name, given in inspect.signature(function).parameters.items():
-        known = values[ITEMS[TRAINING] if name in of_the_ring else item]
-        expected = known.get("server_tcp_gbit_s" if item == ITEMS[SERVERS] and name == "tcp_gbit_s" else name)
-        if expected is not None and isinstance(given.default, float) and name != "ready_s":
-            assert given.default == expected, name
+    known, compared = fitted_values(catalog)[item], set()
+    if callable(defaults):
+        defaults = {name: p.default for name, p in inspect.signature(defaults).parameters.items()}
+    elif is_dataclass(defaults):
+        defaults = {field.name: getattr(defaults, field.name) for field in fields(defaults)}
+    for name, value in defaults.items():
+        expected = known.get(called.get(name, name))
+        if expected is not None and isinstance(value, float) and name != "ready_s":
+            assert value == expected, name
             compared.add(name)
-    assert compared >= {"usable_share"}
+    assert compared
 
 
 def test_the_rate_over_tcp_is_that_of_the_catalog(catalog: Catalog) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import model_flops_share
-from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, Fitted, step_times
+from gpuplan.models.llm.training import Fitted, model_flops_share
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, step_times
 from gpuplan.plan.training.llm import ITEM, MEASURED, fitted_values
 from validation.calibration import Point, errors
 from validation.llm_training_calibration import (
@@ -159,10 +159,14 @@ def test_adapters_on_a_70b_model_scale_as_published_within_a_third(catalog: Cata
         if row["gpu"] == "h100-sxm5-80gb":
             minutes.setdefault(row["hosts"] * row["gpus_per_host"], []).append(row["minutes"])
     nemo = next(row for row in catalog.rows("llm_training") if row.id == "tr-457")
-    few = replace(run_of(catalog, nemo), sequence_tokens=8192, batch=8, tensor=4, pipeline=1, gpus_per_host=4)
+    published = run_of(catalog, nemo)
+    on_four = published.on(published.over.hosts, 4)
+    few = replace(on_four, sequence_tokens=8192, batch=8, tensor=4, pipeline=1)
     four = step_times(few).step_s
     for gpus, sizes in {8: (1, 8, 1), 32: (4, 8, 1), 64: (8, 8, 2)}.items():
         hosts, each, context = sizes
-        run = replace(few, hosts=hosts, gpus_per_host=each, context=context, link_gbit_s=400.0, links=8)
+        link = replace(few.over.link, link_gbit_s=400.0)
+        over = replace(few.over, hosts=hosts, gpus_per_host=each, link=link, links=8)
+        run = replace(few, over=over, context=context)
         measured = sorted(minutes[gpus])[len(minutes[gpus]) // 2] / sorted(minutes[4])[1]
         assert step_times(run).step_s / four == pytest.approx(measured, rel=0.33), gpus

@@ -5,5 +5,7 @@ of it are needed; ``traffic`` does so for requests that come as they come, by fo
 """
 
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.models.llm.training import TrainingBoard, Transformer
+from gpuplan.models.llm.training_run import TrainingRun
 
-__all__ = ["Board", "Range", "Setup", "Shape"]
+__all__ = ["Board", "Range", "Setup", "Shape", "TrainingBoard", "TrainingRun", "Transformer"]

@@ -10,6 +10,7 @@ References
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
@@ -21,34 +22,117 @@ ATTENTION_PASSES = 3.5
 """Attention of forward and backward pass over that of the forward pass: the backward pass has five products for two."""
 
 
+@dataclass(frozen=True, slots=True)
+class Transformer:
+    """A language model as its training computes it."""
+
+    active_parameters: float
+    """Parameters that one token uses, in 10^9: all of a dense model. [-]"""
+    layers: int
+    """Layers of the model. [-]"""
+    hidden_size: int
+    """Width of the model. [-]"""
+    attention_size: int
+    """Heads times their width. [-]"""
+    vocabulary: int
+    """Tokens in the vocabulary. [-]"""
+    tied_embeddings: bool = False
+    """Whether input and output share one table. [-]"""
+
+    @property
+    def table(self) -> int:
+        """Parameters of one table of tokens."""
+        return self.vocabulary * self.hidden_size
+
+    @property
+    def tables(self) -> int:
+        """Parameters of the tables of tokens at both ends."""
+        return self.table * (1 if self.tied_embeddings else 2)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingBoard:
+    """A GPU as training sees it."""
+
+    tensor_tflops: float
+    """Dense rate in BF16, of logits. [TFLOP/s]"""
+    matmul_tflops: float
+    """Dense rate in the precision of the matrix products. [TFLOP/s]"""
+    memory_bandwidth_gb_s: float
+    """Memory bandwidth. [GB/s]"""
+    fp8: bool = False
+    """Whether matrix products are in FP8. [-]"""
+    matmul_share: float = 0.818
+    """Share of the rate of the products that those of the layers reach. [-]"""
+    head_share: float = 0.818
+    """Share of the BF16 rate that the logits reach. [-]"""
+
+    def __post_init__(self) -> None:
+        """Refuse a rate or a share that is not above zero."""
+        above_zero(
+            tensor_tflops=self.tensor_tflops,
+            matmul_tflops=self.matmul_tflops,
+            memory_bandwidth_gb_s=self.memory_bandwidth_gb_s,
+            matmul_share=self.matmul_share,
+            head_share=self.head_share,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The fitted parameters of training, as ``data/assumptions.csv`` has them under ``llm-training``."""
+
+    matmul_share: float = 0.818
+    """Share of its rate that the products of an A100 reach. [-]"""
+    rate_decline: float = 0.106
+    """How that share falls on boards with a higher rate, as a power. [-]"""
+    fp8_share: float = 0.71
+    """Share of the FP8 rate that the products of an H100 reach. [-]"""
+    attention_per_byte: float = 51.3
+    """Operations of attention for each byte that the memory could move meanwhile. [-]"""
+    layer_bytes: float = 349.0
+    """Bytes moved for each token, layer and unit of width, outside the products. [-]"""
+    logit_bytes: float = 48.0
+    """Bytes moved for each token and token of the vocabulary. [-]"""
+    layer_us: float = 43.3
+    """Time to start the work of one pass through a layer. [us]"""
+    recompute_share: float = 0.794
+    """What a forward pass costs when it is done again. [-]"""
+    exposed_share: float = 0.63
+    """Share of an exchange that is never hidden: it takes processors and memory of the GPU itself. [-]"""
+    tensor_exposed_share: float = 0.244
+    """The same of the sums inside layers. [-]"""
+    interleaved: float = 0.504
+    """How much of a pipeline's idle time is saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]"""
+    optimizer_bytes: float = 93.3
+    """Bytes moved to change one parameter. [-]"""
+    straggler_share: float = 0.00345
+    """Growth of the step with each doubling of the GPUs beyond 8. [-]"""
+    adapter_bytes: float = 1400.0
+    """Bytes moved for each token, layer and unit of width by adapters of eager layers. [-]"""
+    unpack_bytes: float = 30.2
+    """Bytes moved to unpack one weight of four bits for a pass. [-]"""
+    start_us: float = 2650.0
+    """Least time of one pass through an eager layer. [us]"""
+    overlap_share: float = 0.553
+    """Share of the computing behind which an exchange can hide; that of training with allreduce. [-]"""
+
+
+FITTED = Fitted()
+
+
 def micro_batch_s(
     tokens: float,
     *,
+    model: Transformer,
+    board: TrainingBoard,
     sequence_tokens: int,
-    active_parameters: float,
-    layers: int,
-    hidden_size: int,
-    attention_size: int,
-    vocabulary: int,
-    tied_embeddings: bool = False,
     parts: int = 1,
     stages: int = 1,
     method: str = "full",
     recompute: bool = False,
-    tensor_tflops: float,
-    matmul_tflops: float,
-    memory_bandwidth_gb_s: float,
-    matmul_share: float = 0.818,
-    head_share: float = 0.818,
-    attention_per_byte: float = 51.3,
-    layer_bytes: float = 349.0,
-    logit_bytes: float = 48.0,
-    layer_us: float = 43.3,
-    recompute_share: float = 0.794,
     eager: bool = False,
-    adapter_bytes: float = 1400.0,
-    unpack_bytes: float = 30.2,
-    start_us: float = 2650.0,
+    fitted: Fitted = FITTED,
 ) -> float:
     """Time that a GPU computes on one micro-batch: forward and backward pass.
 
@@ -58,18 +142,6 @@ def micro_batch_s(
         Tokens of the micro-batch. [-]
     sequence_tokens : int
         Tokens of one sequence, over which attention looks. [-]
-    active_parameters : float
-        Parameters that one token uses, in 10^9. [-]
-    layers : int
-        Layers of the model. [-]
-    hidden_size : int
-        Width of the model. [-]
-    attention_size : int
-        Heads times their width. [-]
-    vocabulary : int
-        Tokens in the vocabulary. [-]
-    tied_embeddings : bool
-        Whether input and output share one table. [-]
     parts : int
         GPUs that compute the micro-batch together. [-]
     stages : int
@@ -78,34 +150,8 @@ def micro_batch_s(
         ``full``, ``lora`` or ``qlora``. [-]
     recompute : bool
         Whether activations are computed again in the backward pass. [-]
-    tensor_tflops : float
-        Dense rate in BF16, of logits. [TFLOP/s]
-    matmul_tflops : float
-        Dense rate in the precision of the matrix products. [TFLOP/s]
-    memory_bandwidth_gb_s : float
-        Memory bandwidth of the GPU. [GB/s]
-    matmul_share : float
-        Share of that rate which the products of the layers reach. [-]
-    head_share : float
-        Share of the BF16 rate that the logits reach. [-]
-    attention_per_byte : float
-        Operations of attention for each byte that the memory could move meanwhile. [-]
-    layer_bytes : float
-        Bytes moved for each token, layer and unit of width, outside the products. [-]
-    logit_bytes : float
-        Bytes moved for each token and token of the vocabulary. [-]
-    layer_us : float
-        Time to start the work of one pass through a layer. [us]
-    recompute_share : float
-        What a forward pass costs when it is done again. [-]
     eager : bool
         Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
-    adapter_bytes : float
-        Bytes moved for each token, layer and unit of width by adapters that run so. [-]
-    unpack_bytes : float
-        Bytes moved to unpack one weight of four bits for a pass. [-]
-    start_us : float
-        Least time of one pass through a layer that runs so. [us]
 
     Returns
     -------
@@ -123,44 +169,33 @@ def micro_batch_s(
 
     Examples
     --------
-    >>> seconds = micro_batch_s(
-    ...     8192, sequence_tokens=4096, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096,
-    ...     vocabulary=32000, tensor_tflops=989, matmul_tflops=989, memory_bandwidth_gb_s=3350,
-    ... )
+    >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
+    >>> h100 = TrainingBoard(tensor_tflops=989, matmul_tflops=989, memory_bandwidth_gb_s=3350)
+    >>> seconds = micro_batch_s(8192, model=llama, board=h100, sequence_tokens=4096)
     >>> round(8192 / seconds, -2)
     11400.0
     """
-    _check_work(method, tokens=tokens, active_parameters=active_parameters)
-    at_least_one(layers=layers, hidden_size=hidden_size, parts=parts, stages=stages)
-    above_zero(
-        tensor_tflops=tensor_tflops,
-        matmul_tflops=matmul_tflops,
-        memory_bandwidth_gb_s=memory_bandwidth_gb_s,
-        matmul_share=matmul_share,
-        head_share=head_share,
-        attention_per_byte=attention_per_byte,
-    )
-    passes, again = PASSES[method], recompute_share if recompute else 0.0
-    table = vocabulary * hidden_size
-    body = max(0.0, active_parameters * 1e9 - table * (1 if tied_embeddings else 2))
-    products = 2 * body * tokens * (passes + again) / (matmul_share * matmul_tflops * 1e12)
-    logits = 2 * table * tokens * passes / (head_share * tensor_tflops * 1e12)
-    scores = 2 * layers * attention_size * sequence_tokens * tokens * (ATTENTION_PASSES + bool(recompute))
-    moved = layer_bytes * layers * hidden_size * tokens * (passes + again) / 3
-    moved += logit_bytes * vocabulary * tokens + scores / attention_per_byte
-    if eager and method != "full":
-        moved += adapter_bytes * layers * hidden_size * tokens * (passes + again) / 3
-    if method == "qlora":
-        moved += unpack_bytes * body * (passes + again)
-    shared = products + logits + moved / (memory_bandwidth_gb_s * 1e9)
-    starts = 1e-6 * layers / stages * (passes + again)
-    return max(shared / parts + layer_us * starts, start_us * starts if eager else 0.0)
-
-
-def _check_work(method: str, **counted: float) -> None:
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
-    above_zero(**counted)
+    above_zero(tokens=tokens, active_parameters=model.active_parameters)
+    at_least_one(layers=model.layers, hidden_size=model.hidden_size, parts=parts, stages=stages)
+    above_zero(attention_per_byte=fitted.attention_per_byte)
+    passes = PASSES[method]
+    work = passes + (fitted.recompute_share if recompute else 0.0)
+    body = max(0.0, model.active_parameters * 1e9 - model.tables)
+    products = 2 * body * tokens * work / (board.matmul_share * board.matmul_tflops * 1e12)
+    logits = 2 * model.table * tokens * passes / (board.head_share * board.tensor_tflops * 1e12)
+    scores = 2 * model.layers * model.attention_size * sequence_tokens * tokens
+    scores *= ATTENTION_PASSES + bool(recompute)
+    moved = fitted.layer_bytes * model.layers * model.hidden_size * tokens * work / 3
+    moved += fitted.logit_bytes * model.vocabulary * tokens + scores / fitted.attention_per_byte
+    if eager and method != "full":
+        moved += fitted.adapter_bytes * model.layers * model.hidden_size * tokens * work / 3
+    if method == "qlora":
+        moved += fitted.unpack_bytes * body * work
+    shared = products + logits + moved / (board.memory_bandwidth_gb_s * 1e9)
+    starts = 1e-6 * model.layers / stages * work
+    return max(shared / parts + fitted.layer_us * starts, fitted.start_us * starts if eager else 0.0)
 
 
 def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, overlap_share: float) -> float:
@@ -206,10 +241,7 @@ def llm_step_s(
     optimizer_s: float = 0.0,
     stages: int = 1,
     gpus: int = 1,
-    exposed_share: float = 0.63,
-    overlap_share: float = 0.553,
-    interleaved: float = 0.504,
-    straggler_share: float = 0.00345,
+    fitted: Fitted = FITTED,
 ) -> float:
     """Time of one training step of a language model.
 
@@ -231,14 +263,6 @@ def llm_step_s(
         Stages of the pipeline. [-]
     gpus : int
         GPUs of the job. [GPU]
-    exposed_share : float
-        Share of an exchange that is never hidden. [-]
-    overlap_share : float
-        Share of the computing behind which an exchange can hide. [-]
-    interleaved : float
-        How much of a pipeline's idle time is saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]
-    straggler_share : float
-        Growth of the step with each doubling of the GPUs beyond 8. [-]
 
     Notes
     -----
@@ -247,7 +271,7 @@ def llm_step_s(
 
     Examples
     --------
-    >>> round(llm_step_s(1.0, micro_batches=8, stages=4, interleaved=0), 2)
+    >>> round(llm_step_s(1.0, micro_batches=8, stages=4, fitted=Fitted(interleaved=0)), 2)
     11.0
     """
     above_zero(compute_s=compute_s)
@@ -255,15 +279,15 @@ def llm_step_s(
     not_negative(
         tensor_s=tensor_s,
         optimizer_s=optimizer_s,
-        interleaved=interleaved,
-        straggler_share=straggler_share,
+        interleaved=fitted.interleaved,
+        straggler_share=fitted.straggler_share,
     )
-    shares = {"exposed_share": exposed_share, "overlap_share": overlap_share}
+    shares = {"exposed_share": fitted.exposed_share, "overlap_share": fitted.overlap_share}
     each = compute_s + tensor_s + exposed_s(exchange_s, compute_s=compute_s, **shares)
-    idle = 1 + (stages - 1) / ((1 + interleaved) * micro_batches)
+    idle = 1 + (stages - 1) / ((1 + fitted.interleaved) * micro_batches)
     step = micro_batches * each * idle + optimizer_s
     step += exposed_s(step_exchange_s, compute_s=micro_batches * compute_s, **shares)
-    return step * (1 + straggler_share * max(0.0, math.log2(gpus / 8)))
+    return step * (1 + fitted.straggler_share * max(0.0, math.log2(gpus / 8)))
 
 
 def model_flops_share(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
 
-from gpuplan.models.llm.training import llm_step_s, micro_batch_s
-from gpuplan.models.network.collectives import collective_time_s
-from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
-from gpuplan.units import above_zero, at_least_one
+from gpuplan.models.llm.training import FITTED, Fitted, TrainingBoard, Transformer, llm_step_s, micro_batch_s
+from gpuplan.models.network.collectives import GpuHosts, collective_time_s
+from gpuplan.models.network.links import delivered_gbit_s
+from gpuplan.units import at_least_one
 
 SHARDINGS = ("full", "gradients", "hybrid", "tensor-pipeline")
 """Weights, gradients and states of the optimizer spread over all GPUs (FSDP, ZeRO-3); all but the weights (ZeRO-2); all over the GPUs of
@@ -25,57 +24,41 @@ WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 
 @dataclass(frozen=True, slots=True)
 class TrainingRun:
-    """A step of training one language model, in plain numbers."""
+    """A step of training one language model: what is trained, on what, and how it is spread."""
 
+    model: Transformer
     parameters: float
-    """In 10^9."""
-    active_parameters: float
-    """In 10^9, that one token uses: all of a dense model."""
-    layers: int
-    hidden_size: int
-    attention_size: int
-    """Heads times their width."""
-    vocabulary: int
-    tied_embeddings: bool
+    """All parameters, those that a token does not use among them, in 10^9. [-]"""
+    board: TrainingBoard
+    over: GpuHosts
+    """Hosts of the job, and their network. [-]"""
     sequence_tokens: int
+    """Tokens of one sequence. [-]"""
     micro_batch: int
-    """Sequences of one copy of the model in one pass."""
+    """Sequences of one copy of the model in one pass. [-]"""
     batch: int
-    """Sequences of a step, of all copies together."""
-    method: str
-    recompute: bool
-    """Whether activations are computed again in the backward pass."""
-    tensor_tflops: float
-    """Dense rate of a GPU in BF16."""
-    matmul_tflops: float
-    """Dense rate in the precision of the matrix products."""
-    fp8: bool
-    memory_bandwidth_gb_s: float
-    hosts: int
-    gpus_per_host: int
-    sharding: str
-    tensor: int
-    """GPUs over which each layer is split."""
-    pipeline: int
-    """Stages over which the layers are split."""
-    context: int
-    """GPUs over which each sequence is split."""
-    gradient_bytes: float
-    """Of one gradient as it is summed."""
-    intra_host_gb_s: float
-    link_gbit_s: float
-    links: int
-    transport: str
-    tcp_gbit_s: float | None = None
-    usable_share: float = 0.95
-    mtu_bytes: int = JUMBO_BYTES
+    """Sequences of a step, of all copies together. [-]"""
+    method: str = "full"
+    """``full``, ``lora`` or ``qlora``. [-]"""
+    recompute: bool = False
+    """Whether activations are computed again in the backward pass. [-]"""
+    sharding: str = "full"
+    """One of ``SHARDINGS``. [-]"""
+    tensor: int = 1
+    """GPUs over which each layer is split. [-]"""
+    pipeline: int = 1
+    """Stages over which the layers are split. [-]"""
+    context: int = 1
+    """GPUs over which each sequence is split. [-]"""
+    gradient_bytes: float = 2.0
+    """Of one gradient as it is summed. [-]"""
     eager: bool = False
-    """Whether layers are started one operation after the other, as PEFT does with PyTorch; else they are fused."""
+    """Whether layers are started one operation after the other, as PEFT does with PyTorch; else they are fused. [-]"""
 
     @property
     def gpus(self) -> int:
         """GPUs of the job."""
-        return self.hosts * self.gpus_per_host
+        return self.over.gpus
 
     @property
     def parts(self) -> int:
@@ -87,28 +70,9 @@ class TrainingRun:
         """Micro-batches of each copy in a step."""
         return max(1, math.ceil(self.batch * self.parts / self.gpus / self.micro_batch))
 
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The fitted parameters, as ``data/assumptions.csv`` has them under ``llm-training``."""
-
-    matmul_share: float = 0.818
-    rate_decline: float = 0.106
-    fp8_share: float = 0.71
-    attention_per_byte: float = 51.3
-    layer_bytes: float = 349.0
-    logit_bytes: float = 48.0
-    layer_us: float = 43.3
-    recompute_share: float = 0.794
-    exposed_share: float = 0.63
-    tensor_exposed_share: float = 0.244
-    interleaved: float = 0.504
-    optimizer_bytes: float = 93.3
-    straggler_share: float = 0.00345
-    adapter_bytes: float = 1400.0
-    unpack_bytes: float = 30.2
-    start_us: float = 2650.0
-    overlap_share: float = 0.553
+    def on(self, hosts: int, gpus_per_host: int) -> TrainingRun:
+        """The same run on so many hosts and GPUs of each."""
+        return replace(self, over=replace(self.over, hosts=hosts, gpus_per_host=gpus_per_host))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +94,7 @@ class StepTimes:
     step_s: float
 
 
-def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
+def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
     """Shares of the tensor rates that matrix products reach on a board, in the precision of the run and in BF16.
 
     Returns
@@ -145,28 +109,20 @@ def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
 
     Examples
     --------
-    >>> run = TrainingRun(
-    ...     parameters=7, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000,
-    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=2, batch=128, method="full", recompute=False,
-    ...     tensor_tflops=312, matmul_tflops=312, fp8=False, memory_bandwidth_gb_s=2039, hosts=1, gpus_per_host=8,
-    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=240,
-    ...     link_gbit_s=400, links=8, transport="infiniband",
-    ... )
-    >>> matmul_shares(run, Fitted(matmul_share=0.9))
+    >>> matmul_shares(TrainingBoard(312, 312, 2039), Fitted(matmul_share=0.9))
     (0.9, 0.9)
 
     References
     ----------
     .. [1] llm-foundry-benchmarks
     """
-    above_zero(tensor_tflops=run.tensor_tflops)
-    half = fitted.matmul_share * min(1.0, A100_TFLOPS / run.tensor_tflops) ** fitted.rate_decline
-    if not run.fp8:
+    half = fitted.matmul_share * min(1.0, A100_TFLOPS / board.tensor_tflops) ** fitted.rate_decline
+    if not board.fp8:
         return half, half
-    return fitted.fp8_share * min(1.0, H100_TFLOPS / run.tensor_tflops) ** fitted.rate_decline, half
+    return fitted.fp8_share * min(1.0, H100_TFLOPS / board.tensor_tflops) ** fitted.rate_decline, half
 
 
-def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
+def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
     """Where the time of a training step goes, from the model, the boards and the network.
 
     Notes
@@ -178,13 +134,10 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
 
     Examples
     --------
-    >>> run = TrainingRun(
-    ...     parameters=7, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000,
-    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=2, batch=128, method="full", recompute=False,
-    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=2, gpus_per_host=8,
-    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=370.8,
-    ...     link_gbit_s=400, links=8, transport="infiniband",
-    ... )
+    >>> from gpuplan.models.network import Link
+    >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
+    >>> hosts = GpuHosts(2, Link(400, "infiniband"), gpus_per_host=8, links=8, intra_host_gb_s=370.8)
+    >>> run = TrainingRun(llama, 7, TrainingBoard(989, 989, 3350), hosts, sequence_tokens=4096, micro_batch=2, batch=128)
     >>> times = step_times(run)
     >>> 0.8 < times.alone_s / times.step_s < 1
     True
@@ -195,31 +148,21 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
     .. [2] nemo-performance-24-07
     """
     _check_run(run)
-    fitted = fitted or Fitted()
-    share, half_share = matmul_shares(run, fitted)
+    share, half_share = matmul_shares(run.board, fitted)
     compute = micro_batch_s(
         run.micro_batch * run.sequence_tokens,
+        model=run.model,
+        board=replace(run.board, matmul_share=share, head_share=half_share),
         sequence_tokens=run.sequence_tokens,
-        active_parameters=run.active_parameters,
-        layers=run.layers,
-        hidden_size=run.hidden_size,
-        attention_size=run.attention_size,
-        vocabulary=run.vocabulary,
-        tied_embeddings=run.tied_embeddings,
         parts=run.parts,
         stages=run.pipeline,
         method=run.method,
         recompute=run.recompute,
         eager=run.eager,
-        tensor_tflops=run.tensor_tflops,
-        matmul_tflops=run.matmul_tflops,
-        memory_bandwidth_gb_s=run.memory_bandwidth_gb_s,
-        matmul_share=share,
-        head_share=half_share,
-        **{name: getattr(fitted, name) for name in _COMPUTING},
+        fitted=fitted,
     )
     trained = run.parameters * 1e9 if run.method == "full" else 0.0
-    optimizer = fitted.optimizer_bytes * trained / run.gpus / (run.memory_bandwidth_gb_s * 1e9)
+    optimizer = fitted.optimizer_bytes * trained / run.gpus / (run.board.memory_bandwidth_gb_s * 1e9)
     exchange, once, sums = _exchanges(run)
     tensor = fitted.tensor_exposed_share * sums
     count = run.micro_batches
@@ -232,34 +175,17 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
         optimizer_s=optimizer,
         stages=run.pipeline,
         gpus=run.gpus,
-        exposed_share=fitted.exposed_share,
-        overlap_share=fitted.overlap_share,
-        interleaved=fitted.interleaved,
-        straggler_share=fitted.straggler_share,
+        fitted=fitted,
     )
     alone = count * compute + optimizer
     return StepTimes(compute, tensor, exchange, once, optimizer, count, alone, step)
 
 
-_COMPUTING = (
-    *("attention_per_byte", "layer_bytes", "logit_bytes", "layer_us", "recompute_share"),
-    *("adapter_bytes", "unpack_bytes", "start_us"),
-)
-
-
 def _check_run(run: TrainingRun) -> None:
     if run.sharding not in SHARDINGS:
         raise ValueError(f"sharding is {run.sharding!r}; it must be one of {', '.join(SHARDINGS)}")
-    at_least_one(
-        hosts=run.hosts,
-        gpus_per_host=run.gpus_per_host,
-        tensor=run.tensor,
-        pipeline=run.pipeline,
-        context=run.context,
-        micro_batch=run.micro_batch,
-        batch=run.batch,
-        links=run.links,
-    )
+    at_least_one(tensor=run.tensor, pipeline=run.pipeline, context=run.context)
+    at_least_one(micro_batch=run.micro_batch, batch=run.batch)
     if run.sharding != "tensor-pipeline" and run.tensor * run.pipeline > 1:
         raise ValueError(
             f"tensor is {run.tensor} and pipeline {run.pipeline}; both must be 1 if weights are sharded"
@@ -268,20 +194,17 @@ def _check_run(run: TrainingRun) -> None:
         raise ValueError(
             f"{run.gpus} GPUs are no multiple of the {run.parts} that share one copy of the model"
         )
-    if run.pipeline > run.layers:
-        raise ValueError(f"pipeline is {run.pipeline}; it must be at most the {run.layers} layers")
+    if run.pipeline > run.model.layers:
+        raise ValueError(f"pipeline is {run.pipeline}; it must be at most the {run.model.layers} layers")
 
 
-def _network(run: TrainingRun, share: float = 1.0) -> dict[str, Any]:
-    """The network for an exchange that has a share of the links of a host, as others run beside it."""
-    return {
-        "link_gbit_s": run.link_gbit_s * min(run.links, run.gpus_per_host) * share,
-        "transport": run.transport,
-        "intra_host_gb_s": run.intra_host_gb_s,
-        "tcp_gbit_s": None if run.tcp_gbit_s is None else run.tcp_gbit_s * share,
-        "usable_share": run.usable_share,
-        "mtu_bytes": run.mtu_bytes,
-    }
+def _over(run: TrainingRun, hosts: int, gpus_per_host: int, share: float = 1.0) -> GpuHosts:
+    """So many of its hosts and GPUs, with a share of the links of a host, as others run beside them."""
+    link = run.over.all_links
+    if share != 1.0:
+        tcp = None if link.tcp_gbit_s is None else link.tcp_gbit_s * share
+        link = replace(link, link_gbit_s=link.link_gbit_s * share, tcp_gbit_s=tcp)
+    return GpuHosts(hosts, link, gpus_per_host, intra_host_gb_s=run.over.intra_host_gb_s)
 
 
 def sent_gb(run: TrainingRun) -> float:
@@ -299,12 +222,11 @@ def sent_gb(run: TrainingRun) -> float:
 
     Examples
     --------
+    >>> from gpuplan.models.network import Link
+    >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
+    >>> hosts = GpuHosts(2, Link(400, "infiniband"), gpus_per_host=8, links=8, intra_host_gb_s=370.8)
     >>> run = TrainingRun(
-    ...     parameters=7, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000,
-    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=2, batch=64, method="full", recompute=False,
-    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=2, gpus_per_host=8,
-    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=4, intra_host_gb_s=370.8,
-    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ...     llama, 7, TrainingBoard(989, 989, 3350), hosts, sequence_tokens=4096, micro_batch=2, batch=64, gradient_bytes=4
     ... )
     >>> sent_gb(run)
     56.0
@@ -315,21 +237,26 @@ def sent_gb(run: TrainingRun) -> float:
     .. [2] zero-2020
     """
     _check_run(run)
-    if run.hosts == 1:
+    hosts, gpus_per_host = run.over.hosts, run.over.gpus_per_host
+    if hosts == 1:
         return 0.0
     gradients = run.parameters * run.gradient_bytes if run.method == "full" else 0.0
     weights = run.parameters * WEIGHT_BYTES[run.method]
-    others = (run.hosts - 1) / run.hosts
+    others = (hosts - 1) / hosts
     if run.sharding == "hybrid":
         return 2 * others * gradients
     if run.sharding != "tensor-pipeline":
         return others * run.micro_batches * ((1 if run.sharding == "gradients" else 2) * weights + gradients)
-    groups = max(1, run.gpus_per_host // (run.tensor * run.context))
-    stages = 2 * groups * run.micro_batch * run.sequence_tokens * run.hidden_size * 2 / 1e9
-    sent = run.micro_batches * stages if run.pipeline > 1 and run.parts > run.gpus_per_host else 0.0
-    apart = run.gpus // run.parts // max(1, run.gpus_per_host // run.parts)
-    beside = min(run.parts, run.gpus_per_host) / run.parts
+    sent = run.micro_batches * _stages_gb(run) if run.pipeline > 1 and run.parts > gpus_per_host else 0.0
+    apart = run.gpus // run.parts // max(1, gpus_per_host // run.parts)
+    beside = min(run.parts, gpus_per_host) / run.parts
     return sent + (apart - 1) / apart * beside * (gradients + weights if gradients else 0.0)
+
+
+def _stages_gb(run: TrainingRun) -> float:
+    """What a host sends to the next stage and back for one micro-batch."""
+    groups = max(1, run.over.gpus_per_host // (run.tensor * run.context))
+    return 2 * groups * run.micro_batch * run.sequence_tokens * run.model.hidden_size * 2 / 1e9
 
 
 @lru_cache(
@@ -340,61 +267,45 @@ def _exchanges(run: TrainingRun) -> tuple[float, float, float]:
     gradients_mb = run.parameters * 1e3 * run.gradient_bytes if run.method == "full" else 0.0
     if run.sharding == "tensor-pipeline":
         return _stage_exchange_s(run), _copies_sum_s(run, gradients_mb), _tensor_exchange_s(run)
-    hosts = 1 if run.sharding == "hybrid" else run.hosts
-    where = {"hosts": hosts, "gpus_per_host": run.gpus_per_host, **_network(run)}
+    hosts, layers = run.over.hosts, run.model.layers
+    over = _over(run, 1 if run.sharding == "hybrid" else hosts, run.over.gpus_per_host)
     weights_mb = run.parameters * 1e3 * WEIGHT_BYTES[run.method]
-    gathered = collective_time_s(weights_mb / run.layers, collective="all-gather", **where)
-    each = (1 if run.sharding == "gradients" else 2) * run.layers * gathered
+    gathered = collective_time_s(weights_mb / layers, collective="all-gather", over=over)
+    each = (1 if run.sharding == "gradients" else 2) * layers * gathered
     if gradients_mb:
-        spread = collective_time_s(gradients_mb / run.layers, collective="reduce-scatter", **where)
-        each += run.layers * spread
+        each += layers * collective_time_s(gradients_mb / layers, collective="reduce-scatter", over=over)
     once = 0.0
     if run.sharding == "hybrid" and gradients_mb:
-        between = {"hosts": run.hosts, "gpus_per_host": 1, **_network(run)}
-        once = collective_time_s(gradients_mb, trees=False, **between)
+        once = collective_time_s(gradients_mb, trees=False, over=_over(run, hosts, 1))
     return each, once, 0.0
 
 
 def _copies_sum_s(run: TrainingRun, gradients_mb: float) -> float:
     """Time in which the copies of a model that GPUs share by parts sum their gradients and get the new weights."""
-    copies = run.gpus // run.parts
+    copies, gpus_per_host = run.gpus // run.parts, run.over.gpus_per_host
     if copies == 1 or not gradients_mb:
         return 0.0
-    inside = max(1, run.gpus_per_host // run.parts)
-    where = {
-        "hosts": copies // inside,
-        "gpus_per_host": inside,
-        **_network(run, 1 / min(run.parts, run.gpus_per_host)),
-    }
+    inside = max(1, gpus_per_host // run.parts)
+    over = _over(run, copies // inside, inside, 1 / min(run.parts, gpus_per_host))
     weights_mb = run.parameters * 1e3 * WEIGHT_BYTES["full"]
-    found = collective_time_s(gradients_mb / run.parts, collective="reduce-scatter", **where)
-    return found + collective_time_s(weights_mb / run.parts, collective="all-gather", **where)
+    found = collective_time_s(gradients_mb / run.parts, collective="reduce-scatter", over=over)
+    return found + collective_time_s(weights_mb / run.parts, collective="all-gather", over=over)
 
 
 def _tensor_exchange_s(run: TrainingRun) -> float:
     """Sums of activations in the layers of a stage for one micro-batch, between the GPUs of one host."""
     if run.tensor == 1:
         return 0.0
-    message_mb = run.micro_batch * run.sequence_tokens / run.context * run.hidden_size * 2 / 1e6
-    sums = (6 if run.recompute else 4) * run.layers / run.pipeline
-    where = {"hosts": 1, "gpus_per_host": run.tensor, **_network(run)}
-    return sums * collective_time_s(message_mb, **where)
+    message_mb = run.micro_batch * run.sequence_tokens / run.context * run.model.hidden_size * 2 / 1e6
+    sums = (6 if run.recompute else 4) * run.model.layers / run.pipeline
+    return sums * collective_time_s(message_mb, over=_over(run, 1, run.tensor))
 
 
 def _stage_exchange_s(run: TrainingRun) -> float:
     """A host sends activations to the next stage and gradients back for one micro-batch; inside a host that is not counted."""
-    if run.pipeline == 1 or run.parts <= run.gpus_per_host:
+    if run.pipeline == 1 or run.parts <= run.over.gpus_per_host:
         return 0.0
-    groups = max(1, run.gpus_per_host // (run.tensor * run.context))
-    moved_gb = 2 * groups * run.micro_batch * run.sequence_tokens * run.hidden_size * 2 / 1e9
-    rate = delivered_gbit_s(
-        run.link_gbit_s * min(run.links, run.gpus_per_host),
-        transport=run.transport,
-        tcp_gbit_s=run.tcp_gbit_s,
-        usable_share=run.usable_share,
-        mtu_bytes=run.mtu_bytes,
-    )
-    return moved_gb * 8 / rate
+    return _stages_gb(run) * 8 / delivered_gbit_s(run.over.all_links)
 
 
 TUNING_NAMES = ("adapter_bytes", "unpack_bytes", "start_us")

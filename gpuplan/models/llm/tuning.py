@@ -106,12 +106,12 @@ def tuning_memory(
 
     Examples
     --------
+    >>> from gpuplan.models.llm import TrainingBoard, Transformer
+    >>> from gpuplan.models.network import GpuHosts, Link
+    >>> qwen = Transformer(7.72, layers=32, hidden_size=4096, attention_size=4096, vocabulary=151936)
     >>> run = TrainingRun(
-    ...     parameters=7.72, active_parameters=7.72, layers=32, hidden_size=4096, attention_size=4096, vocabulary=151936,
-    ...     tied_embeddings=False, sequence_tokens=2048, micro_batch=1, batch=8, method="lora", recompute=True,
-    ...     tensor_tflops=312, matmul_tflops=312, fp8=False, memory_bandwidth_gb_s=2039, hosts=1, gpus_per_host=1,
-    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=240,
-    ...     link_gbit_s=100, links=1, transport="roce",
+    ...     qwen, 7.72, TrainingBoard(312, 312, 2039), GpuHosts(1, Link(100)), sequence_tokens=2048, micro_batch=1, batch=8,
+    ...     method="lora", recompute=True,
     ... )
     >>> round(tuning_memory(run, adapters=0.143).total_gib, 1)
     23.0
@@ -124,14 +124,14 @@ def tuning_memory(
     """
     not_negative(adapters=adapters, runtime_gib=runtime_gib)
     above_zero(state_bytes=state_bytes)
-    over = run.gpus_per_host if run.sharding == "hybrid" else run.gpus
+    over = run.over.gpus_per_host if run.sharding == "hybrid" else run.gpus
     weights = _weights_bytes(run)
     if run.sharding == "tensor-pipeline":
         held = weights / run.parts
     elif run.sharding == "gradients" or over == 1:
         held = weights
     else:
-        held = weights / over + 2 * weights / run.layers
+        held = weights / over + 2 * weights / run.model.layers
     trained = (run.parameters if run.method == "full" else adapters) * 1e9
     if run.sharding == "tensor-pipeline":
         states = trained * (2 / run.parts + (state_bytes - 2) / over)
@@ -144,17 +144,16 @@ def tuning_memory(
 
 def _weights_bytes(run: TrainingRun) -> float:
     """All weights; embeddings stay in BF16 where the others have four bits."""
-    table = run.vocabulary * run.hidden_size * (1 if run.tied_embeddings else 2)
-    kept = min(run.parameters * 1e9, table)
+    kept = min(run.parameters * 1e9, run.model.tables)
     return WEIGHT_BYTES[run.method] * (run.parameters * 1e9 - kept) + 2 * kept
 
 
 def _activation_bytes(run: TrainingRun) -> float:
-    tokens = run.micro_batch * run.sequence_tokens / run.context
-    layers = (
-        CHECKPOINT_BYTES * run.layers + LAYER_HELD_BYTES if run.recompute else LAYER_HELD_BYTES * run.layers
-    )
-    return tokens * (layers * run.hidden_size + LOGIT_HELD_BYTES * run.vocabulary) / run.tensor
+    tokens, model = run.micro_batch * run.sequence_tokens / run.context, run.model
+    layers = LAYER_HELD_BYTES * model.layers
+    if run.recompute:
+        layers = CHECKPOINT_BYTES * model.layers + LAYER_HELD_BYTES
+    return tokens * (layers * model.hidden_size + LOGIT_HELD_BYTES * model.vocabulary) / run.tensor
 
 
 def fewest_gpus(
@@ -199,12 +198,12 @@ def fewest_gpus(
 
     Examples
     --------
+    >>> from gpuplan.models.llm import TrainingBoard, Transformer
+    >>> from gpuplan.models.network import GpuHosts, Link
+    >>> llama = Transformer(70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256)
     >>> run = TrainingRun(
-    ...     parameters=70.6, active_parameters=70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256,
-    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=1, batch=32, method="full", recompute=True,
-    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=1, gpus_per_host=8,
-    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=370.8,
-    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ...     llama, 70.6, TrainingBoard(989, 989, 3350), GpuHosts(1, Link(400)), sequence_tokens=4096, micro_batch=1, batch=32,
+    ...     recompute=True,
     ... )
     >>> fewest_gpus(run, memory_gib=80)
     (3, 8)
@@ -219,7 +218,7 @@ def fewest_gpus(
     most = counts[-1]
     least = math.inf
     for hosts, gpus in [(1, count) for count in counts] + [(more, most) for more in range(2, max_hosts + 1)]:
-        held = tuning_memory(replace(run, hosts=hosts, gpus_per_host=gpus), adapters=adapters).total_gib
+        held = tuning_memory(run.on(hosts, gpus), adapters=adapters).total_gib
         if held <= usable_share * memory_gib:
             return hosts, gpus
         least = min(least, held)
@@ -271,12 +270,12 @@ def layer_splits(
 
     Examples
     --------
+    >>> from gpuplan.models.llm import TrainingBoard, Transformer
+    >>> from gpuplan.models.network import GpuHosts, Link
+    >>> llama = Transformer(70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256)
     >>> run = TrainingRun(
-    ...     parameters=70.6, active_parameters=70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256,
-    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=1, batch=128, method="full", recompute=False,
-    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=8, gpus_per_host=8,
-    ...     sharding="tensor-pipeline", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=370.8,
-    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ...     llama, 70.6, TrainingBoard(989, 989, 3350), GpuHosts(8, Link(400), gpus_per_host=8), sequence_tokens=4096,
+    ...     micro_batch=1, batch=128,
     ... )
     >>> [(found.tensor, found.pipeline) for found in layer_splits(run, memory_gib=80)]
     [(8, 1), (8, 2), (8, 4), (8, 8)]
@@ -287,9 +286,9 @@ def layer_splits(
     .. [2] gpuplan-method
     """
     above_zero(memory_gib=memory_gib, usable_share=usable_share)
-    each = run.gpus_per_host
-    tensors = [n for n in range(1, each + 1) if each % n == 0 and run.hidden_size % n == 0]
-    stages = [n for n in range(2, min(run.hosts, run.layers) + 1) if run.hosts % n == 0]
+    each, hosts, model = run.over.gpus_per_host, run.over.hosts, run.model
+    tensors = [n for n in range(1, each + 1) if each % n == 0 and model.hidden_size % n == 0]
+    stages = [n for n in range(2, min(hosts, model.layers) + 1) if hosts % n == 0]
     found, least = [], math.inf
     for tensor, pipeline in [(n, 1) for n in tensors] + [(tensors[-1], n) for n in stages]:
         tried = replace(run, sharding="tensor-pipeline", tensor=tensor, pipeline=pipeline, context=1)

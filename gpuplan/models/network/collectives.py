@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
-from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
+from gpuplan.models.network.links import Link, delivered_gbit_s
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 ALGORITHMS = ("ring", "hierarchical")
@@ -16,6 +17,98 @@ FUSION_MB = 67.108864
 
 STEP_LATENCY_US = {"tcp": 12.3, "roce-v1": 9.16, "roce": 9.16, "pvrdma": 9.16, "infiniband": 9.16}
 """Latency of one step of a ring by transport; fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuHosts:
+    """Hosts whose GPUs work together, and over what they exchange."""
+
+    hosts: int
+    """Hosts that take part. [host]"""
+    link: Link
+    """One link of a host. [-]"""
+    gpus_per_host: int = 1
+    """GPUs in each that take part. [-]"""
+    links: int = 1
+    """Links of a host, each with a ring of its own; more than GPUs bring nothing. [-]"""
+    intra_host_gb_s: float = 4.54
+    """Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink: 120 for
+    V100, 240 for A100. [GB/s]"""
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than one of anything."""
+        at_least_one(hosts=self.hosts, gpus_per_host=self.gpus_per_host, links=self.links)
+        above_zero(intra_host_gb_s=self.intra_host_gb_s)
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all hosts."""
+        return self.hosts * self.gpus_per_host
+
+    @property
+    def all_links(self) -> Link:
+        """The links of a host that its GPUs use, as one."""
+        used = min(self.links, self.gpus_per_host)
+        return self.link if used == 1 else replace(self.link, link_gbit_s=used * self.link.link_gbit_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Allreduce:
+    """How the GPUs of several hosts sum a gradient."""
+
+    algorithm: str = "ring"
+    """``ring``: one ring through all GPUs; ``hierarchical``: a sum inside every host, then a ring of the hosts. [-]"""
+    messages: int | None = None
+    """Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]"""
+    step_latency_us: float | None = None
+    """Latency of one step between hosts; None for the fitted one of the transport. [us]"""
+    reduce_gb_s: float | None = None
+    """Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]"""
+
+    def __post_init__(self) -> None:
+        """Refuse an algorithm that is not known, and what is no count and no rate."""
+        if self.algorithm not in ALGORITHMS:
+            raise ValueError(f"algorithm is {self.algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
+        at_least_one(messages=1 if self.messages is None else self.messages)
+        not_negative(step_latency_us=0.0 if self.step_latency_us is None else self.step_latency_us)
+        above_zero(reduce_gb_s=1.0 if self.reduce_gb_s is None else self.reduce_gb_s)
+
+    def latency_us(self, gradient_mb: float, transport: str) -> float:
+        """Latency of one step with all messages of a gradient."""
+        each = STEP_LATENCY_US[transport] if self.step_latency_us is None else self.step_latency_us
+        return each * (max(1, math.ceil(gradient_mb / FUSION_MB)) if self.messages is None else self.messages)
+
+
+RING = Allreduce()
+"""One ring through all GPUs, as it was fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """What a pipelined collective waits for; item ``collectives`` of the assumptions."""
+
+    launch_us: float = 6.83
+    """Time to start a collective. [us]"""
+    intra_step_us: float = 0.749
+    """Latency of a step between GPUs of one host. [us]"""
+    step_latency_us: float = 14.6
+    """Latency of a step between hosts. [us]"""
+    fill_share: float = 0.848
+    """How much of the time that the best chunks need to fill and empty the pipeline is not avoided. [-]"""
+
+    def __post_init__(self) -> None:
+        """Refuse what is below zero, and a share above 1."""
+        not_negative(
+            launch_us=self.launch_us,
+            intra_step_us=self.intra_step_us,
+            step_latency_us=self.step_latency_us,
+        )
+        zero_to_one(fill_share=self.fill_share)
+
+    def pipelined_s(self, moved_s: float, waits_us: float) -> float:
+        """Time of a collective by that of its bytes on the slowest link and the latency of one way through."""
+        waits_s = waits_us * 1e-6
+        return moved_s + waits_s + 2 * self.fill_share * math.sqrt(moved_s * waits_s)
 
 
 def nccl_allreduce_time_s(
@@ -56,22 +149,7 @@ def nccl_allreduce_time_s(
     return steps / ranks * message_mb / 1000 / bus_gb_s + steps * step_latency_us * 1e-6
 
 
-def allreduce_time_s(
-    gradient_mb: float,
-    *,
-    hosts: int,
-    gpus_per_host: int = 1,
-    link_gbit_s: float,
-    transport: str = "tcp",
-    algorithm: str = "ring",
-    intra_host_gb_s: float = 4.54,
-    tcp_gbit_s: float | None = None,
-    usable_share: float = 0.95,
-    mtu_bytes: int = JUMBO_BYTES,
-    messages: int | None = None,
-    step_latency_us: float | None = None,
-    reduce_gb_s: float | None = None,
-) -> float:
+def allreduce_time_s(gradient_mb: float, *, over: GpuHosts, by: Allreduce = RING) -> float:
     """Time to sum the gradient over the GPUs of several hosts.
 
     Parameters
@@ -79,32 +157,6 @@ def allreduce_time_s(
     gradient_mb : float
         Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
         compressed as FP16. [MB]
-    hosts : int
-        Hosts that train together. [host]
-    gpus_per_host : int
-        GPUs of the job in each. [-]
-    link_gbit_s : float
-        Network of one host, all ports that training uses together. [Gbit/s]
-    transport : str
-        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
-    algorithm : str
-        ``ring``: one ring through all GPUs; ``hierarchical``: a sum inside every host, then a ring of the hosts. [-]
-    intra_host_gb_s : float
-        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
-        120 for V100, 240 for A100. [GB/s]
-    tcp_gbit_s : float or None
-        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
-        link. [Gbit/s]
-    usable_share : float
-        Share of the link that large transfers get. [-]
-    mtu_bytes : int
-        Largest packet on the network. [-]
-    messages : int or None
-        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
-    step_latency_us : float or None
-        Latency of one step between hosts; None for the fitted one of the transport. [us]
-    reduce_gb_s : float or None
-        Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
 
     Notes
     -----
@@ -114,9 +166,9 @@ def allreduce_time_s(
 
     Examples
     --------
-    >>> round(allreduce_time_s(100, hosts=4, link_gbit_s=10, step_latency_us=0), 4)
+    >>> round(allreduce_time_s(100, over=GpuHosts(4, Link(10)), by=Allreduce(step_latency_us=0)), 4)
     0.1263
-    >>> allreduce_time_s(100, hosts=1, link_gbit_s=10)
+    >>> allreduce_time_s(100, over=GpuHosts(1, Link(10)))
     0.0
 
     References
@@ -126,55 +178,30 @@ def allreduce_time_s(
     .. [3] hkbu-ddl-benchmarks
     .. [4] mg-wfbp
     """
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
-    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, messages=1 if messages is None else messages)
-    not_negative(gradient_mb=gradient_mb, step_latency_us=0.0 if step_latency_us is None else step_latency_us)
-    above_zero(intra_host_gb_s=intra_host_gb_s, reduce_gb_s=1.0 if reduce_gb_s is None else reduce_gb_s)
-    rate = delivered_gbit_s(
-        link_gbit_s,
-        transport=transport,
-        tcp_gbit_s=tcp_gbit_s,
-        usable_share=usable_share,
-        mtu_bytes=mtu_bytes,
-    )
-    inside, between = intra_host_gb_s, rate / 8
-    if reduce_gb_s is not None:
-        inside, between = min(inside, reduce_gb_s), min(between, reduce_gb_s)
-    latency = STEP_LATENCY_US[transport] if step_latency_us is None else step_latency_us
-    latency *= max(1, math.ceil(gradient_mb / FUSION_MB)) if messages is None else messages
-    if hosts == 1:
-        return nccl_allreduce_time_s(gradient_mb, ranks=gpus_per_host, bus_gb_s=inside)
-    if algorithm == "hierarchical":
+    not_negative(gradient_mb=gradient_mb)
+    inside, between = over.intra_host_gb_s, delivered_gbit_s(over.all_links) / 8
+    if by.reduce_gb_s is not None:
+        inside, between = min(inside, by.reduce_gb_s), min(between, by.reduce_gb_s)
+    latency = by.latency_us(gradient_mb, over.link.transport)
+    if over.hosts == 1:
+        return nccl_allreduce_time_s(gradient_mb, ranks=over.gpus_per_host, bus_gb_s=inside)
+    if by.algorithm == "hierarchical":
         return nccl_allreduce_time_s(
-            gradient_mb, ranks=gpus_per_host, bus_gb_s=inside
-        ) + nccl_allreduce_time_s(gradient_mb, ranks=hosts, bus_gb_s=between, step_latency_us=latency)
-    slowest = min(inside, between) if gpus_per_host > 1 else between
-    return nccl_allreduce_time_s(
-        gradient_mb, ranks=hosts * gpus_per_host, bus_gb_s=slowest, step_latency_us=latency
-    )
+            gradient_mb, ranks=over.gpus_per_host, bus_gb_s=inside
+        ) + nccl_allreduce_time_s(gradient_mb, ranks=over.hosts, bus_gb_s=between, step_latency_us=latency)
+    slowest = min(inside, between) if over.gpus_per_host > 1 else between
+    return nccl_allreduce_time_s(gradient_mb, ranks=over.gpus, bus_gb_s=slowest, step_latency_us=latency)
 
 
 def collective_time_s(
     message_mb: float,
     *,
-    hosts: int,
-    gpus_per_host: int,
-    link_gbit_s: float,
-    links: int = 1,
-    transport: str = "infiniband",
-    intra_host_gb_s: float,
+    over: GpuHosts,
     collective: str = "allreduce",
     switch_gb_s: float | None = None,
     in_network: bool = False,
     trees: bool = True,
-    tcp_gbit_s: float | None = None,
-    usable_share: float = 0.95,
-    mtu_bytes: int = JUMBO_BYTES,
-    launch_us: float = 6.83,
-    intra_step_us: float = 0.749,
-    step_latency_us: float = 14.6,
-    fill_share: float = 0.848,
+    latencies: Latencies = Latencies(),
 ) -> float:
     """Time of a pipelined collective over GPUs of one host or of several, by the size of its message.
 
@@ -182,18 +209,6 @@ def collective_time_s(
     ----------
     message_mb : float
         Size of the whole message: what every GPU holds before an allreduce or a reduce-scatter, or after an all-gather. [MB]
-    hosts : int
-        Hosts that take part. [host]
-    gpus_per_host : int
-        GPUs in each. [-]
-    link_gbit_s : float
-        One link of a host. [Gbit/s]
-    links : int
-        Links of a host, each with a ring of its own; more than GPUs bring nothing. [-]
-    transport : str
-        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
-    intra_host_gb_s : float
-        Rate of a ring inside one host. [GB/s]
     collective : str
         ``allreduce``, ``reduce-scatter`` or ``all-gather``. [-]
     switch_gb_s : float or None
@@ -202,20 +217,6 @@ def collective_time_s(
         Whether the switches between the hosts sum; InfiniBand only, with room in them for this job. [-]
     trees : bool
         Whether a tree may be taken instead of a ring. [-]
-    tcp_gbit_s : float or None
-        What the TCP stack of a host moves over all its links, as measured; None for that of links.tcp_rate_gbit_s. [Gbit/s]
-    usable_share : float
-        Share of a link that large transfers get. [-]
-    mtu_bytes : int
-        Largest packet on the network. [-]
-    launch_us : float
-        Time to start a collective. [us]
-    intra_step_us : float
-        Latency of a step between GPUs of one host. [us]
-    step_latency_us : float
-        Latency of a step between hosts. [us]
-    fill_share : float
-        How much of the time that the best chunks need to fill and empty the pipeline is not avoided. [-]
 
     Returns
     -------
@@ -234,9 +235,9 @@ def collective_time_s(
 
     Examples
     --------
-    >>> seconds = collective_time_s(
-    ...     4000, hosts=2, gpus_per_host=8, link_gbit_s=400, links=8, intra_host_gb_s=370.8, switch_gb_s=480
-    ... )
+    >>> link = Link(400, transport="infiniband")
+    >>> hosts = GpuHosts(2, link, gpus_per_host=8, links=8, intra_host_gb_s=370.8)
+    >>> seconds = collective_time_s(4000, over=hosts, switch_gb_s=480)
     >>> round(2 * 15 / 16 * 4 / seconds)
     468
 
@@ -248,54 +249,29 @@ def collective_time_s(
     """
     if collective not in COLLECTIVES:
         raise ValueError(f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}")
+    transport, hosts, gpus = over.link.transport, over.hosts, over.gpus_per_host
     if in_network and transport != "infiniband":
         raise ValueError(f"transport is {transport!r}; it must be infiniband for sums in the network")
-    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, links=links)
-    above_zero(intra_host_gb_s=intra_host_gb_s, switch_gb_s=1.0 if switch_gb_s is None else switch_gb_s)
-    not_negative(
-        message_mb=message_mb,
-        launch_us=launch_us,
-        intra_step_us=intra_step_us,
-        step_latency_us=step_latency_us,
-    )
-    zero_to_one(fill_share=fill_share)
-    between = _between_gb_s(
-        min(links, gpus_per_host) * link_gbit_s, transport, tcp_gbit_s, usable_share, mtu_bytes
-    )
-    ranks = hosts * gpus_per_host
+    above_zero(switch_gb_s=1.0 if switch_gb_s is None else switch_gb_s)
+    not_negative(message_mb=message_mb)
+    between, ranks = delivered_gbit_s(over.all_links) / 8, over.gpus
     if ranks == 1:
         return 0.0
-    slowest = min(intra_host_gb_s if gpus_per_host > 1 else math.inf, between if hosts > 1 else math.inf)
+    slowest = min(over.intra_host_gb_s if gpus > 1 else math.inf, between if hosts > 1 else math.inf)
     ways = 2 if collective == "allreduce" else 1
     moved_s = ways * (ranks - 1) / ranks * message_mb / 1000 / slowest
-    waits_us = launch_us + ways * ((ranks - hosts) * intra_step_us + (hosts - 1) * step_latency_us)
-    found = [_pipelined_s(moved_s, waits_us, fill_share)]
+    steps_us = (ranks - hosts) * latencies.intra_step_us + (hosts - 1) * latencies.step_latency_us
+    found = [latencies.pipelined_s(moved_s, latencies.launch_us + ways * steps_us)]
     if collective == "allreduce" and trees:
-        inside = _tree_inside_gb_s(gpus_per_host, intra_host_gb_s, switch_gb_s)
-        below = launch_us + 2 * (gpus_per_host - 1) * intra_step_us
+        inside = _tree_inside_gb_s(gpus, over.intra_host_gb_s, switch_gb_s)
+        below = latencies.launch_us + 2 * (gpus - 1) * latencies.intra_step_us
         up = math.inf if hosts == 1 else between if hosts == 2 else between / 2
-        levels = math.ceil(math.log2(hosts))
-        found.append(
-            _pipelined_s(
-                message_mb / 1000 / min(inside, up), below + 2 * levels * step_latency_us, fill_share
-            )
-        )
+        waits_us = below + 2 * math.ceil(math.log2(hosts)) * latencies.step_latency_us
+        found.append(latencies.pipelined_s(message_mb / 1000 / min(inside, up), waits_us))
         if in_network and hosts > 1:
-            found.append(
-                _pipelined_s(
-                    message_mb / 1000 / min(inside, between), below + 2 * step_latency_us, fill_share
-                )
-            )
+            waits_us = below + 2 * latencies.step_latency_us
+            found.append(latencies.pipelined_s(message_mb / 1000 / min(inside, between), waits_us))
     return min(found)
-
-
-def _between_gb_s(
-    sum_gbit_s: float, transport: str, tcp_gbit_s: float | None, usable_share: float, mtu_bytes: int
-) -> float:
-    rate = delivered_gbit_s(
-        sum_gbit_s, transport=transport, tcp_gbit_s=tcp_gbit_s, usable_share=usable_share, mtu_bytes=mtu_bytes
-    )
-    return rate / 8
 
 
 def _tree_inside_gb_s(gpus: int, ring_gb_s: float, switch_gb_s: float | None) -> float:
@@ -305,8 +281,3 @@ def _tree_inside_gb_s(gpus: int, ring_gb_s: float, switch_gb_s: float | None) ->
     if switch_gb_s is None:
         return ring_gb_s / 2
     return max(ring_gb_s / 2, switch_gb_s * gpus / (2 * (gpus - 1)))
-
-
-def _pipelined_s(moved_s: float, waits_us: float, fill_share: float) -> float:
-    waits_s = waits_us * 1e-6
-    return moved_s + waits_s + 2 * fill_share * math.sqrt(moved_s * waits_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
@@ -16,6 +17,45 @@ HEADER_BYTES = 52
 """IP and TCP headers with time stamps; those of RoCE are about as long."""
 
 JUMBO_BYTES = 9000
+
+USABLE_SHARE = 0.95
+"""Share of a link that large transfers get; fitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The network of a host. What is None is as fitted for the work that goes over it."""
+
+    link_gbit_s: float
+    """Speed of the link, of all its ports that the work uses together. [Gbit/s]"""
+    transport: str = "tcp"
+    """One of ``TRANSPORTS``. [-]"""
+    tcp_gbit_s: float | None = None
+    """What the TCP stack of the host moves, however fast the link is; None: `tcp_rate_gbit_s`, which grows with the link, if
+    the work names no other rate. [Gbit/s]"""
+    usable_share: float | None = None
+    """Share of the link that large transfers get, in (0, 1]; None: 0.95, if the work names no other. [-]"""
+    mtu_bytes: int = JUMBO_BYTES
+    """Largest packet, 576 to 9216, the same at both ends and on every switch. [-]"""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no transport, no rate and no packet."""
+        if self.transport not in TRANSPORTS:
+            raise ValueError(f"transport is {self.transport!r}; it must be one of {', '.join(TRANSPORTS)}")
+        above_zero(link_gbit_s=self.link_gbit_s)
+        if self.tcp_gbit_s is not None:
+            above_zero(tcp_gbit_s=self.tcp_gbit_s)
+        if self.usable_share is not None:
+            above_zero(usable_share=self.usable_share)
+            zero_to_one(usable_share=self.usable_share)
+        at_least_one(mtu_bytes=self.mtu_bytes)
+        if not 576 <= self.mtu_bytes <= 9216:
+            raise ValueError(f"mtu_bytes is {self.mtu_bytes}; it must be 576 to 9216")
+
+    def fitted(self, *, tcp_gbit_s: float | None = None, usable_share: float | None = None) -> Link:
+        """The same link with these values for what is None."""
+        tcp, usable = self.tcp_gbit_s or tcp_gbit_s, self.usable_share or usable_share
+        return replace(self, tcp_gbit_s=tcp, usable_share=usable)
 
 
 def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: float = 0.164) -> float:
@@ -55,29 +95,11 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: f
     return float(at_25_gbit_s * (link_gbit_s / 25) ** growth)
 
 
-def delivered_gbit_s(
-    link_gbit_s: float,
-    *,
-    transport: str = "tcp",
-    tcp_gbit_s: float | None = None,
-    usable_share: float = 0.95,
-    mtu_bytes: int = JUMBO_BYTES,
-    users: float = 1,
-) -> float:
+def delivered_gbit_s(link: Link, *, users: float = 1) -> float:
     """Rate that one of the users of a network link gets.
 
     Parameters
     ----------
-    link_gbit_s : float
-        Speed of the link, all its ports together. [Gbit/s]
-    transport : str
-        One of ``TRANSPORTS``. [-]
-    tcp_gbit_s : float or None
-        What the TCP stack of the host moves, however fast the link is; None for that of tcp_rate_gbit_s. [Gbit/s]
-    usable_share : float
-        Share of the link that large transfers get, in (0, 1]. [-]
-    mtu_bytes : int
-        Largest packet, 576 to 9216, the same at both ends and on every switch. [-]
     users : float
         Users who transfer at the same time; 1.5 if another has half of the time. [-]
 
@@ -89,9 +111,9 @@ def delivered_gbit_s(
 
     Examples
     --------
-    >>> delivered_gbit_s(10)
+    >>> delivered_gbit_s(Link(10))
     9.5
-    >>> delivered_gbit_s(100, tcp_gbit_s=20), delivered_gbit_s(100, transport="roce")
+    >>> delivered_gbit_s(Link(100, tcp_gbit_s=20)), delivered_gbit_s(Link(100, transport="roce"))
     (20.0, 95.0)
 
     References
@@ -100,22 +122,14 @@ def delivered_gbit_s(
     .. [2] spark-roce-benchmark
     .. [3] rfc-7323
     """
-    if transport not in TRANSPORTS:
-        raise ValueError(f"transport is {transport!r}; it must be one of {', '.join(TRANSPORTS)}")
-    above_zero(link_gbit_s=link_gbit_s, usable_share=usable_share, users=users)
-    zero_to_one(usable_share=usable_share)
-    tcp = tcp_rate_gbit_s(link_gbit_s) if tcp_gbit_s is None else tcp_gbit_s
-    above_zero(tcp_gbit_s=tcp)
-    at_least_one(mtu_bytes=mtu_bytes)
-    if not 576 <= mtu_bytes <= 9216:
-        raise ValueError(f"mtu_bytes is {mtu_bytes}; it must be 576 to 9216")
+    above_zero(users=users)
     if users < 1:
         raise ValueError(f"users is {users}; it must be at least 1, and finite")
-    rate = usable_share * link_gbit_s
-    if transport == "tcp":
-        rate = min(rate, tcp)
-    if transport != "infiniband":
-        rate *= _payload(min(mtu_bytes, JUMBO_BYTES)) / _payload(JUMBO_BYTES)
+    rate = (USABLE_SHARE if link.usable_share is None else link.usable_share) * link.link_gbit_s
+    if link.transport == "tcp":
+        rate = min(rate, link.tcp_gbit_s or tcp_rate_gbit_s(link.link_gbit_s))
+    if link.transport != "infiniband":
+        rate *= _payload(min(link.mtu_bytes, JUMBO_BYTES)) / _payload(JUMBO_BYTES)
     return rate / users
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 
-from gpuplan.models.network.collectives import nccl_allreduce_time_s
-from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
-from gpuplan.models.network.training import overlapped_step_s
+from gpuplan.models.network.collectives import GpuHosts, nccl_allreduce_time_s
+from gpuplan.models.network.links import delivered_gbit_s
+from gpuplan.models.network.training import Overlap, overlapped_step_s
 from gpuplan.units import above_zero, at_least_one, zero_to_one
+
+TCP_GBIT_S = 30.4
+"""What the TCP stack of a host moves over the many connections of servers; fitted."""
+OVERLAP = Overlap(exposed_share=0.0883, overlap_share=0.917, straggler_share=0.00747)
+"""What computing hides of the transfer; fitted."""
 
 
 def parameter_server_step_s(
@@ -15,23 +20,13 @@ def parameter_server_step_s(
     *,
     gradient_mb: float,
     largest_variable_mb: float,
-    hosts: int,
-    gpus_per_host: int = 1,
+    over: GpuHosts,
     workers_per_host: int | None = None,
     servers: int | None = None,
-    link_gbit_s: float,
-    transport: str = "tcp",
     server_gbit_s: float = 3.01,
     partitioned: bool = False,
-    intra_host_gb_s: float = 4.54,
-    tcp_gbit_s: float = 30.4,
-    usable_share: float = 0.95,
-    mtu_bytes: int = JUMBO_BYTES,
-    late_share: float = 0.0,
-    exposed_share: float = 0.0883,
-    overlap_share: float = 0.917,
     beside_share: float = 0.387,
-    straggler_share: float = 0.00747,
+    overlap: Overlap = OVERLAP,
 ) -> float:
     """Time of one step of synchronous training with parameter servers.
 
@@ -43,45 +38,20 @@ def parameter_server_step_s(
         Gradient of the model, as large as its variables. [MB]
     largest_variable_mb : float
         The largest single variable, which one server holds alone. [MB]
-    hosts : int
-        Hosts that train together. [host]
-    gpus_per_host : int
-        GPUs of the job in each. [-]
     workers_per_host : int or None
         Workers in each host that talk to the servers; None for one per GPU, 1 where one process drives all GPUs of a host
         (distributed_replicated of tf_cnn_benchmarks). [-]
     servers : int or None
         Parameter servers, if known; None for as many as workers. [-]
-    link_gbit_s : float
-        Network of one host. [Gbit/s]
-    transport : str
-        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
     server_gbit_s : float
         What one server moves in one direction, however fast the link is; the default is that of TensorFlow over
         gRPC. Not used where tensors are partitioned. [Gbit/s]
     partitioned : bool
         Whether tensors are cut into small parts that all servers share and that are sent while the GPUs of a host still sum
         the next (BytePS), instead of each variable lying on one server (TensorFlow). [-]
-    intra_host_gb_s : float
-        Rate of a ring inside one host, where a worker has several GPUs. [GB/s]
-    tcp_gbit_s : float
-        What the TCP stack of a host moves over its many connections. [Gbit/s]
-    usable_share : float
-        Share of the link that large transfers get. [-]
-    mtu_bytes : int
-        Largest packet on the network. [-]
-    late_share : float
-        Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
-        the layers of the network: 0.003 for VGG-16, 0.03 for ResNet-50, 0.5 for BERT-base. [-]
-    exposed_share : float
-        Share of the rest of the transfer that is not hidden behind computing either. [-]
-    overlap_share : float
-        Share of the compute time behind which the transfer can hide. [-]
     beside_share : float
         Share of the shorter of transfer and sum inside the host that does not run beside the longer, where tensors are
         partitioned. [-]
-    straggler_share : float
-        Growth of the compute time with each doubling of the GPUs. [-]
 
     Notes
     -----
@@ -94,7 +64,9 @@ def parameter_server_step_s(
 
     Examples
     --------
-    >>> round(parameter_server_step_s(2.0, gradient_mb=100, largest_variable_mb=10, hosts=4, link_gbit_s=10), 1)
+    >>> from gpuplan.models.network import Link
+    >>> hosts = GpuHosts(4, Link(10))
+    >>> round(parameter_server_step_s(2.0, gradient_mb=100, largest_variable_mb=10, over=hosts), 1)
     2.1
 
     References
@@ -104,14 +76,10 @@ def parameter_server_step_s(
     .. [3] ebug-distributed-tensorflow
     .. [4] hkbu-ddl-benchmarks
     """
+    hosts, gpus_per_host = over.hosts, over.gpus_per_host
     workers_each = gpus_per_host if workers_per_host is None else workers_per_host
-    above_zero(
-        compute_s=compute_s,
-        gradient_mb=gradient_mb,
-        server_gbit_s=server_gbit_s,
-        intra_host_gb_s=intra_host_gb_s,
-    )
-    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, workers_per_host=workers_each)
+    above_zero(compute_s=compute_s, gradient_mb=gradient_mb, server_gbit_s=server_gbit_s)
+    at_least_one(workers_per_host=workers_each)
     if workers_each > gpus_per_host:
         raise ValueError(
             f"workers_per_host is {workers_each}; it must be 1 to {gpus_per_host}, the GPUs per host"
@@ -125,16 +93,9 @@ def parameter_server_step_s(
             f"largest_variable_mb is {largest_variable_mb}; it must be above 0 and at most the gradient, {gradient_mb}"
         )
     zero_to_one(beside_share=beside_share)
-    inside = nccl_allreduce_time_s(
-        gradient_mb, ranks=math.ceil(gpus_per_host / workers_each), bus_gb_s=intra_host_gb_s
-    )
-    rate = delivered_gbit_s(
-        link_gbit_s,
-        transport=transport,
-        tcp_gbit_s=tcp_gbit_s,
-        usable_share=usable_share,
-        mtu_bytes=mtu_bytes,
-    )
+    ranks = math.ceil(gpus_per_host / workers_each)
+    inside = nccl_allreduce_time_s(gradient_mb, ranks=ranks, bus_gb_s=over.intra_host_gb_s)
+    rate = delivered_gbit_s(over.all_links.fitted(tcp_gbit_s=TCP_GBIT_S))
     if hosts == 1:
         moved = 0.0
     elif partitioned:
@@ -145,13 +106,4 @@ def parameter_server_step_s(
         moved = max(busiest / min(rate, server_gbit_s), arrives / rate) * 8 / 1000
     if partitioned:
         moved, inside = max(inside, moved) + beside_share * min(inside, moved), 0.0
-    step = overlapped_step_s(
-        compute_s,
-        sum_s=moved,
-        gpus=hosts * gpus_per_host,
-        late_share=late_share,
-        exposed_share=exposed_share,
-        overlap_share=overlap_share,
-        straggler_share=straggler_share,
-    )
-    return inside + step
+    return inside + overlapped_step_s(compute_s, sum_s=moved, gpus=over.gpus, overlap=overlap)

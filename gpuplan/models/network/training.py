@@ -8,32 +8,39 @@ References
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
-from gpuplan.models.network.collectives import ALGORITHMS, allreduce_time_s
-from gpuplan.models.network.links import JUMBO_BYTES
+from gpuplan.models.network.collectives import ALGORITHMS, RING, Allreduce, GpuHosts, allreduce_time_s
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of an exchange of gradients computing hides; item ``training-allreduce`` of the assumptions."""
+
+    late_share: float = 0.0
+    """Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
+    the layers of the network: 0.003 for VGG-16, 0.03 for ResNet-50, 0.5 for BERT-base. [-]"""
+    exposed_share: float = 0.125
+    """Share of the rest of the exchange that is not hidden either; 1 without overlap. [-]"""
+    overlap_share: float = 0.553
+    """Share of the compute time behind which the exchange can hide; 0 without overlap. [-]"""
+    straggler_share: float = 0.00746
+    """Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]"""
+
+    def __post_init__(self) -> None:
+        """Refuse what is below zero, and shares of the exchange above 1."""
+        not_negative(overlap_share=self.overlap_share, straggler_share=self.straggler_share)
+        zero_to_one(exposed_share=self.exposed_share, late_share=self.late_share)
 
 
 def training_step_s(
     compute_s: float,
     *,
     gradient_mb: float,
-    hosts: int,
-    gpus_per_host: int = 1,
-    link_gbit_s: float,
-    transport: str = "tcp",
-    algorithm: str = "ring",
-    intra_host_gb_s: float = 4.54,
-    tcp_gbit_s: float | None = None,
-    usable_share: float = 0.95,
-    mtu_bytes: int = JUMBO_BYTES,
-    messages: int | None = None,
-    step_latency_us: float | None = None,
-    reduce_gb_s: float | None = None,
-    late_share: float = 0.0,
-    exposed_share: float = 0.125,
-    overlap_share: float = 0.553,
-    straggler_share: float = 0.00746,
+    over: GpuHosts,
+    by: Allreduce = RING,
+    overlap: Overlap = Overlap(),
 ) -> float:
     """Time of one synchronous training step with allreduce.
 
@@ -45,41 +52,6 @@ def training_step_s(
     gradient_mb : float
         Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
         compressed as FP16. [MB]
-    hosts : int
-        Hosts that train together. [host]
-    gpus_per_host : int
-        GPUs of the job in each. [-]
-    link_gbit_s : float
-        Network of one host, all ports that training uses together. [Gbit/s]
-    transport : str
-        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
-    algorithm : str
-        ``ring`` or ``hierarchical``. [-]
-    intra_host_gb_s : float
-        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
-        120 for V100, 240 for A100. [GB/s]
-    tcp_gbit_s : float or None
-        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
-        link. [Gbit/s]
-    usable_share : float
-        Share of the link that large transfers get. [-]
-    mtu_bytes : int
-        Largest packet on the network. [-]
-    messages : int or None
-        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
-    step_latency_us : float or None
-        Latency of one step between hosts; None for the fitted one of the transport. [us]
-    reduce_gb_s : float or None
-        Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
-    late_share : float
-        Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
-        the layers of the network: 0.003 for VGG-16, 0.03 for ResNet-50, 0.5 for BERT-base. [-]
-    exposed_share : float
-        Share of the rest of the allreduce that is not hidden either; 1 without overlap. [-]
-    overlap_share : float
-        Share of the compute time behind which the allreduce can hide; 0 without overlap. [-]
-    straggler_share : float
-        Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
 
     Notes
     -----
@@ -92,9 +64,11 @@ def training_step_s(
 
     Examples
     --------
-    >>> training_step_s(0.25, gradient_mb=100, hosts=1, link_gbit_s=10)
+    >>> from gpuplan.models.network import Link
+    >>> training_step_s(0.25, gradient_mb=100, over=GpuHosts(1, Link(10)))
     0.25
-    >>> round(training_step_s(0.5, gradient_mb=553, hosts=4, gpus_per_host=4, link_gbit_s=25, transport="roce"), 2)
+    >>> hosts = GpuHosts(4, Link(25, transport="roce"), gpus_per_host=4)
+    >>> round(training_step_s(0.5, gradient_mb=553, over=hosts), 2)
     0.59
 
     References
@@ -107,42 +81,11 @@ def training_step_s(
     .. [6] oneflow-dlperf-2020-10
     """
     above_zero(compute_s=compute_s)
-    reduced = allreduce_time_s(
-        gradient_mb,
-        hosts=hosts,
-        gpus_per_host=gpus_per_host,
-        link_gbit_s=link_gbit_s,
-        transport=transport,
-        algorithm=algorithm,
-        intra_host_gb_s=intra_host_gb_s,
-        tcp_gbit_s=tcp_gbit_s,
-        usable_share=usable_share,
-        mtu_bytes=mtu_bytes,
-        messages=messages,
-        step_latency_us=step_latency_us,
-        reduce_gb_s=reduce_gb_s,
-    )
-    return overlapped_step_s(
-        compute_s,
-        sum_s=reduced,
-        gpus=hosts * gpus_per_host,
-        late_share=late_share,
-        exposed_share=exposed_share,
-        overlap_share=overlap_share,
-        straggler_share=straggler_share,
-    )
+    reduced = allreduce_time_s(gradient_mb, over=over, by=by)
+    return overlapped_step_s(compute_s, sum_s=reduced, gpus=over.gpus, overlap=overlap)
 
 
-def overlapped_step_s(
-    compute_s: float,
-    *,
-    sum_s: float,
-    gpus: int,
-    late_share: float = 0.0,
-    exposed_share: float = 0.125,
-    overlap_share: float = 0.553,
-    straggler_share: float = 0.00746,
-) -> float:
+def overlapped_step_s(compute_s: float, *, sum_s: float, gpus: int, overlap: Overlap = Overlap()) -> float:
     """Time of one step whose gradient exchange overlaps with computing.
 
     Parameters
@@ -153,14 +96,6 @@ def overlapped_step_s(
         Time to sum the gradient. [s]
     gpus : int
         GPUs that train together. [GPU]
-    late_share : float
-        Share of the gradient that is ready in the last third of the backward pass. [-]
-    exposed_share : float
-        Share of the rest of the sum that is not hidden either; 1 without overlap. [-]
-    overlap_share : float
-        Share of the compute time behind which the sum can hide; 0 without overlap. [-]
-    straggler_share : float
-        Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
 
     Notes
     -----
@@ -168,7 +103,7 @@ def overlapped_step_s(
 
     Examples
     --------
-    >>> overlapped_step_s(0.5, sum_s=0.25, gpus=1, exposed_share=0.5)
+    >>> overlapped_step_s(0.5, sum_s=0.25, gpus=1, overlap=Overlap(exposed_share=0.5))
     0.625
 
     References
@@ -178,11 +113,9 @@ def overlapped_step_s(
     above_zero(compute_s=compute_s)
     not_negative(sum_s=sum_s)
     at_least_one(gpus=gpus)
-    not_negative(overlap_share=overlap_share, straggler_share=straggler_share)
-    zero_to_one(exposed_share=exposed_share, late_share=late_share)
-    never = late_share + (1 - late_share) * exposed_share
-    waited = max(never * sum_s, sum_s - overlap_share * compute_s)
-    return compute_s * (1 + straggler_share * math.log2(gpus)) + waited
+    never = overlap.late_share + (1 - overlap.late_share) * overlap.exposed_share
+    waited = max(never * sum_s, sum_s - overlap.overlap_share * compute_s)
+    return compute_s * (1 + overlap.straggler_share * math.log2(gpus)) + waited
 
 
 def host_traffic_gbit_s(
@@ -368,15 +301,7 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
 
 
 def tcp_rate_for_speedup_gbit_s(
-    compute_s: float,
-    *,
-    speedup: float,
-    gradient_mb: float,
-    hosts: int,
-    gpus_per_host: int = 1,
-    link_gbit_s: float,
-    transport: str = "pvrdma",
-    late_share: float = 0.0,
+    compute_s: float, *, speedup: float, gradient_mb: float, over: GpuHosts, overlap: Overlap = Overlap()
 ) -> float:
     """TCP rate of a host at which RDMA would make a training step so many times faster.
 
@@ -388,16 +313,8 @@ def tcp_rate_for_speedup_gbit_s(
         Step over TCP over step over RDMA, above 1. [-]
     gradient_mb : float
         Gradient of the model. [MB]
-    hosts : int
-        Hosts that train together, at least 2. [host]
-    gpus_per_host : int
-        GPUs of the job in each. [-]
-    link_gbit_s : float
-        Network of one host. [Gbit/s]
-    transport : str
-        The RDMA transport. [-]
-    late_share : float
-        Share of the gradient that is ready in the last third of the backward pass. [-]
+    over : GpuHosts
+        At least 2 hosts, and a link with RDMA. [-]
 
     Returns
     -------
@@ -412,7 +329,9 @@ def tcp_rate_for_speedup_gbit_s(
 
     Examples
     --------
-    >>> rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, hosts=4, link_gbit_s=100)
+    >>> from gpuplan.models.network import Link
+    >>> hosts = GpuHosts(4, Link(100, transport="pvrdma"))
+    >>> rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, over=hosts)
     >>> 1 < rate < 10
     True
 
@@ -420,32 +339,25 @@ def tcp_rate_for_speedup_gbit_s(
     ----------
     .. [1] mellanox-hpvml
     """
-    above_zero(speedup=speedup, link_gbit_s=link_gbit_s)
-    at_least_one(hosts=hosts)
-    if speedup <= 1 or hosts < 2:
+    above_zero(speedup=speedup)
+    if speedup <= 1 or over.hosts < 2:
         raise ValueError(
-            f"speedup is {speedup} and hosts {hosts}; they must be above 1 and at least 2: one host has no network"
+            f"speedup is {speedup} and hosts {over.hosts}; they must be above 1 and at least 2: one host has no network"
         )
 
-    def step(by: str, rate: float) -> float:
-        return training_step_s(
-            compute_s,
-            gradient_mb=gradient_mb,
-            hosts=hosts,
-            gpus_per_host=gpus_per_host,
-            link_gbit_s=link_gbit_s,
-            transport=by,
-            tcp_gbit_s=rate,
-            late_share=late_share,
-        )
+    def step(over: GpuHosts) -> float:
+        return training_step_s(compute_s, gradient_mb=gradient_mb, over=over, overlap=overlap)
 
-    wanted = speedup * step(transport, link_gbit_s)
-    low, high = 0.001, link_gbit_s
-    if step("tcp", low) < wanted:
+    def over_tcp(rate: float) -> float:
+        return step(replace(over, link=replace(over.link, transport="tcp", tcp_gbit_s=rate)))
+
+    wanted = speedup * step(over)
+    low, high = 0.001, over.link.link_gbit_s
+    if over_tcp(low) < wanted:
         return 0.0
-    if step("tcp", high) >= wanted:
+    if over_tcp(high) >= wanted:
         return high
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if step("tcp", middle) >= wanted else (low, middle)
+        low, high = (middle, high) if over_tcp(middle) >= wanted else (low, middle)
     return low

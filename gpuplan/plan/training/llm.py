@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import model_flops_share, speed_range, tokens_time_h
-from gpuplan.models.llm.training_run import (
-    FITTED_NAMES,
-    TUNING_NAMES,
+from gpuplan.models.llm.training import (
     Fitted,
-    StepTimes,
-    TrainingRun,
-    step_times,
+    TrainingBoard,
+    Transformer,
+    model_flops_share,
+    speed_range,
+    tokens_time_h,
 )
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, StepTimes, TrainingRun, step_times
 from gpuplan.models.llm.tuning import (
     TuningMemory,
     adapter_parameters,
@@ -24,6 +24,7 @@ from gpuplan.models.llm.tuning import (
     layer_splits,
     tuning_memory,
 )
+from gpuplan.models.network import GpuHosts, Link
 from gpuplan.plan.llm_parts import shape_of_row
 from gpuplan.plan.training.speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
 from gpuplan.scenario import Scenario
@@ -235,37 +236,35 @@ def _run(
     links = scenario.training.links or 1
     tcp = tcp_rate(scenario, catalog, links * given.link_gbit_s) if given.transport == "tcp" else None
     batch = hosts * gpus_per_host * (work.batch_per_gpu or _usual_batch(catalog, work))
+    model = Transformer(
+        shape.active_parameters,
+        shape.layers,
+        shape.hidden_size,
+        shape.heads * shape.head_size,
+        shape.vocabulary,
+        shape.tied_embeddings,
+    )
+    board = TrainingBoard(
+        matmul_tflops(catalog, gpu, "bf16"),
+        matmul_tflops(catalog, gpu, work.precision),
+        float(item.fact("memory_bandwidth_gb_s").value),
+        fp8=work.precision == "fp8",
+    )
+    usable = float(catalog.assumptions["training-allreduce"].fact("usable_share").value)
+    tcp_gbit_s = None if tcp is None else float(tcp.value)
+    link = Link(given.link_gbit_s, given.transport, tcp_gbit_s, usable, given.mtu_bytes)
     return TrainingRun(
-        parameters=shape.total_parameters,
-        active_parameters=shape.active_parameters,
-        layers=shape.layers,
-        hidden_size=shape.hidden_size,
-        attention_size=shape.heads * shape.head_size,
-        vocabulary=shape.vocabulary,
-        tied_embeddings=shape.tied_embeddings,
+        model,
+        shape.total_parameters,
+        board,
+        GpuHosts(hosts, link, gpus_per_host, links, float(inside.value)),
         sequence_tokens=work.sequence_tokens,
         micro_batch=work.micro_batch or 1,
         batch=batch,
         method=work.method,
         recompute=bool(work.recompute),
-        tensor_tflops=matmul_tflops(catalog, gpu, "bf16"),
-        matmul_tflops=matmul_tflops(catalog, gpu, work.precision),
-        fp8=work.precision == "fp8",
-        memory_bandwidth_gb_s=float(item.fact("memory_bandwidth_gb_s").value),
-        hosts=hosts,
-        gpus_per_host=gpus_per_host,
         sharding=work.sharding,
-        tensor=1,
-        pipeline=1,
-        context=1,
         gradient_bytes=GRADIENT_BYTES[work.gradients],
-        intra_host_gb_s=float(inside.value),
-        link_gbit_s=given.link_gbit_s,
-        links=links,
-        transport=given.transport,
-        tcp_gbit_s=None if tcp is None else float(tcp.value),
-        usable_share=float(catalog.assumptions["training-allreduce"].fact("usable_share").value),
-        mtu_bytes=given.mtu_bytes,
         eager=work.method != "full" and work.sharding != "tensor-pipeline",
     )
 
@@ -290,8 +289,8 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
     return LlmTrainingUse(
         run=run,
         times=times,
-        hosts=run.hosts,
-        gpus_per_host=run.gpus_per_host,
+        hosts=run.over.hosts,
+        gpus_per_host=run.over.gpus_per_host,
         memory=tuning_memory(run, adapters=_adapters(catalog, work), **_held(catalog)),
         memory_gib=_memory_gib(scenario, catalog),
         tokens_per_gpu=speed,
@@ -301,11 +300,11 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
         efficiency=min(1.0, speed / alone),
         mfu=model_flops_share(
             speed,
-            active_parameters=run.active_parameters,
-            layers=run.layers,
-            attention_size=run.attention_size,
+            active_parameters=run.model.active_parameters,
+            layers=run.model.layers,
+            attention_size=run.model.attention_size,
             sequence_tokens=run.sequence_tokens,
-            matmul_tflops=run.matmul_tflops,
+            matmul_tflops=run.board.matmul_tflops,
         ),
         hours=each[0],
         hours_low=each[1],
@@ -320,8 +319,9 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
 def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
     """Tokens per second of each GPU of one host with memory enough for any model: what the network between hosts can only lessen."""
     fitted, each = fitted_values(catalog), run.batch // run.gpus
-    single = replace(run, hosts=1, batch=run.batch // run.hosts, recompute=False, pipeline=1, context=1)
-    tensors = {1, run.gpus_per_host} if run.sharding == "tensor-pipeline" else {1}
+    gpus_per_host, batch = run.over.gpus_per_host, run.batch // run.over.hosts
+    single = replace(run.on(1, gpus_per_host), batch=batch, recompute=False, pipeline=1, context=1)
+    tensors = {1, gpus_per_host} if run.sharding == "tensor-pipeline" else {1}
     tried = [
         replace(single, tensor=tensor, micro_batch=micro)
         for tensor in sorted(tensors)
@@ -329,7 +329,7 @@ def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
         if run.sharding != "tensor-pipeline" or micro == run.micro_batch
     ]
     least = min(step_times(one, fitted).step_s for one in tried)
-    return single.batch * run.sequence_tokens / run.gpus_per_host / least
+    return single.batch * run.sequence_tokens / gpus_per_host / least
 
 
 def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:

@@ -242,8 +242,8 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         },
         words={
             "spread": spread_words(run),
-            "inside": number(round(run.intra_host_gb_s, 1)),
-            "links": run.links,
+            "inside": number(round(run.over.intra_host_gb_s, 1)),
+            "links": run.over.links,
         },
     )
     others = [
@@ -280,14 +280,14 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
     """The line of the computing of one micro-batch: model, board and the fit."""
     run, gpu = use.run, catalog.gpus[scenario.hardware.gpu]
     row, held = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
-    rate = "fp8_tensor_tflops" if run.fp8 else "fp16_tensor_tflops"
+    rate = "fp8_tensor_tflops" if run.board.fp8 else "fp16_tensor_tflops"
     given: dict[str, Fact | Line] = {
         name: derived(f"{PATH}/{name}", value, "1", note)
         for name, value, note in (
             ("tokens", run.micro_batch * run.sequence_tokens, "of a micro-batch"),
             ("sequence_tokens", run.sequence_tokens, "stated, or as usual"),
-            ("attention_size", run.attention_size, "heads times their width"),
-            ("tied_embeddings", run.tied_embeddings, "input and output share a table"),
+            ("attention_size", run.model.attention_size, "heads times their width"),
+            ("tied_embeddings", run.model.tied_embeddings, "input and output share a table"),
             ("parts", run.parts, "GPUs that share a micro-batch"),
             ("stages", run.pipeline, "of the pipeline"),
             ("method", run.method, "what is trained"),
@@ -300,10 +300,10 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
         given[name] = row_fact(row, name, "1")
     given["tensor_tflops"], given["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
     given["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
-    shares = matmul_shares(run, fitted_values(catalog))
+    shares = matmul_shares(run.board, fitted_values(catalog))
     for name, fact, share in zip(
         ("matmul_share", "head_share"),
-        ("fp8_share" if run.fp8 else "matmul_share", "matmul_share"),
+        ("fp8_share" if run.board.fp8 else "matmul_share", "matmul_share"),
         shares,
         strict=True,
     ):
@@ -349,14 +349,14 @@ def _answers(
             catalog.row("llm_models", use_model(scenario)), "active_parameters", "1"
         ),
         **{
-            name: derived(f"{PATH}/{name}", getattr(run, name), "1", "of the model")
+            name: derived(f"{PATH}/{name}", getattr(run.model, name), "1", "of the model")
             for name in ("layers", "attention_size")
         },
         "sequence_tokens": derived(
             f"{PATH}/sequence_tokens", run.sequence_tokens, "1", "stated, or as usual"
         ),
         "matmul_tflops": derived(
-            f"{PATH}/matmul_tflops", run.matmul_tflops, "TFLOP/s", "in the precision of the products"
+            f"{PATH}/matmul_tflops", run.board.matmul_tflops, "TFLOP/s", "in the precision of the products"
         ),
     }
     rate = derived(f"{PATH}/tokens_per_gpu", round(use.tokens_per_gpu, 1), "1", "a second")

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from network_jobs import flat
 
+from gpuplan.models.llm import training
 from gpuplan.models.llm.training import (
     exposed_s,
-    llm_step_s,
-    micro_batch_s,
     model_flops_share,
     speed_range,
     tokens_time_h,
 )
+
+micro_batch_s, llm_step_s = flat(training.micro_batch_s), flat(training.llm_step_s)
 
 WORK: dict[str, Any] = {
     "sequence_tokens": 2048,

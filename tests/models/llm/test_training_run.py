@@ -10,17 +10,18 @@ from hypothesis import strategies as st
 from llm_runs import run
 from random_cases import examples
 
-from gpuplan.models.llm.training_run import SHARDINGS, step_times
+from gpuplan.models.llm.training_run import SHARDINGS, StepTimes, step_times
+from gpuplan.models.network import GpuHosts, Link
 from gpuplan.models.network.collectives import collective_time_s
 
 
 def test_full_sharding_gathers_twice_and_spreads_once() -> None:
     found = step_times(run("7B", hosts=1))
-    each = {"hosts": 1, "gpus_per_host": 8, "link_gbit_s": 3200, "intra_host_gb_s": 370.8}
+    hosts = GpuHosts(1, Link(3200), gpus_per_host=8, intra_host_gb_s=370.8)
     weights, gradients = 6740 * 2 / 32, 6740 * 4 / 32
     by_hand = 32 * (
-        2 * collective_time_s(weights, collective="all-gather", **each)
-        + collective_time_s(gradients, collective="reduce-scatter", **each)
+        2 * collective_time_s(weights, collective="all-gather", over=hosts)
+        + collective_time_s(gradients, collective="reduce-scatter", over=hosts)
     )
     assert found.exchange_s == pytest.approx(by_hand)
     assert found.step_exchange_s == 0
@@ -67,15 +68,16 @@ def test_tensor_parallel_needs_no_network_between_hosts_but_for_its_copies() -> 
 @settings(max_examples=examples(60, few=20), deadline=None)
 def test_physics(model: str, sharding: str, hosts: int, link: float, links: int) -> None:
     tensor = 8 if sharding == "tensor-pipeline" else 1
-    given_run = run(
-        model, sharding=sharding, tensor=tensor, hosts=hosts, link_gbit_s=link, links=links, batch=64 * hosts
-    )
-    found = step_times(given_run)
+
+    def times(link: float) -> StepTimes:
+        spread = {"sharding": sharding, "tensor": tensor, "hosts": hosts, "batch": 64 * hosts}
+        return step_times(run(model, **spread, link_gbit_s=link, links=links))
+
+    found = times(link)
     assert found.step_s >= found.alone_s
-    faster = step_times(replace(given_run, link_gbit_s=2 * link))
-    assert faster.step_s <= found.step_s * (1 + 1e-9)
+    assert times(2 * link).step_s <= found.step_s * (1 + 1e-9)
     if hosts == 1:
-        assert step_times(replace(given_run, link_gbit_s=1.0)).step_s == pytest.approx(found.step_s)
+        assert times(1.0).step_s == pytest.approx(found.step_s)
 
 
 def test_the_share_of_a_gpu_falls_with_hosts_and_on_a_slow_network_much() -> None:

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from network_jobs import CLEAN, GOOD, JOBS, NETWORK_FAULTS, SLACK, refuses
+from network_jobs import CLEAN, GOOD, JOBS, NETWORK_FAULTS, SLACK, flat, refuses
 
-from gpuplan.models.network.collectives import (
-    ALGORITHMS,
-    COLLECTIVES,
-    allreduce_time_s,
-    collective_time_s,
-    nccl_allreduce_time_s,
-)
+from gpuplan.models.network import collectives
+from gpuplan.models.network.collectives import ALGORITHMS, COLLECTIVES, nccl_allreduce_time_s
+
+allreduce_time_s = flat(collectives.allreduce_time_s)
+collective_time_s = flat(collectives.collective_time_s)
 
 H100: dict[str, Any] = {
     "gpus_per_host": 8,
     "link_gbit_s": 400,
+    "transport": "infiniband",
     "links": 8,
     "intra_host_gb_s": 370.8,
     "switch_gb_s": 480,
@@ -33,6 +32,7 @@ NVLINK_JOBS = st.fixed_dictionaries(
         "hosts": st.integers(1, 64),
         "gpus_per_host": st.integers(1, 8),
         "link_gbit_s": st.sampled_from((25, 100, 400)),
+        "transport": st.just("infiniband"),
         "links": st.integers(1, 10),
         "intra_host_gb_s": st.floats(10, 900),
         "switch_gb_s": st.none() | st.floats(10, 900),
@@ -69,7 +69,7 @@ def test_switches_between_hosts_sum_once_whatever_the_number_of_hosts() -> None:
     )
     assert few == many == pytest.approx(1 / 190)
     with pytest.raises(ValueError, match="transport is 'roce'"):
-        collective_time_s(1000, hosts=4, **H100, in_network=True, transport="roce")
+        collective_time_s(1000, hosts=4, **{**H100, "transport": "roce"}, in_network=True)
 
 
 def test_latency_counts_once_and_not_for_each_64_mib() -> None:

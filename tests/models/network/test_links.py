@@ -8,8 +8,15 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from network_jobs import flat
 
-from gpuplan.models.network.links import TRANSPORTS, delivered_gbit_s, fair_share_gbit_s, tcp_rate_gbit_s
+from gpuplan.models.network.links import (
+    TRANSPORTS,
+    Link,
+    delivered_gbit_s,
+    fair_share_gbit_s,
+    tcp_rate_gbit_s,
+)
 
 ETHERNET = [transport for transport in TRANSPORTS if transport != "infiniband"]
 LINKS = st.floats(0.1, 800)
@@ -19,16 +26,26 @@ PACKETS = st.integers(576, 9216)
 
 def test_tcp_gets_the_link_or_what_its_stack_moves() -> None:
     given = {"usable_share": 0.9, "tcp_gbit_s": 20, "mtu_bytes": 9000}
-    assert delivered_gbit_s(10, **given) == pytest.approx(9)
-    assert delivered_gbit_s(25, **given) == 20
-    assert delivered_gbit_s(800, **given) == 20
+    assert delivered_gbit_s(Link(10, **given)) == pytest.approx(9)
+    assert delivered_gbit_s(Link(25, **given)) == 20
+    assert delivered_gbit_s(Link(800, **given)) == 20
     for transport in set(TRANSPORTS) - {"tcp"}:
-        assert delivered_gbit_s(100, transport=transport, **given) == pytest.approx(90)
+        assert delivered_gbit_s(Link(100, transport, **given)) == pytest.approx(90)
+
+
+def test_what_is_none_is_as_fitted_for_the_work() -> None:
+    open_link = Link(100)
+    assert delivered_gbit_s(open_link) == tcp_rate_gbit_s(100)
+    assert delivered_gbit_s(Link(100, "roce")) == 95
+    assert open_link.fitted(tcp_gbit_s=30, usable_share=0.9) == Link(100, "tcp", 30, 0.9)
+    stated = Link(100, "tcp", 20, 0.8)
+    assert stated.fitted(tcp_gbit_s=30, usable_share=0.9) == stated
 
 
 def test_users_share_the_rate() -> None:
-    assert delivered_gbit_s(100, tcp_gbit_s=20, usable_share=0.9, users=4) == 5
-    assert delivered_gbit_s(100, transport="roce", usable_share=0.9, users=9) == pytest.approx(10)
+    assert delivered_gbit_s(Link(100, tcp_gbit_s=20, usable_share=0.9), users=4) == 5
+    roce = Link(100, "roce", usable_share=0.9)
+    assert delivered_gbit_s(roce, users=9) == pytest.approx(10)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +56,13 @@ def test_users_share_the_rate() -> None:
 def test_small_packets_carry_more_headers(mtu: int, payload: float) -> None:
     ratio = payload / (8948 / 9038)
     for transport in ETHERNET:
-        rate = delivered_gbit_s(10, transport=transport, usable_share=1, tcp_gbit_s=1e6, mtu_bytes=mtu)
+        rate = delivered_gbit_s(Link(10, transport, usable_share=1, tcp_gbit_s=1e6, mtu_bytes=mtu))
         assert rate == pytest.approx(10 * ratio, rel=1e-12)
-    assert delivered_gbit_s(10, transport="infiniband", usable_share=1, mtu_bytes=mtu) == 10
+    assert delivered_gbit_s(Link(10, "infiniband", usable_share=1, mtu_bytes=mtu)) == 10
 
 
 def test_packets_of_1500_bytes_cost_five_per_cent() -> None:
-    small, large = (delivered_gbit_s(10, transport="roce", mtu_bytes=mtu) for mtu in (1500, 9000))
+    small, large = (delivered_gbit_s(Link(10, "roce", mtu_bytes=mtu)) for mtu in (1500, 9000))
     assert small / large == pytest.approx(0.9510, abs=1e-4)
 
 
@@ -54,9 +71,7 @@ def test_a_rate_is_positive_within_the_link_and_rdma_is_never_below_tcp(
     link: float, tcp: float, share: float, mtu: int, users: int
 ) -> None:
     rates = {
-        transport: delivered_gbit_s(
-            link, transport=transport, tcp_gbit_s=tcp, usable_share=share, mtu_bytes=mtu, users=users
-        )
+        transport: delivered_gbit_s(Link(link, transport, tcp, share, mtu), users=users)
         for transport in TRANSPORTS
     }
     assert all(0 < rate * users <= link * (1 + 1e-12) and math.isfinite(rate) for rate in rates.values())
@@ -73,7 +88,7 @@ def test_a_faster_link_a_larger_packet_and_fewer_users_are_never_slower(
     transport: str, link: float, other: float, tcp: float, mtu: int, packet: int, users: int
 ) -> None:
     def rate(link: float, tcp: float = tcp, mtu: int = mtu, users: int = users) -> float:
-        return delivered_gbit_s(link, transport=transport, tcp_gbit_s=tcp, mtu_bytes=mtu, users=users)
+        return delivered_gbit_s(Link(link, transport, tcp, mtu_bytes=mtu), users=users)
 
     here = rate(link)
     assert rate(min(link, other)) <= here <= rate(max(link, other))
@@ -101,9 +116,8 @@ def test_a_faster_link_a_larger_packet_and_fewer_users_are_never_slower(
 )
 def test_bad_inputs_are_named_with_their_value_and_what_is_allowed(field: str, value: object) -> None:
     inputs = {"link_gbit_s": 10, field: value}
-    link = inputs.pop("link_gbit_s")
     with pytest.raises(ValueError, match=rf"\b{field}( is)? {re.escape(repr(value))}.* must be "):
-        delivered_gbit_s(link, **inputs)
+        flat(delivered_gbit_s)(**inputs)
 
 
 def test_a_shared_link_by_hand() -> None:

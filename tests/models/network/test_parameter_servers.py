@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from network_jobs import COMPUTE, GOOD, NETWORK_FAULTS, SHARE_FAULTS, SLACK, jobs_with_servers, refuses
+from network_jobs import COMPUTE, GOOD, NETWORK_FAULTS, SHARE_FAULTS, SLACK, flat, jobs_with_servers, refuses
 
-from gpuplan.models.network.parameter_servers import parameter_server_step_s
+from gpuplan.models.network import parameter_servers
 from gpuplan.models.network.training import host_traffic_gbit_s
+
+parameter_server_step_s = flat(parameter_servers.parameter_server_step_s)
 
 
 def test_a_step_with_parameter_servers_by_hand() -> None:

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from network_jobs import flat
 
+from gpuplan.models.network import remoting
 from gpuplan.models.network.links import TRANSPORTS
-from gpuplan.models.network.remoting import remote_slowdown, remote_time_s
+from gpuplan.models.network.remoting import remote_slowdown
+
+remote_time_s = flat(remoting.remote_time_s)
 
 FREE: dict[str, Any] = {"sync_us": 0, "call_us": 0, "usable_share": 1, "tcp_gbit_s": 1e6, "local_gbit_s": 1e6}
 """Nothing but the transfer takes time."""

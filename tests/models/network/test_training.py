@@ -21,29 +21,29 @@ from network_jobs import (
     NETWORK_FAULTS,
     SHARE_FAULTS,
     SLACK,
+    flat,
     jobs_with_servers,
+    numbers_of,
     refuses,
 )
 
-from gpuplan.models.network import fabric, links, remoting
-from gpuplan.models.network.collectives import (
-    ALGORITHMS,
-    allreduce_time_s,
-    collective_time_s,
-    nccl_allreduce_time_s,
-)
+from gpuplan.models.network import collectives, fabric, links, parameter_servers, remoting, training
+from gpuplan.models.network.collectives import ALGORITHMS, nccl_allreduce_time_s
 from gpuplan.models.network.links import TRANSPORTS
-from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.training import (
     efficiency_range,
     host_traffic_gbit_s,
-    overlapped_step_s,
     scaling_efficiency,
-    tcp_rate_for_speedup_gbit_s,
-    training_step_s,
     training_throughput,
     training_time_h,
 )
+
+allreduce_time_s = flat(collectives.allreduce_time_s)
+collective_time_s = flat(collectives.collective_time_s)
+parameter_server_step_s = flat(parameter_servers.parameter_server_step_s)
+overlapped_step_s = flat(training.overlapped_step_s)
+tcp_rate_for_speedup_gbit_s = flat(training.tcp_rate_for_speedup_gbit_s)
+training_step_s = flat(training.training_step_s)
 
 
 def steps_of_training(compute_s: float, job: dict[str, Any]) -> float:
@@ -461,11 +461,11 @@ MODELS: dict[Callable[..., Any], dict[str, Any]] = {
     training_throughput: {"gpus": 1, "batch_per_gpu": 1, "step_s": 1},
     training_time_h: {"samples": 1000, "epochs": 1, "gpus": 1, "batch_per_gpu": 1, "step_s": 1},
     tcp_rate_for_speedup_gbit_s: {
-        "compute_s": 0.2, "speedup": 2, "gradient_mb": 100, "hosts": 4, "link_gbit_s": 100
+        "compute_s": 0.2, "speedup": 2, "gradient_mb": 100, "hosts": 4, "link_gbit_s": 100, "transport": "pvrdma"
     },
     links.tcp_rate_gbit_s: {"link_gbit_s": 10},
-    links.delivered_gbit_s: {"link_gbit_s": 10},
-    remoting.remote_time_s: {"native_s": 1.0, "sent_mb": 1, "link_gbit_s": 10},
+    flat(links.delivered_gbit_s): {"link_gbit_s": 10},
+    flat(remoting.remote_time_s): {"native_s": 1.0, "sent_mb": 1, "link_gbit_s": 10},
     remoting.remote_slowdown: {"native_s": 1.0, "remote_s": 1.0},
     fabric.oversubscription: {"down_ports": 48, "down_gbit_s": 25, "up_ports": 4, "up_gbit_s": 100},
     fabric.uplinks: {
@@ -493,14 +493,11 @@ COUNTS = (
 def test_no_number_is_a_string_or_not_a_number_or_negative(function: Callable[..., Any]) -> None:
     """By its name, with what is allowed; and there is no fraction of a host."""
     good = MODELS[function]
-    function(*(good[n] for n in list(good)[:1]), **{n: good[n] for n in list(good)[1:]})
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.annotation not in ("float", "int", "float | None", "int | None"):
-            continue
+    function(**good)
+    for name in numbers_of(inspect.unwrap(function)):
         for value in ("4", math.nan, -1, *((2.5,) if name in COUNTS else ())):
-            inputs = {**good, name: value}
             with pytest.raises(ValueError, match=rf"\b{name} is {re.escape(repr(value))}.* must be "):
-                function(inputs.pop(next(iter(good))), **inputs)
+                function(**{**good, name: value})
 
 
 @pytest.mark.parametrize(("field", "value"), [*NETWORK_FAULTS, *SHARE_FAULTS])
