@@ -2,6 +2,15 @@
 
 Counts and places come from the vendor's tables and are never memory divided by size.
 
+Parameters
+----------
+pieces : sequence of Piece
+    Profiles that may be on one GPU together, with their places. [-]
+region : int
+    Memory slices of the GPU, or GB of the placement table. [-]
+compute_slices : int
+    Compute slices of the GPU; 0 if compute is not divided. [-]
+
 References
 ----------
 .. [1] nvidia-mig-user-guide-610
@@ -138,12 +147,6 @@ def gpu_layouts(
 
     Parameters
     ----------
-    pieces : sequence of Piece
-        Profiles that may be on one GPU together, with their places. [-]
-    region : int
-        Memory slices of the GPU, or GB of the placement table. [-]
-    compute_slices : int
-        Compute slices of the GPU; 0 if compute is not divided. [-]
     in_order : bool
         Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
 
@@ -182,12 +185,6 @@ def layout_starts(
     ----------
     counts : sequence of int
         How many of each piece are on the GPU. [-]
-    pieces : sequence of Piece
-        Profiles that may be on one GPU together, with their places. [-]
-    region : int
-        Memory slices of the GPU, or GB of the placement table. [-]
-    compute_slices : int
-        Compute slices of the GPU; 0 if compute is not divided. [-]
 
     Returns
     -------

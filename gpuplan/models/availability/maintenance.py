@@ -1,5 +1,22 @@
 """Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``.
 
+Parameters
+----------
+hosts : int
+    Equal hosts, the one in maintenance included. [host]
+hosts_needed : int
+    Hosts that carry the demand. [host]
+availability : float
+    Share of the time that a host is up when it is not in maintenance. [-]
+mtbf_h : float
+    Mean time between failures of a host. [h]
+repair_h : float
+    Mean time to repair a host. [h]
+maintenance_h : float
+    Hours per year in which one host is in maintenance. [h]
+maintenance_h_per_host : float
+    Hours per year that each host is in maintenance. [h]
+
 References
 ----------
 .. [1] vmware-sharing-gpus-2020
@@ -26,8 +43,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     ----------
     hosts : int
         Hosts that are maintained. [host]
-    maintenance_h_per_host : float
-        Hours per year that each of them is down for it. [h]
 
     Notes
     -----
@@ -44,15 +59,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
     """Hours per year in which a host is in maintenance and a host failure would leave VMs without a GPU.
-
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, the one in maintenance included. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -86,8 +92,6 @@ def mixed_exposed_hours_h(
         New hosts. [host]
     new_needed : mapping of tuple of int to int
         Old hosts of each kind that are down -> new hosts that must be up then. [host]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----
@@ -111,17 +115,6 @@ def mixed_exposed_hours_h(
 
 def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, maintenance_h: float) -> float:
     """Hours per year in which a failure beside the host in maintenance leaves fewer hosts than needed.
-
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts there are, the one in maintenance among them. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    availability : float
-        Share of the time that a host is up when it is not in maintenance. [-]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -162,10 +155,6 @@ def mixed_maintenance_short_h(
         New hosts. [host]
     new_needed : mapping of tuple of int to int
         Old hosts of each kind that are down -> new hosts that must be up then. [host]
-    availability : float
-        Share of time a host is up. [-]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----
@@ -189,19 +178,6 @@ def maintenance_chance(
     hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves VMs without a GPU at least once.
-
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, the one in maintenance included. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    mtbf_h : float
-        Mean time between failures of a host. [h]
-    repair_h : float
-        Mean time to repair a host. [h]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -241,12 +217,6 @@ def mixed_maintenance_chance(
         New hosts. [host]
     new_needed : mapping of tuple of int to int
         Old hosts of each kind that are down -> new hosts that must be up then. [host]
-    mtbf_h : float
-        Mean time between failures of a host. [h]
-    repair_h : float
-        Mean time to repair a host. [h]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----

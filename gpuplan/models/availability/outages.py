@@ -5,6 +5,19 @@ already there differ from new ones (``mixed_...``), it matters which fail: ``new
 for each number of old ones of each kind that are down, for all sets of up to so many; with more down than that the demand
 is never carried.
 
+Parameters
+----------
+hosts : int
+    Equal hosts, which fail and are repaired independently. [host]
+hosts_needed : int
+    Hosts that carry the demand. [host]
+availability : float
+    Share of the time that a host is up. [-]
+mtbf_h : float
+    Mean time a host runs from one repair to the next failure. [h]
+repair_h : float
+    Mean time from a failure until the host works again. [h]
+
 References
 ----------
 .. [1] vmware-sap-formula-2013
@@ -19,13 +32,6 @@ HOURS_PER_YEAR = 8760
 
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     """Share of time a host is up, from its time between failures and repair time.
-
-    Parameters
-    ----------
-    mtbf_h : float
-        Mean time a host runs from one repair to the next failure. [h]
-    repair_h : float
-        Mean time from a failure until the host works again. [h]
 
     Notes
     -----
@@ -46,15 +52,6 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
 
 def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> float:
     """Hours per year in which failures leave fewer hosts than the demand needs.
-
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts there are. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    availability : float
-        Share of the time that a host is up. [-]
 
     Notes
     -----
@@ -94,8 +91,6 @@ def mixed_hours_short_h(
         New hosts. [host]
     new_needed : mapping of tuple of int to int
         Old hosts of each kind that are down -> new hosts that must be up then. [host]
-    availability : float
-        Share of time a host is up. [-]
 
     Notes
     -----
@@ -125,12 +120,6 @@ def chance_of_shortage(
     ----------
     hosts : int
         Equal hosts that should be up; during maintenance one fewer than there are. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    mtbf_h : float
-        Mean time a host runs from one repair to the next failure. [h]
-    repair_h : float
-        Mean time from a failure until the host works again. [h]
     hours_h : float
         Hours that are looked at, in one piece or several. [h]
 
@@ -216,12 +205,8 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
 
     Parameters
     ----------
-    hosts : int
-        Hosts that fail and are repaired independently. [host]
     up : int
         Hosts up. [host]
-    availability : float
-        Share of time a host is up. [-]
 
     Notes
     -----
@@ -249,8 +234,6 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
         Hosts of each kind, which fail and are repaired independently. [host]
     down : sequence of int
         Hosts down of each kind. [host]
-    availability : float
-        Share of time a host is up. [-]
 
     Notes
     -----
@@ -272,12 +255,8 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
 
     Parameters
     ----------
-    hosts : int
-        Hosts that fail and are repaired independently. [host]
     needed : int
         Hosts that must be up. [host]
-    availability : float
-        Share of time a host is up. [-]
 
     Notes
     -----

@@ -3,6 +3,15 @@
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
 
+Parameters
+----------
+requests : float
+    Requests in the replica, decoded together. [-]
+tokens_in : float
+    Tokens of a prompt. [-]
+tokens_out : float
+    Tokens of an answer. [-]
+
 References
 ----------
 .. [1] aiconfigurator-silicon-sample
@@ -107,8 +116,6 @@ def decode_step_ms(
 
     Parameters
     ----------
-    requests : float
-        Requests that are decoded together. [-]
     context_tokens : float
         Tokens that each has so far, on average. [-]
 
@@ -194,11 +201,6 @@ def _sums_s(replica: Replica, tokens: float) -> float:
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
-    Parameters
-    ----------
-    tokens_in : float
-        Tokens of the prompt. [-]
-
     Notes
     -----
     Products of all tokens or reading the weights once, whichever is longer; attention, which grows with the square of their
@@ -237,15 +239,6 @@ def time_per_token_ms(
     tokens_out: float,
 ) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
-
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
 
     Notes
     -----
@@ -290,15 +283,6 @@ def first_token_ms(
 ) -> Range:
     """Time from a request to its first token on a replica with a given number of requests.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
-
     Returns
     -------
     first_token_ms : Range
@@ -335,15 +319,6 @@ def token_rate(
     tokens_out: float,
 ) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
-
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
 
     Notes
     -----

@@ -3,6 +3,17 @@
 A replica works on all its requests together and reads prompts between the steps of the others. The formulas here take a replica
 as a queue whose speed depends on how many it works on; ``batching`` plays the same requests one after the other.
 
+Parameters
+----------
+requests_per_second : float
+    Requests that arrive in a second, to all replicas together. [-]
+first_token_s : float
+    Time within which a request is promised its first token. [s]
+requests : int
+    Most requests at once: what the promises or the engine allow. [-]
+chunk_tokens : float
+    Tokens of prompts that are read with one step; 0: a whole prompt. [-]
+
 References
 ----------
 .. [1] gpuplan-method
@@ -130,16 +141,12 @@ def pace_of(
         Time of a step by requests at once and their mean context. [ms]
     prompt_ms : callable
         Time to read a prompt by its tokens. [ms]
-    requests : int
-        Most requests at once. [-]
     context_tokens : float
         Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
     longest_tokens : float
         Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
     cache_tokens : float
         Tokens that the KV cache of the replica holds. [-]
-    chunk_tokens : float
-        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
     overlap_share : float
         How much of reading a prompt those that decode wait for. [-]
     wait_ms : float
@@ -189,13 +196,6 @@ def replica_pace(
     chunk_tokens: float = 8192,
 ) -> Pace:
     """The laws of a replica of a model on a board.
-
-    Parameters
-    ----------
-    requests : int
-        Most at once: what the promises or the engine allow. [-]
-    chunk_tokens : float
-        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
     Notes
     -----
@@ -249,12 +249,8 @@ def answers(
 
     Parameters
     ----------
-    requests_per_second : float
-        Requests that arrive in a second, to all replicas together. [-]
     replicas : int
         Replicas. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
 
     Notes
     -----
@@ -326,10 +322,6 @@ def replicas_for(
 
     Parameters
     ----------
-    requests_per_second : float
-        Requests that arrive in a second. [-]
-    first_token_s : float
-        Time within which the first token is promised. [s]
     share : float
         Share of the requests for which it must hold, above 0 and below 1. [-]
     least : int
@@ -399,10 +391,6 @@ def replica_curve(
 
     Parameters
     ----------
-    requests_per_second : float
-        Requests that arrive in a second. [-]
-    first_token_s : float
-        Time within which the first token is promised. [s]
     most : int
         Points at most. [-]
 

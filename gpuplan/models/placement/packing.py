@@ -3,6 +3,19 @@
 Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
 among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
 
+Parameters
+----------
+sizes : mapping of int to int
+    How many there are of each size. [-]
+capacity : int
+    Capacity of each bin, in the unit of the sizes. [-]
+columns : sequence of sequences of int
+    What one of each column adds to every row. [-]
+needed : sequence of int
+    Least sum of each row. [-]
+costs : sequence of int
+    Cost of each column, whole numbers. [-]
+
 References
 ----------
 .. [1] gilmore-gomory-1961
@@ -56,10 +69,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 
     Parameters
     ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
     search : bool
         Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
 
@@ -93,13 +102,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins below which no packing of the sizes can go, without a search.
 
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
-
     Returns
     -------
     bins_bound : int
@@ -125,13 +127,6 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
 
 def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins in which the sizes surely fit, without a search.
-
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
 
     Returns
     -------
@@ -218,8 +213,6 @@ def maximal_patterns(
         Sizes, largest first, each once. [-]
     counts : sequence of int
         How many there are of each size. [-]
-    capacity : int
-        Capacity of the bin, in the unit of the sizes. [-]
 
     Returns
     -------
@@ -270,12 +263,6 @@ def whole_programme(
 
     Parameters
     ----------
-    columns : sequence of sequences of int
-        What one of each column adds to every row. [-]
-    needed : sequence of int
-        Least sum of each row. [-]
-    costs : sequence of int
-        Cost of each column, whole numbers. [-]
     most : sequence of int
         How often each column may be taken; empty: as often as is needed. [-]
     nodes : int
@@ -325,15 +312,6 @@ def relaxed_programme(
     columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
-
-    Parameters
-    ----------
-    columns : sequence of sequences of int
-        What one of each column adds to every row. [-]
-    needed : sequence of int
-        Least sum of each row. [-]
-    costs : sequence of int
-        Cost of each column, whole numbers. [-]
 
     Returns
     -------
@@ -583,8 +561,6 @@ def most_valuable(
         The sizes, in the same order. [-]
     needed : tuple of int
         How many of each size may be taken. [-]
-    capacity : int
-        Capacity of the bin, in the unit of the sizes. [-]
 
     Returns
     -------
