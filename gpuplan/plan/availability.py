@@ -157,11 +157,7 @@ def _mixed_hosts_lines(
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
     kinds, needed = laid.new_needed_by_kind
-    counts: dict[str, Any] = {
-        "old_hosts": kinds,
-        "new_hosts": hosts.value - len(laid.existing),
-        "new_needed": needed,
-    }
+    mix = availability.HostMix(kinds, hosts.value - len(laid.existing), needed)
     listed = derived(
         f"pools/{cluster.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
         ", ".join(str(n) for n in laid.new_needed),
@@ -171,7 +167,7 @@ def _mixed_hosts_lines(
     found = {}
     for name, (function, behind) in MIXED_HOSTS.items():
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
-        value = function(**counts, **{other: float(known[other].value) for other in taken})
+        value = function(mix, **{other: float(known[other].value) for other in taken})
         shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
         several = " of several kinds" if len(kinds) > 1 else ", taken at the worst of their kinds,"
         there = {"existing": len(laid.existing), "kinds": several * (len({*laid.existing}) > 1)}

@@ -25,6 +25,7 @@ from gpuplan.models.availability.maintenance import (
 )
 from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
+    HostMix,
     chance_of_shortage,
     chance_over_pools,
     host_availability,

@@ -23,10 +23,12 @@ References
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
+    HostMix,
     chance_down,
     chance_exactly,
     chance_fewer,
@@ -75,23 +77,8 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
     return maintenance_h if hosts and hosts - 1 <= hosts_needed else 0
 
 
-def mixed_exposed_hours_h(
-    old_hosts: Sequence[int],
-    *,
-    new_hosts: int,
-    new_needed: Mapping[tuple[int, ...], int],
-    maintenance_h_per_host: float,
-) -> float:
+def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> float:
     """The same for hosts of several kinds: hours of maintenance in which one more failure is too many.
-
-    Parameters
-    ----------
-    old_hosts : sequence of int
-        Hosts already there of each kind. [host]
-    new_hosts : int
-        New hosts. [host]
-    new_needed : mapping of tuple of int to int
-        Old hosts of each kind that are down -> new hosts that must be up then. [host]
 
     Notes
     -----
@@ -100,14 +87,14 @@ def mixed_exposed_hours_h(
 
     Examples
     --------
-    >>> mixed_exposed_hours_h([], new_hosts=8, new_needed={(): 7}, maintenance_h_per_host=16)
+    >>> mixed_exposed_hours_h(HostMix([], 8, {(): 7}), maintenance_h_per_host=16)
     128.0
     """
     exposed = 0.0
-    for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host):
-        none = (0,) * len(old)
-        least = [needed.get(none, new + 1) + (new > 0)]
-        least += [then for _, then in _one_more_down(none, old, new, needed)]
+    for hours, left in _maintained(mix, maintenance_h_per_host):
+        none, new = (0,) * len(left.old_hosts), left.new_hosts
+        least = [left.new_needed.get(none, new + 1) + (new > 0)]
+        least += [then for _, then in _one_more_down(none, left)]
         if new < max(least):
             exposed += hours
     return exposed
@@ -137,24 +124,8 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     return maintenance_h * chance_fewer(hosts - 1, hosts_needed, availability=availability)
 
 
-def mixed_maintenance_short_h(
-    old_hosts: Sequence[int],
-    *,
-    new_hosts: int,
-    new_needed: Mapping[tuple[int, ...], int],
-    availability: float,
-    maintenance_h_per_host: float,
-) -> float:
+def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
     """Expected hours per year of maintenance in which failures leave too few hosts of several kinds.
-
-    Parameters
-    ----------
-    old_hosts : sequence of int
-        Hosts already there of each kind. [host]
-    new_hosts : int
-        New hosts. [host]
-    new_needed : mapping of tuple of int to int
-        Old hosts of each kind that are down -> new hosts that must be up then. [host]
 
     Notes
     -----
@@ -162,15 +133,13 @@ def mixed_maintenance_short_h(
 
     Examples
     --------
-    >>> round(mixed_maintenance_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.997,
-    ...                                  maintenance_h_per_host=16), 2)
+    >>> mix = HostMix([], 8, {(): 7})
+    >>> round(mixed_maintenance_short_h(mix, availability=0.997, maintenance_h_per_host=16), 2)
     2.66
     """
     return math.fsum(
-        hours
-        * mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=availability)
-        / HOURS_PER_YEAR
-        for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host)
+        hours * mixed_hours_short_h(left, availability=availability) / HOURS_PER_YEAR
+        for hours, left in _maintained(mix, maintenance_h_per_host)
     )
 
 
@@ -199,24 +168,9 @@ def maintenance_chance(
 
 
 def mixed_maintenance_chance(
-    old_hosts: Sequence[int],
-    *,
-    new_hosts: int,
-    new_needed: Mapping[tuple[int, ...], int],
-    mtbf_h: float,
-    repair_h: float,
-    maintenance_h_per_host: float,
+    mix: HostMix, *, mtbf_h: float, repair_h: float, maintenance_h_per_host: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves too few hosts of several kinds at least once.
-
-    Parameters
-    ----------
-    old_hosts : sequence of int
-        Hosts already there of each kind. [host]
-    new_hosts : int
-        New hosts. [host]
-    new_needed : mapping of tuple of int to int
-        Old hosts of each kind that are down -> new hosts that must be up then. [host]
 
     Notes
     -----
@@ -226,24 +180,25 @@ def mixed_maintenance_chance(
 
     Examples
     --------
-    >>> round(mixed_maintenance_chance([], new_hosts=8, new_needed={(): 7}, mtbf_h=16000, repair_h=48,
-    ...                                 maintenance_h_per_host=16), 3)
+    >>> mix = HostMix([], 8, {(): 7})
+    >>> round(mixed_maintenance_chance(mix, mtbf_h=16000, repair_h=48, maintenance_h_per_host=16), 3)
     0.054
     """
     up = host_availability(mtbf_h, repair_h=repair_h)
     expected = 0.0
-    for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host):
-        if needed.get((0,) * len(old), new + 1) > new:
+    for hours, left in _maintained(mix, maintenance_h_per_host):
+        old, new = left.old_hosts, left.new_hosts
+        if left.new_needed.get((0,) * len(old), new + 1) > new:
             return 1.0
         carried = ends = 0.0
-        for down, least in needed.items():
+        for down, least in left.new_needed.items():
             if new < least:
                 continue
             here, fewer = chance_down(old, down, availability=up), chance_fewer(new, least, availability=up)
             carried += here * (1 - fewer)
             # a new host fails when just enough of them are up
             ends += here * chance_exactly(new, least, availability=up) * least
-            for still_up, then in _one_more_down(down, old, new, needed):
+            for still_up, then in _one_more_down(down, left):
                 # an old host fails when too few new ones are up for that
                 ends += here * still_up * (chance_fewer(new, max(least, then), availability=up) - fewer)
         if not carried:  # so rarely that a float cannot hold it
@@ -252,30 +207,24 @@ def mixed_maintenance_chance(
     return -math.expm1(-expected)
 
 
-def _maintained(
-    old_hosts: Sequence[int],
-    new_hosts: int,
-    new_needed: Mapping[tuple[int, ...], int],
-    maintenance_h_per_host: float,
-) -> Iterator[tuple[float, Sequence[int], int, Mapping[tuple[int, ...], int]]]:
-    """(hours, old hosts left of each kind, new hosts left, new hosts needed then) for maintenance of each kind."""
-    hours = (sum(old_hosts) + new_hosts) * maintenance_h_per_host
+def _maintained(mix: HostMix, maintenance_h_per_host: float) -> Iterator[tuple[float, HostMix]]:
+    """Hours of maintenance of each kind, and the hosts that are left then."""
+    old, new = mix.old_hosts, mix.new_hosts
+    hours = (sum(old) + new) * maintenance_h_per_host
     each = maintenance_h_per_host * min(1.0, HOURS_PER_YEAR / hours) if hours else 0.0
-    for kind, count in enumerate(old_hosts):
+    for kind, count in enumerate(old):
         if count and each:
-            needed = {_changed(down, kind, -1): n for down, n in new_needed.items() if down[kind]}
-            yield count * each, _changed(old_hosts, kind, -1), new_hosts, needed
-    if new_hosts and each:
-        yield new_hosts * each, old_hosts, new_hosts - 1, new_needed
+            needed = {_changed(down, kind, -1): n for down, n in mix.new_needed.items() if down[kind]}
+            yield count * each, HostMix(_changed(old, kind, -1), new, needed)
+    if new and each:
+        yield new * each, replace(mix, new_hosts=new - 1)
 
 
-def _one_more_down(
-    down: Sequence[int], old: Sequence[int], new: int, needed: Mapping[tuple[int, ...], int]
-) -> Iterator[tuple[int, int]]:
+def _one_more_down(down: Sequence[int], mix: HostMix) -> Iterator[tuple[int, int]]:
     """For each kind of old hosts of which some are up: how many, and the new hosts needed without one more."""
-    for kind, (lost, every) in enumerate(zip(down, old, strict=True)):
+    for kind, (lost, every) in enumerate(zip(down, mix.old_hosts, strict=True)):
         if lost < every:
-            yield every - lost, needed.get(_changed(down, kind, 1), new + 1)
+            yield every - lost, mix.new_needed.get(_changed(down, kind, 1), mix.new_hosts + 1)
 
 
 def _changed(counts: Sequence[int], kind: int, by: int) -> tuple[int, ...]:

@@ -1,9 +1,7 @@
 """Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
 
 Hosts fail and are repaired independently, all at the same rate. Of hosts that are alike only the number counts. Where hosts
-already there differ from new ones (``mixed_...``), it matters which fail: ``new_needed`` says how many new hosts must be up
-for each number of old ones of each kind that are down, for all sets of up to so many; with more down than that the demand
-is never carried.
+already there differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
 
 Parameters
 ----------
@@ -25,9 +23,23 @@ References
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 HOURS_PER_YEAR = 8760
 """A year of 365 days. [h]"""
+
+
+@dataclass(frozen=True, slots=True)
+class HostMix:
+    """Hosts of several kinds: those already there, and new ones that are alike."""
+
+    old_hosts: Sequence[int]
+    """Hosts already there of each kind. [host]"""
+    new_hosts: int
+    """New hosts. [host]"""
+    new_needed: Mapping[tuple[int, ...], int]
+    """Old hosts of each kind that are down -> new hosts that must be up then, for all sets of up to so many; with more down than
+    that the demand is never carried. [host]"""
 
 
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
@@ -74,23 +86,8 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
 
 
-def mixed_hours_short_h(
-    old_hosts: Sequence[int],
-    *,
-    new_hosts: int,
-    new_needed: Mapping[tuple[int, ...], int],
-    availability: float,
-) -> float:
+def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
-
-    Parameters
-    ----------
-    old_hosts : sequence of int
-        Hosts already there of each kind. [host]
-    new_hosts : int
-        New hosts. [host]
-    new_needed : mapping of tuple of int to int
-        Old hosts of each kind that are down -> new hosts that must be up then. [host]
 
     Notes
     -----
@@ -99,14 +96,14 @@ def mixed_hours_short_h(
 
     Examples
     --------
-    >>> round(mixed_hours_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.99), 1)
+    >>> round(mixed_hours_short_h(HostMix([], 8, {(): 7}), availability=0.99), 1)
     23.6
     """
-    listed, every = max(map(sum, new_needed), default=-1), sum(old_hosts)
+    listed, every = max(map(sum, mix.new_needed), default=-1), sum(mix.old_hosts)
     short = math.fsum(
-        chance_down(old_hosts, down, availability=availability)
-        * chance_fewer(new_hosts, needed, availability=availability)
-        for down, needed in new_needed.items()
+        chance_down(mix.old_hosts, down, availability=availability)
+        * chance_fewer(mix.new_hosts, needed, availability=availability)
+        for down, needed in mix.new_needed.items()
     )
     return HOURS_PER_YEAR * min(1.0, short + chance_fewer(every, every - listed, availability=availability))
 

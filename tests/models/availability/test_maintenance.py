@@ -9,6 +9,7 @@ import pytest
 
 from gpuplan.models.availability import (
     HOURS_PER_YEAR,
+    HostMix,
     exposed_hours_h,
     host_availability,
     hours_short_h,
@@ -89,18 +90,18 @@ def carried(old_down: int, new_down: int, new: int, needed: tuple[int, ...]) -> 
 
 @pytest.mark.parametrize("hosts", [7, 8, 9, 12])
 def test_one_kind_is_what_the_other_functions_say(hosts: int) -> None:
-    alone = {"new_hosts": hosts, "new_needed": {(): 7}}
+    alone = HostMix([], hosts, {(): 7})
     hours = 16 * hosts
-    assert mixed_hours_short_h([], availability=UP, **alone) == pytest.approx(
+    assert mixed_hours_short_h(alone, availability=UP) == pytest.approx(
         hours_short_h(hosts, hosts_needed=7, availability=UP)
     )
-    assert mixed_exposed_hours_h([], maintenance_h_per_host=16, **alone) == pytest.approx(
+    assert mixed_exposed_hours_h(alone, maintenance_h_per_host=16) == pytest.approx(
         exposed_hours_h(hosts, hosts_needed=7, maintenance_h=hours)
     )
-    assert mixed_maintenance_short_h(
-        [], availability=UP, maintenance_h_per_host=16, **alone
-    ) == pytest.approx(maintenance_short_h(hosts, hosts_needed=7, availability=UP, maintenance_h=hours))
-    assert mixed_maintenance_chance([], maintenance_h_per_host=16, **RATES, **alone) == pytest.approx(
+    assert mixed_maintenance_short_h(alone, availability=UP, maintenance_h_per_host=16) == pytest.approx(
+        maintenance_short_h(hosts, hosts_needed=7, availability=UP, maintenance_h=hours)
+    )
+    assert mixed_maintenance_chance(alone, maintenance_h_per_host=16, **RATES) == pytest.approx(
         maintenance_chance(hosts, hosts_needed=7, maintenance_h=hours, **RATES)
     )
 
@@ -127,25 +128,23 @@ def test_the_chance_against_every_state(old: int, new: int, needed: tuple[int, .
             if j < new_left and not carried(i, j + 1, new_left, need):
                 ends += here * (new_left - j) / RATES["mtbf_h"]
         expected += hours * ends / fine
-    found = mixed_maintenance_chance(
-        [old], new_hosts=new, new_needed=by_down(needed), maintenance_h_per_host=10, **RATES
-    )
+    found = mixed_maintenance_chance(HostMix([old], new, by_down(needed)), maintenance_h_per_host=10, **RATES)
     assert found == pytest.approx(-math.expm1(-expected), rel=1e-9)
 
 
 def test_a_small_host_in_maintenance_is_no_harm_until_a_large_one_fails() -> None:
     # two old hosts of 8 GPUs, four new ones of 2, 16 GPUs demanded: without an old host all four new ones are needed
     needed = by_down((0, 4))
-    assert mixed_exposed_hours_h([2], new_hosts=4, new_needed=needed, maintenance_h_per_host=16) == 6 * 16
+    assert mixed_exposed_hours_h(HostMix([2], 4, needed), maintenance_h_per_host=16) == 6 * 16
     down = 1 - UP
     by_hand = 8760 * (down**2 + 2 * UP * down * (1 - UP**4))
-    found = mixed_hours_short_h([2], new_hosts=4, new_needed=needed, availability=UP)
+    found = mixed_hours_short_h(HostMix([2], 4, needed), availability=UP)
     assert found == pytest.approx(by_hand)
 
 
 def test_what_is_practically_never_carried_is_certain() -> None:
     rates = {"mtbf_h": 24.0, "repair_h": 10_000.0, "maintenance_h_per_host": 10.0}
-    assert mixed_maintenance_chance([178], new_hosts=200, new_needed=by_down((150,)), **rates) == 1
+    assert mixed_maintenance_chance(HostMix([178], 200, by_down((150,))), **rates) == 1
 
 
 def test_hosts_of_several_kinds_against_every_state() -> None:
@@ -156,7 +155,7 @@ def test_hosts_of_several_kinds_against_every_state() -> None:
         for small in range(5)
         for large in range(3)
     }
-    many = {"new_hosts": 1, "new_needed": needed, "maintenance_h_per_host": 10.0}
+    mix, often = HostMix([4, 2], 1, needed), {"maintenance_h_per_host": 10.0}
     exposed = short = expected = 0.0
     for host in range(len(gpus)):
         left = [*gpus[:host], *gpus[host + 1 :]]
@@ -171,7 +170,7 @@ def test_hosts_of_several_kinds_against_every_state() -> None:
             fine += here
             ends += here * sum(there - g < demand for g, up in zip(left, state, strict=True) if up)
         expected += 10 * ends / fine / RATES["mtbf_h"]
-    assert mixed_exposed_hours_h([4, 2], **many) == pytest.approx(exposed)
-    assert mixed_maintenance_short_h([4, 2], availability=UP, **many) == pytest.approx(short, rel=1e-9)
-    found = mixed_maintenance_chance([4, 2], **many, **RATES)
+    assert mixed_exposed_hours_h(mix, **often) == pytest.approx(exposed)
+    assert mixed_maintenance_short_h(mix, availability=UP, **often) == pytest.approx(short, rel=1e-9)
+    found = mixed_maintenance_chance(mix, **often, **RATES)
     assert found == pytest.approx(-math.expm1(-expected), rel=1e-9)

@@ -17,6 +17,7 @@ from scipy.stats import t as student
 
 from gpuplan.models.availability import (
     HOURS_PER_YEAR,
+    HostMix,
     chance_of_shortage,
     chance_over_pools,
     host_availability,
@@ -267,7 +268,7 @@ def mixed_share_short(old: int, new: int, needed: tuple[int, ...]) -> float:
 
 @pytest.mark.parametrize(("old", "new", "needed"), CASES)
 def test_hours_against_every_state(old: int, new: int, needed: tuple[int, ...]) -> None:
-    found = mixed_hours_short_h([old], new_hosts=new, new_needed=by_down(needed), availability=UP)
+    found = mixed_hours_short_h(HostMix([old], new, by_down(needed)), availability=UP)
     assert found == pytest.approx(8760 * mixed_share_short(old, new, needed), rel=1e-9)
 
 
@@ -288,13 +289,13 @@ def test_the_hours_against_a_simulation() -> None:
         old_down, new_down = down[:old].sum(0), down[old:].sum(0)
         need = np.array([*needed, new + 1, new + 1])[old_down]
         short[year] = 8760 * np.mean(new - new_down < need)
-    found = mixed_hours_short_h([old], new_hosts=new, new_needed=by_down(needed), availability=UP)
+    found = mixed_hours_short_h(HostMix([old], new, by_down(needed)), availability=UP)
     assert abs(short.mean() - found) < 2.6 * short.std() / math.sqrt(years)
 
 
 def test_the_more_new_hosts_the_fewer_hours() -> None:
     needed = by_down((3, 5, 7))
-    hours = [mixed_hours_short_h([3], new_hosts=n, new_needed=needed, availability=UP) for n in range(2, 12)]
+    hours = [mixed_hours_short_h(HostMix([3], n, needed), availability=UP) for n in range(2, 12)]
     assert hours == sorted(hours, reverse=True)
     assert hours[0] == pytest.approx(8760)
 
@@ -323,9 +324,7 @@ def test_hosts_of_several_kinds_against_every_state(
     for state in itertools.product((0, 1), repeat=len(each)):
         if sum(gpus * up for gpus, up in zip(each, state, strict=True)) < demand:
             short += UP ** sum(state) * (1 - UP) ** (len(each) - sum(state))
-    found = mixed_hours_short_h([n for n, _ in kinds], new_hosts=new, new_needed=needed, availability=UP)
+    found = mixed_hours_short_h(HostMix([n for n, _ in kinds], new, needed), availability=UP)
     assert found == pytest.approx(8760 * short, rel=1e-9)
     most = {down: n for down, n in needed.items() if sum(down) <= 2}  # three down count as too many
-    assert (
-        mixed_hours_short_h([n for n, _ in kinds], new_hosts=new, new_needed=most, availability=UP) >= found
-    )
+    assert mixed_hours_short_h(HostMix([n for n, _ in kinds], new, most), availability=UP) >= found
