@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.models.llm.training_run import TrainingRun
+from gpuplan.models.llm.training_setup import TrainingRun
 from gpuplan.plan.trail import call
 
 SHAPES: dict[str, tuple[float, int, int, int]] = {

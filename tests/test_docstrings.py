@@ -221,7 +221,7 @@ def test_a_record_that_says_units_says_those_of_all_fields(name: str) -> None:
 
 
 def test_records_instead_of_many_parameters_say_units() -> None:
-    assert {"network.links.Link", "network.collectives.GpuHosts", "llm.training.Fitted"} <= set(RECORDS)
+    assert {"network.links.Link", "network.collectives.GpuHosts", "llm.training_setup.Fitted"} <= set(RECORDS)
     most = max(FUNCTIONS, key=lambda name: len(inspect.signature(FUNCTIONS[name]).parameters))
     assert len(inspect.signature(FUNCTIONS[most]).parameters) <= 12, most
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.models.llm.training import Fitted, TrainingBoard, Transformer
-from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, TrainingRun, step_times
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, step_times
+from gpuplan.models.llm.training_setup import Fitted, TrainingBoard, TrainingRun, Transformer
 from gpuplan.models.llm.tuning import adapter_parameters, tuning_memory
 from gpuplan.models.network import GpuHosts, Link
 from gpuplan.plan.training.llm import ITEM, fitted_values, matmul_tflops

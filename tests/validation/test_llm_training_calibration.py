@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import Fitted, model_flops_share
+from gpuplan.models.llm.training import model_flops_share
 from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, step_times
+from gpuplan.models.llm.training_setup import Fitted
 from gpuplan.plan.training.llm import ITEM, MEASURED, fitted_values
 from validation.calibration import Point, errors
 from validation.llm_training_calibration import (

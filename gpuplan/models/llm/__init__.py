@@ -5,7 +5,6 @@ of it are needed; ``traffic`` does so for requests that come as they come, by fo
 """
 
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
-from gpuplan.models.llm.training import TrainingBoard, Transformer
-from gpuplan.models.llm.training_run import TrainingRun
+from gpuplan.models.llm.training_setup import TrainingBoard, TrainingRun, Transformer
 
 __all__ = ["Board", "Range", "Setup", "Shape", "TrainingBoard", "TrainingRun", "Transformer"]

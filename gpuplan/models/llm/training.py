@@ -1,5 +1,16 @@
 """Training a language model: time of a micro-batch and of a step, tokens per second and their range.
 
+Parameters
+----------
+sequence_tokens : int
+    Tokens of one sequence, over which attention looks. [-]
+stages : int
+    Stages over which the layers are split. [-]
+gpus : int
+    GPUs of the job. [GPU]
+tokens_per_gpu : float
+    Tokens per second of each GPU. [-]
+
 References
 ----------
 .. [1] llm-foundry-benchmarks
@@ -10,8 +21,8 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from gpuplan.models.llm.training_setup import FITTED, Fitted, TrainingBoard, Transformer
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 METHODS = ("full", "lora", "qlora")
@@ -20,105 +31,6 @@ PASSES = {"full": 3.0, "lora": 2.0, "qlora": 2.0}
 
 ATTENTION_PASSES = 3.5
 """Attention of forward and backward pass over that of the forward pass: the backward pass has five products for two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transformer:
-    """A language model as its training computes it."""
-
-    active_parameters: float
-    """Parameters that one token uses, in 10^9: all of a dense model. [-]"""
-    layers: int
-    """Layers of the model. [-]"""
-    hidden_size: int
-    """Width of the model. [-]"""
-    attention_size: int
-    """Heads times their width. [-]"""
-    vocabulary: int
-    """Tokens in the vocabulary. [-]"""
-    tied_embeddings: bool = False
-    """Whether input and output share one table. [-]"""
-
-    @property
-    def table(self) -> int:
-        """Parameters of one table of tokens."""
-        return self.vocabulary * self.hidden_size
-
-    @property
-    def tables(self) -> int:
-        """Parameters of the tables of tokens at both ends."""
-        return self.table * (1 if self.tied_embeddings else 2)
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingBoard:
-    """A GPU as training sees it."""
-
-    tensor_tflops: float
-    """Dense rate in BF16, of logits. [TFLOP/s]"""
-    matmul_tflops: float
-    """Dense rate in the precision of the matrix products. [TFLOP/s]"""
-    memory_bandwidth_gb_s: float
-    """Memory bandwidth. [GB/s]"""
-    fp8: bool = False
-    """Whether matrix products are in FP8. [-]"""
-    matmul_share: float = 0.818
-    """Share of the rate of the products that those of the layers reach. [-]"""
-    head_share: float = 0.818
-    """Share of the BF16 rate that the logits reach. [-]"""
-
-    def __post_init__(self) -> None:
-        """Refuse a rate or a share that is not above zero."""
-        above_zero(
-            tensor_tflops=self.tensor_tflops,
-            matmul_tflops=self.matmul_tflops,
-            memory_bandwidth_gb_s=self.memory_bandwidth_gb_s,
-            matmul_share=self.matmul_share,
-            head_share=self.head_share,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The fitted parameters of training, as ``data/assumptions.csv`` has them under ``llm-training``."""
-
-    matmul_share: float = 0.818
-    """Share of its rate that the products of an A100 reach. [-]"""
-    rate_decline: float = 0.106
-    """How that share falls on boards with a higher rate, as a power. [-]"""
-    fp8_share: float = 0.71
-    """Share of the FP8 rate that the products of an H100 reach. [-]"""
-    attention_per_byte: float = 51.3
-    """Operations of attention for each byte that the memory could move meanwhile. [-]"""
-    layer_bytes: float = 349.0
-    """Bytes moved for each token, layer and unit of width, outside the products. [-]"""
-    logit_bytes: float = 48.0
-    """Bytes moved for each token and token of the vocabulary. [-]"""
-    layer_us: float = 43.3
-    """Time to start the work of one pass through a layer. [us]"""
-    recompute_share: float = 0.794
-    """What a forward pass costs when it is done again. [-]"""
-    exposed_share: float = 0.63
-    """Share of an exchange that is never hidden: it takes processors and memory of the GPU itself. [-]"""
-    tensor_exposed_share: float = 0.244
-    """The same of the sums inside layers. [-]"""
-    interleaved: float = 0.504
-    """How much of a pipeline's idle time is saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]"""
-    optimizer_bytes: float = 93.3
-    """Bytes moved to change one parameter. [-]"""
-    straggler_share: float = 0.00345
-    """Growth of the step with each doubling of the GPUs beyond 8. [-]"""
-    adapter_bytes: float = 1400.0
-    """Bytes moved for each token, layer and unit of width by adapters of eager layers. [-]"""
-    unpack_bytes: float = 30.2
-    """Bytes moved to unpack one weight of four bits for a pass. [-]"""
-    start_us: float = 2650.0
-    """Least time of one pass through an eager layer. [us]"""
-    overlap_share: float = 0.553
-    """Share of the computing behind which an exchange can hide; that of training with allreduce. [-]"""
-
-
-FITTED = Fitted()
 
 
 def micro_batch_s(
@@ -140,12 +52,8 @@ def micro_batch_s(
     ----------
     tokens : float
         Tokens of the micro-batch. [-]
-    sequence_tokens : int
-        Tokens of one sequence, over which attention looks. [-]
     parts : int
         GPUs that compute the micro-batch together. [-]
-    stages : int
-        Stages over which the layers are split. [-]
     method : str
         ``full``, ``lora`` or ``qlora``. [-]
     recompute : bool
@@ -259,10 +167,6 @@ def llm_step_s(
         Gradients exchanged once a step. [s]
     optimizer_s : float
         Time to change the weights. [s]
-    stages : int
-        Stages of the pipeline. [-]
-    gpus : int
-        GPUs of the job. [GPU]
 
     Notes
     -----
@@ -303,16 +207,12 @@ def model_flops_share(
 
     Parameters
     ----------
-    tokens_per_gpu : float
-        Tokens per second of each GPU. [-]
     active_parameters : float
         Parameters that one token uses, in 10^9. [-]
     layers : int
         Layers of the model. [-]
     attention_size : int
         Heads times their width. [-]
-    sequence_tokens : int
-        Tokens of a sequence. [-]
     matmul_tflops : float
         Dense rate of the GPU in the precision of the products. [TFLOP/s]
 
@@ -347,10 +247,6 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
     ----------
     tokens : float
         Tokens, those of every epoch counted. [-]
-    gpus : int
-        GPUs of the job. [GPU]
-    tokens_per_gpu : float
-        Tokens per second of each. [-]
 
     Returns
     -------
@@ -388,8 +284,6 @@ def speed_range(
 
     Parameters
     ----------
-    tokens_per_gpu : float
-        Tokens per second of each GPU, as predicted. [-]
     efficiency : float
         Share of the step in which GPUs compute. [-]
     slower_share : float

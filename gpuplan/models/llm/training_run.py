@@ -2,77 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
-from gpuplan.models.llm.training import FITTED, Fitted, TrainingBoard, Transformer, llm_step_s, micro_batch_s
+from gpuplan.models.llm.training import llm_step_s, micro_batch_s
+from gpuplan.models.llm.training_setup import (
+    FITTED,
+    SHARDINGS,
+    Fitted,
+    TrainingBoard,
+    TrainingRun,
+)
 from gpuplan.models.network.collectives import GpuHosts, collective_time_s
 from gpuplan.models.network.links import delivered_gbit_s
 from gpuplan.units import at_least_one
-
-SHARDINGS = ("full", "gradients", "hybrid", "tensor-pipeline")
-"""Weights, gradients and states of the optimizer spread over all GPUs (FSDP, ZeRO-3); all but the weights (ZeRO-2); all over the GPUs of
-each host, which has a copy; or parts of the layers (tensor parallel in a host, pipeline over hosts), copies of which share the batch."""
 
 A100_TFLOPS, H100_TFLOPS = 312.0, 989.0
 """Dense BF16 rates of the boards whose steps were published."""
 
 WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 """Bytes of a weight as it is gathered. QLoRA: four bits, and eight more for each block of 64."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRun:
-    """A step of training one language model: what is trained, on what, and how it is spread."""
-
-    model: Transformer
-    parameters: float
-    """All parameters, those that a token does not use among them, in 10^9. [-]"""
-    board: TrainingBoard
-    over: GpuHosts
-    """Hosts of the job, and their network. [-]"""
-    sequence_tokens: int
-    """Tokens of one sequence. [-]"""
-    micro_batch: int
-    """Sequences of one copy of the model in one pass. [-]"""
-    batch: int
-    """Sequences of a step, of all copies together. [-]"""
-    method: str = "full"
-    """``full``, ``lora`` or ``qlora``. [-]"""
-    recompute: bool = False
-    """Whether activations are computed again in the backward pass. [-]"""
-    sharding: str = "full"
-    """One of ``SHARDINGS``. [-]"""
-    tensor: int = 1
-    """GPUs over which each layer is split. [-]"""
-    pipeline: int = 1
-    """Stages over which the layers are split. [-]"""
-    context: int = 1
-    """GPUs over which each sequence is split. [-]"""
-    gradient_bytes: float = 2.0
-    """Of one gradient as it is summed. [-]"""
-    eager: bool = False
-    """Whether layers are started one operation after the other, as PEFT does with PyTorch; else they are fused. [-]"""
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of the job."""
-        return self.over.gpus
-
-    @property
-    def parts(self) -> int:
-        """GPUs that compute one micro-batch together."""
-        return self.tensor * self.pipeline * self.context
-
-    @property
-    def micro_batches(self) -> int:
-        """Micro-batches of each copy in a step."""
-        return max(1, math.ceil(self.batch * self.parts / self.gpus / self.micro_batch))
-
-    def on(self, hosts: int, gpus_per_host: int) -> TrainingRun:
-        """The same run on so many hosts and GPUs of each."""
-        return replace(self, over=replace(self.over, hosts=hosts, gpus_per_host=gpus_per_host))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +83,7 @@ def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
 
     Examples
     --------
+    >>> from gpuplan.models.llm import Transformer
     >>> from gpuplan.models.network import Link
     >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
     >>> hosts = GpuHosts(2, Link(400, "infiniband"), gpus_per_host=8, links=8, intra_host_gb_s=370.8)
@@ -222,6 +172,7 @@ def sent_gb(run: TrainingRun) -> float:
 
     Examples
     --------
+    >>> from gpuplan.models.llm import Transformer
     >>> from gpuplan.models.network import Link
     >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
     >>> hosts = GpuHosts(2, Link(400, "infiniband"), gpus_per_host=8, links=8, intra_host_gb_s=370.8)

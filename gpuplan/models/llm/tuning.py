@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.models.llm.memory import GIB
-from gpuplan.models.llm.training_run import WEIGHT_BYTES, TrainingRun
+from gpuplan.models.llm.training_run import WEIGHT_BYTES
+from gpuplan.models.llm.training_setup import TrainingRun
 from gpuplan.units import above_zero, at_least_one, not_negative
 
 LAYER_HELD_BYTES, CHECKPOINT_BYTES, LOGIT_HELD_BYTES = 34, 2, 12

@@ -8,15 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import (
-    Fitted,
-    TrainingBoard,
-    Transformer,
-    model_flops_share,
-    speed_range,
-    tokens_time_h,
-)
-from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, StepTimes, TrainingRun, step_times
+from gpuplan.models.llm.training import model_flops_share, speed_range, tokens_time_h
+from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, StepTimes, step_times
+from gpuplan.models.llm.training_setup import Fitted, TrainingBoard, TrainingRun, Transformer
 from gpuplan.models.llm.tuning import (
     TuningMemory,
     adapter_parameters,

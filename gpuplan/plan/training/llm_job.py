@@ -8,7 +8,8 @@ from dataclasses import replace
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_share
-from gpuplan.models.llm.training_run import TrainingRun, matmul_shares, sent_gb, step_times
+from gpuplan.models.llm.training_run import matmul_shares, sent_gb, step_times
+from gpuplan.models.llm.training_setup import TrainingRun
 from gpuplan.models.llm.tuning import tuning_memory
 from gpuplan.models.network.training import (
     scaling_efficiency,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from llm_runs import run
 from random_cases import examples
 
-from gpuplan.models.llm.training_run import SHARDINGS, StepTimes, step_times
+from gpuplan.models.llm.training_run import StepTimes, step_times
+from gpuplan.models.llm.training_setup import SHARDINGS
 from gpuplan.models.network import GpuHosts, Link
 from gpuplan.models.network.collectives import collective_time_s
 
