@@ -20,8 +20,9 @@ from scipy.stats import binom
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.models.availability.failover import after_failure, failure_survey
+from gpuplan.models.availability.failover import after_failure
 from gpuplan.models.availability.outages import hours_short_h
+from gpuplan.models.availability.survey import failure_survey
 from gpuplan.models.placement import Family, Request, Room, place_mixed
 from gpuplan.models.placement.packing import _pack, pack
 from gpuplan.plan import Plan, worst_failures

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from traitlets import HasTraits, Int
 
 from gpuplan.app.quiet import Later
-from gpuplan.models.availability.failover import Loss, Outcome
+from gpuplan.models.availability.failover import Outcome
+from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Request, Room
 from gpuplan.plan import Plan, fail_hosts, worst_failures
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gpuplan.models.availability import failover
+from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import numbered_from_1
 from gpuplan.plan.plan import Plan
@@ -49,14 +50,12 @@ def host_numbers(hosts: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(as_python(NUMBER, host) for host in hosts)
 
 
-def worst_failures(
-    plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()
-) -> tuple[failover.Loss, ...]:
+def worst_failures(plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
     """The loss of any so many hosts of a pool, hosts filled alike once, the worst first and at most ``WORST_SHOWN`` of many."""
     pool = plan.pool(pool_id)
     if not maintenance and lost == 1:
         return pool.failures
-    survey = failover.failure_survey(
+    survey = failure_survey(
         pool.placement,
         requests=pool.requests,
         rooms=pool.rooms,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import availability, demand, placement, power_on
 from gpuplan.models.availability import failover
-from gpuplan.models.availability.failover import Idle, Loss
+from gpuplan.models.availability.idle import Idle
+from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level, spare_hosts

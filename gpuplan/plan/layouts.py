@@ -11,7 +11,8 @@ from functools import cached_property
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
 from gpuplan.models import availability, placement
-from gpuplan.models.availability import failover
+from gpuplan.models.availability.idle import Idle, idle_gpus
+from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.models.placement.apart import set_apart
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
 from gpuplan.plan.over_time.rules import Enough, more_hosts, readings_of
@@ -69,7 +70,7 @@ def placed_mixed(
     return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
 
 
-def numbered_from_1(losses: Iterable[failover.Loss]) -> tuple[failover.Loss, ...]:
+def numbered_from_1(losses: Iterable[Loss]) -> tuple[Loss, ...]:
     """Losses whose hosts count from 1, as everywhere outside the models."""
     return tuple(loss._replace(hosts=tuple(host + 1 for host in loss.hosts)) for loss in losses)
 
@@ -167,16 +168,14 @@ class Layout(Brief):
         return len(self.existing) if len(self.new_needed) > 1 else 0
 
     @cached_property
-    def failures(self) -> tuple[failover.Loss, ...]:
+    def failures(self) -> tuple[Loss, ...]:
         """What the loss of any host would do."""
-        return numbered_from_1(
-            failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
-        )
+        return numbered_from_1(failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1))
 
     @cached_property
-    def idle(self) -> tuple[failover.Idle, ...]:
+    def idle(self) -> tuple[Idle, ...]:
         """What is unused on hosts that run VMs."""
-        return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
+        return idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
 
 
 def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:

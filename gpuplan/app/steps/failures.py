@@ -8,7 +8,8 @@ from typing import Any
 
 from gpuplan.app.cards import Contents, chip, panel
 from gpuplan.app.state import Workbook
-from gpuplan.models.availability.failover import Loss, Outcome
+from gpuplan.models.availability.failover import Outcome
+from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel

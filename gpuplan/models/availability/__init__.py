@@ -1,7 +1,7 @@
 """Availability: what fails, what is left, and for how long.
 
 ``host_counts`` spare hosts and clusters, ``outages`` and ``maintenance`` hours and chances a year, ``vmotion`` the stun of a
-move; ``failover`` says what failures do to a placement, and ``restart`` where VMs start again.
+move; ``failover`` and ``survey`` say what failures do to a placement, ``restart`` where VMs start again, and ``idle`` what is left.
 """
 
 from gpuplan.models.availability.host_counts import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.models.availability.failover import Loss
+from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.facts import own_rows
 from gpuplan.models.access import holds
-from gpuplan.models.availability.failover import Loss
+from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.availability.failover import Idle
+from gpuplan.models.availability.idle import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -15,30 +14,21 @@ from brute_force import (
     check_hosts,
     fewest_hosts,
     fits_on,
-    large_mix,
     limited,
     random_requests,
     vms_in,
 )
+from lost_hosts import check_survey, placed_with, scattered
 from random_cases import cases, often
 
-from gpuplan.models.availability import failover
-from gpuplan.models.availability.failover import (
-    Idle,
-    Loss,
-    Outcome,
-    after_failure,
-    failure_survey,
-    fits,
-    idle_gpus,
-)
+from gpuplan.models.availability.failover import Outcome, after_failure
+from gpuplan.models.availability.idle import idle_gpus
 from gpuplan.models.availability.restart import Pool
+from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_mixed
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.mixed_hosts import Arranged, MixedHosts
 from gpuplan.models.sharing import gpu_layouts
-
-Layout = tuple[Host, ...]
 
 
 def where(hosts: Sequence[Host]) -> dict[tuple[str, int], int]:
@@ -84,56 +74,6 @@ def check_outcome(
     assert all(at[vm] == i for vm, i in after.items())
     assert {(g, v) for g, v, _ in outcome.restarted} == {vm for vm in after if before[vm] in lost}
     assert set(outcome.unplaced) <= {vm for vm, i in before.items() if i in lost}
-
-
-def check_survey(
-    layout: Sequence[Host], requests: Sequence[Request], rooms: Sequence[Room], lost: int
-) -> tuple[Loss, ...]:
-    """The survey says of each set of hosts what its failure does."""
-    survey = failure_survey(layout, requests=requests, rooms=rooms, lost=lost)
-    worth = dict(zip((r.group for r in requests), Rules(requests).worth, strict=True))
-    counted: Counter[tuple[int, int, int, float]] = Counter()
-    for failed in itertools.combinations(range(len(layout)), lost):
-        found = after_failure(layout, requests=requests, rooms=rooms, failed=failed)
-        gpus = float(sum(worth[group] for group, _ in found.unplaced))
-        counted[len(found.restarted), len(found.moved), len(found.unplaced), gpus] += 1
-    said: Counter[tuple[int, int, int, float]] = Counter()
-    for loss in survey:
-        said[loss[2:6]] += loss.alike
-        found = after_failure(layout, requests=requests, rooms=rooms, failed=loss.hosts)
-        assert loss[2:5] == (len(found.restarted), len(found.moved), len(found.unplaced))
-    assert said == counted
-    assert sum(said.values()) == math.comb(len(layout), lost)
-    keys = [(-x.unplaced_gpus, -x.unplaced, -x.moved, -x.restarted, x.hosts) for x in survey]
-    assert keys == sorted(keys)
-    return survey
-
-
-def placed_with(requests: Sequence[Request], gpus: int, spare: int) -> tuple[Layout, list[Room]]:
-    hosts = (*place(requests, gpus_per_host=gpus).hosts, *[()] * spare)
-    return hosts, [Room(gpus)] * len(hosts)
-
-
-def scattered(
-    rng: random.Random, requests: Sequence[Request], hosts: int, gpus: int
-) -> tuple[Layout, list[Room]] | None:
-    """The VMs of a placement thrown on hosts at random; None if they do not land."""
-    chunks: list[list[Load]] = []  # loads that have a VM in common stay together
-    for host in place(requests, gpus_per_host=gpus).hosts:
-        apart: list[list[Load]] = []
-        for load in host:
-            joined = [c for c in apart if {s for ld in c for s in ld.slots} & set(load.slots)]
-            apart = [c for c in apart if c not in joined] + [[*itertools.chain(*joined), load]]
-        chunks += apart
-    rng.shuffle(chunks)
-    filled: list[list[Load]] = [[] for _ in range(hosts)]
-    for chunk in chunks:
-        size = sum(load.gpus for load in chunk)
-        room = [host for host in filled if sum(load.gpus for load in host) + size <= gpus]
-        if not room:
-            return None
-        rng.choice(room).extend(chunk)
-    return tuple(tuple(host) for host in filled), [Room(gpus)] * hosts
 
 
 # ---- equal hosts
@@ -383,49 +323,6 @@ def test_cpu_and_memory_are_respected_in_a_restart() -> None:
 # ---- the survey
 
 
-def test_the_survey_says_what_each_failure_does() -> None:
-    moved = unplaced = 0
-    for rng in cases(41, 400, few=40):
-        gpus = rng.randint(1, 5)
-        requests = random_requests(rng, gpus, most=9, shares=rng.choice([1, 1, 3]), kinds="wweesm")
-        if rng.random() < 0.5:
-            hosts, rooms = placed_with(requests, gpus, rng.randint(0, 1))
-        else:
-            thrown = scattered(rng, requests, len(place(requests, gpus_per_host=gpus).hosts) + 1, gpus)
-            if thrown is None:
-                continue
-            hosts, rooms = thrown
-        for lost in range(min(3, len(hosts) + 1)):
-            survey = check_survey(hosts, requests, rooms, lost)
-            moved += any(loss.moved for loss in survey)
-            unplaced += any(loss.unplaced for loss in survey)
-    assert often(moved, 10)
-    assert often(unplaced, 50)
-
-
-def test_the_survey_of_hosts_with_limits() -> None:
-    for rng in cases(42, 80, few=20):
-        requests = limited(rng, random_requests(rng, 2, most=8, shares=2), Room(0, 8, 16))
-        room, existing = Room(2, 16, 24), [Room(4, 16, 32)] * rng.randint(0, 2)
-        placed = place_mixed(requests, room=room, existing=existing, spare=rng.randint(0, 1))
-        rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
-        for lost in range(1, min(3, len(rooms) + 1)):
-            check_survey(placed.hosts, requests, rooms, lost)
-
-
-def test_hosts_filled_alike_are_looked_at_once() -> None:
-    requests = [Request("a", 8, gpus=3)]
-    hosts, rooms = placed_with(requests, 4, 1)
-    survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=1)
-    assert survey == (Loss((0,), 8, 1, 0, 0, 0.0), Loss((8,), 1, 0, 0, 0, 0.0))
-    survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=2)
-    assert survey == (
-        Loss((0, 1), 28, 1, 0, 1, 3.0, impossible=True),
-        Loss((0, 8), 8, 0, 0, 1, 3.0, impossible=True),
-    )
-    assert failure_survey(hosts, requests=requests, rooms=rooms, lost=10) == ()
-
-
 def test_the_mix_of_which_28_gpus_do_not_survive_a_failure() -> None:
     # 28 GPUs' worth on 8 hosts of 4: by arithmetic one host may be lost, by placement it may not
     half, third = FAMILIES["half"], FAMILIES["third"]
@@ -440,84 +337,6 @@ def test_the_mix_of_which_28_gpus_do_not_survive_a_failure() -> None:
     assert len(placed.hosts) == placed.bound == 8
     survey = failure_survey(placed.hosts, requests=requests, rooms=[Room(4)] * 8, lost=1)
     assert all(loss.unplaced for loss in survey)
-
-
-@pytest.mark.parametrize(
-    ("scale", "hosts"), [pytest.param(1.1, 9000, marks=pytest.mark.nightly), (0.0069, 50)]
-)
-def test_large_surveys_look_at_every_host(scale: float, hosts: int) -> None:
-    requests = large_mix(scale)
-    layout, rooms = placed_with(requests, 8, 1)
-    assert len(layout) > hosts
-    survey = failure_survey(layout, requests=requests, rooms=rooms, lost=1)
-    assert not any(loss.unplaced for loss in survey)
-    assert sum(loss.alike for loss in survey) == len(layout)
-    outcome = after_failure(layout, requests=requests, rooms=rooms, failed={17})
-    assert not outcome.unplaced
-    assert vms_in(outcome.hosts) == vms_in(layout)
-
-
-def test_the_worst_are_the_first_of_all() -> None:
-    for rng in cases(43, 150, few=40):
-        gpus = rng.randint(1, 5)
-        requests = random_requests(rng, gpus, most=12, shares=rng.choice([1, 3]), kinds="wweesm")
-        hosts, rooms = placed_with(requests, gpus, rng.randint(0, 1))
-        for lost in (1, 2):
-            survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=lost)
-            worst = failure_survey(hosts, requests=requests, rooms=rooms, lost=lost, most=3)
-            assert worst == survey[:3]
-            assert all(loss.proven for loss in survey)
-
-
-def test_a_survey_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    cut = 0
-    for rng in cases(44, 40, few=20):
-        requests = random_requests(rng, 4, most=14, kinds="wwes")
-        hosts, rooms = placed_with(requests, 4, 0)
-        every = {loss.hosts: loss for loss in failure_survey(hosts, requests=requests, rooms=rooms, lost=2)}
-        monkeypatch.setattr(failover, "SURVEY_STEPS", 8)
-        worst = failure_survey(hosts, requests=requests, rooms=rooms, lost=2, most=4)
-        monkeypatch.undo()
-        assert len(worst) == min(4, len(every))
-        for loss in worst:  # the figures hold in any case
-            assert loss._replace(proven=True) == every[loss.hosts]
-            cut += not loss.proven
-        sure = [loss for loss in worst if loss.proven]
-        assert sure == list(every.values())[: len(sure)]
-    assert often(cut, 20)
-
-
-def test_the_survey_during_maintenance() -> None:
-    unplaced = 0
-    for rng in cases(45, 120, few=40):
-        gpus = rng.randint(2, 4)
-        requests = random_requests(rng, gpus, most=9, shares=rng.choice([1, 3]), kinds="wweesm")
-        hosts, rooms = placed_with(requests, gpus, rng.randint(0, 2))
-        if len(hosts) < 3:
-            continue
-        serviced = rng.randrange(len(hosts))
-        survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=1, maintenance={serviced})
-        assert sum(loss.alike for loss in survey) == len(hosts) - 1
-        for loss in survey:
-            assert serviced not in loss.hosts
-            found = after_failure(
-                hosts, requests=requests, rooms=rooms, failed=loss.hosts, maintenance={serviced}
-            )
-            assert loss[2:5] == (len(found.restarted), len(found.moved), len(found.unplaced))
-            unplaced += bool(loss.unplaced)
-    assert often(unplaced, 1)
-
-
-def test_the_worst_of_many_different_hosts_are_found() -> None:
-    rng = random.Random(46)
-    memory = Family("memory", capacity=32_768)
-    requests = [
-        Request(f"g{i}", rng.randint(1, 50), family=memory, weight=rng.randint(1_600, 31_000))
-        for i in range(60)
-    ]
-    layout, rooms = placed_with(requests, 8, 0)
-    survey = failure_survey(layout, requests=requests, rooms=rooms, lost=2, most=8)
-    assert len(survey) == 8
 
 
 # ---- empty hosts, the order of MIG instances
@@ -633,100 +452,7 @@ def test_a_smaller_instance_on_a_running_gpu_keeps_a_larger_one_away() -> None:
 # ---- does everything fit
 
 
-def test_what_fits_is_what_a_brute_force_finds() -> None:
-    both = Counter[bool]()
-    for rng in cases(49, 200, few=50):
-        gpus = rng.randint(1, 3)
-        requests = random_requests(rng, gpus, most=6, shares=rng.choice([1, 3]))
-        for hosts in range(4):
-            found = fits(requests, rooms=[Room(gpus)] * hosts)
-            assert found == fits_on(requests, [Room(gpus)] * hosts)
-            both[found] += 1
-    assert often(min(both.values()), 50)
-
-
-def test_what_fits_on_hosts_that_differ() -> None:
-    request = Request("a", 3, gpus=2, vcpus=8)
-    assert fits([request], rooms=[Room(4, 16), Room(2)])
-    assert fits([request], rooms=[Room(0), Room(4, 16), Room(2)])
-    assert not fits([request], rooms=[Room(4, 15), Room(2)])
-    assert not fits([request], rooms=[Room(0)])
-    assert not fits([request], rooms=[])
-    assert fits([request._replace(vms=0)], rooms=[])
-
-
 # ---- what is idle
-
-
-def test_idle_hand_values() -> None:
-    half, memory = FAMILIES["half"], FAMILIES["memory"]
-    requests = [
-        Request("threes", 2, gpus=3),
-        Request("twos", 1, gpus=2),
-        Request("halves", 1, family=half, profile="half"),
-        Request("bits", 1, family=memory, weight=4),
-    ]
-    hosts = (
-        (Load(3, (Slot("threes", 1),)),),
-        (Load(3, (Slot("threes", 2),)),),
-        (
-            Load(2, (Slot("twos", 1),)),
-            Load(1, (Slot("halves", 1, "half"),), half),
-            Load(1, (Slot("bits", 1, "", 4),), memory),
-        ),
-        (),
-    )
-    found = idle_gpus(hosts, requests=requests, rooms=[Room(4)] * 4)
-    assert found == (
-        Idle("whole", "", 1, 2, 2.0, ("halves", "bits")),
-        Idle("share", "half", 1, 1, 0.5, ("halves",)),
-        Idle("share", "memory", 6, 1, 0.6, ("bits",)),
-    )
-
-
-def test_gpus_are_stranded_where_memory_is_used_up() -> None:
-    requests = [Request("a", 1, gpus=2, memory_gib=200)]
-    hosts = ((Load(2, (Slot("a", 1),)),),)
-    rooms = [Room(4, 0, 256)]
-    assert idle_gpus(hosts, requests=requests, rooms=rooms) == (Idle("whole", "", 2, 1, 2.0, ()),)
-
-
-def test_idle_and_used_are_all_there_is() -> None:
-    for rng in cases(51, 200, few=50):
-        gpus = rng.randint(1, 5)
-        requests = random_requests(rng, gpus, kinds="wee")
-        hosts, rooms = placed_with(requests, gpus, 1)
-        worth = sum(float(w * r.vms) for w, r in zip(Rules(requests).worth, requests, strict=True))
-        idle = idle_gpus(hosts, requests=requests, rooms=rooms)
-        assert worth + sum(one.gpus for one in idle) == pytest.approx(gpus * sum(map(bool, hosts)))
-        for one in idle:
-            for group in one.fits:  # one more really fits
-                more = [r._replace(vms=r.vms + (r.group == group)) for r in requests]
-                assert len(place(more, gpus_per_host=gpus).hosts) <= len(hosts)
-
-
-def test_mixed_profiles_on_a_gpu_that_is_half_used() -> None:
-    family = Family("mig", ("3g", "1g"), ((2, 0), (1, 4), (0, 7)))
-    requests = [Request("a", 1, family=family, profile="3g"), Request("b", 0, family=family, profile="1g")]
-    hosts = ((Load(1, (Slot("a", 1, "3g"),), family),),)
-    found = idle_gpus(hosts, requests=requests, rooms=[Room(1)])
-    assert found == (Idle("share", "mig", 4, 1, 4 / 7, ("a", "b")),)
-
-
-def test_a_survey_that_is_cut_short_moves_nobody_where_a_restart_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The single VM restarts beside a pair and a single; placing all again would put the pairs on one host."""
-    monkeypatch.setattr(failover, "SURVEY_STEPS", 0)
-    pairs = [Load(2, (Slot("p", vm),)) for vm in (1, 2)]
-    ones = [Load(1, (Slot("s", vm),)) for vm in (1, 2, 3)]
-    hosts = ((pairs[0], ones[0]), (pairs[1], ones[1]), (ones[2],))
-    requests = [Request("p", 2, gpus=2), Request("s", 3, gpus=1)]
-    survey = failure_survey(hosts, requests=requests, rooms=[Room(4)] * 3, lost=1, most=3)
-    assert [(loss.hosts, loss.alike, loss.restarted, loss.moved, loss.unplaced) for loss in survey] == [
-        ((0,), 2, 2, 0, 0),
-        ((2,), 1, 1, 0, 0),
-    ]
 
 
 @pytest.mark.parametrize("memory", [0, 100])

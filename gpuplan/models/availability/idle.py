@@ -1,0 +1,115 @@
+"""Idle capacity: what hosts in use have left, who could still use it, and whether all fits on hosts that are there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from gpuplan.models.availability.restart import Cluster
+from gpuplan.models.placement import Host, Request, Room
+
+
+class Idle(NamedTuple):
+    """Unused capacity on hosts that run VMs."""
+
+    kind: str
+    """``whole``: free GPUs of a host; ``share``: free room on a shared GPU."""
+    family: str
+    """Family of the shared GPU."""
+    room: int
+    """Free GPUs on each of these hosts; or shares (of the profile of which most fit) or MB on each of these GPUs."""
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+    """Hosts, or GPUs, like that."""
+    gpus: float
+    """GPUs' worth that is idle in all of them."""
+    fits: tuple[str, ...]
+    """Groups of which one more VM would fit there; none: the capacity is stranded."""
+
+
+def idle_gpus(
+    layout: Sequence[Host], *, requests: Sequence[Request], rooms: Sequence[Room]
+) -> tuple[Idle, ...]:
+    """What is idle on hosts in use, and which VMs could still use it.
+
+    Parameters
+    ----------
+    layout : sequence of Host
+        Loads of each host, spare hosts being empty. [-]
+
+    Returns
+    -------
+    idle_gpus : tuple of Idle
+        Free GPUs by how many there are on a host, then shared GPUs by how much room is left on them. [GPU]
+
+    Notes
+    -----
+    Hosts without VMs are failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and
+    some of it goes there. What is left of a shared GPU is worth the shares of the profile of which the largest part
+    still fits, of the most that one GPU holds.
+
+    Examples
+    --------
+    >>> from gpuplan.models.placement import place
+    >>> requests = [Request("threes", 2, gpus=3), Request("fours", 0, gpus=4)]
+    >>> idle_gpus(place(requests, gpus_per_host=4).hosts, requests=requests, rooms=[Room(4)] * 2)
+    (Idle(kind='whole', family='', room=1, count=2, gpus=2.0, fits=()),)
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    cluster = Cluster(requests, rooms)
+    rules = cluster.rules
+    found: dict[tuple[str, str, int, tuple[str, ...]], tuple[int, Fraction]] = {}
+
+    def add(kind: str, family: str, room: int, fits: Sequence[int], count: int, gpus: Fraction) -> None:
+        key = kind, family, room, tuple(rules.requests[k].group for k in fits)
+        before, worth = found.get(key, (0, Fraction(0)))
+        found[key] = before + count, worth + gpus * count
+
+    for one in cluster.read(layout):
+        if not one.content:
+            continue
+        free, _, _, opens = one.state
+        fitting = [k for k in range(len(requests)) if rules.fit_later(one.state, k) is not None]
+        if free:
+            add("whole", "", free, fitting, len(one.hosts), Fraction(free))
+        for f, used in opens:
+            mine = [k for k in range(len(requests)) if rules.family_of[k] == f]
+            more = {k: rules.more(f, used, rules.units[k]) for k in mine}
+            family = rules.families[f]
+            if family.capacity:
+                room, worth = family.capacity - used[0], Fraction(family.capacity - used[0], family.capacity)
+            else:
+                room = max(more.values())
+                worth = max(Fraction(more[k], rules.per_gpu[k]) for k in mine)
+            add("share", family.name, room, [k for k in fitting if more.get(k)], len(one.hosts), worth)
+    return tuple(
+        Idle(*key[:3], count, float(gpus), key[3])
+        for key, (count, gpus) in sorted(
+            found.items(), key=lambda item: (item[0][0] != "whole", item[0][1], -item[0][2], item[0][3])
+        )
+    )
+
+
+def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
+    """Whether everything has a place on these hosts, if all is placed anew.
+
+    Notes
+    -----
+    The same decision as that of ``after_failure`` when all is placed again: exact where ``place`` is for equal hosts without
+    limits of CPU and memory, and where ``place_mixed`` is for others, on these hosts alone. A host with 0 GPUs
+    offers nothing to a VM that needs one.
+
+    Examples
+    --------
+    >>> request = Request("research", 3, gpus=3)
+    >>> fits([request], rooms=[Room(4)] * 3), fits([request], rooms=[Room(4)] * 2), fits([], rooms=[])
+    (True, False, True)
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    """
+    cluster = Cluster(requests, rooms)
+    return cluster.possible(cluster.rules.vms, Counter(cluster.rooms), thorough=True)
