@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.traffic import Answers, Pace, Traffic, replica_curve
+from gpuplan.models.llm.pace import Pace, Traffic
+from gpuplan.models.llm.traffic import Answers, replica_curve
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuplan.models.llm.traffic import Floats, Pace, Traffic, lengths
+from gpuplan.models.llm.pace import Floats, Pace, Traffic, lengths
 from gpuplan.simulation.jobs import Estimate
 from gpuplan.units import above_zero, at_least_one, not_negative
 
@@ -90,7 +90,7 @@ def play(
 
     Examples
     --------
-    >>> from gpuplan.models.llm.traffic import pace_of
+    >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10, lambda tokens: 0.1 * tokens, requests=64, context_tokens=100, longest_tokens=1000)
     >>> one = play(replica, np.array([0.0]), tokens_in=np.array([1000.0]), tokens_out=np.array([11.0]))
     >>> one.first_s.round(3).item(), one.done_s.round(3).item()
@@ -186,7 +186,7 @@ def simulate(
 
     Examples
     --------
-    >>> from gpuplan.models.llm.traffic import pace_of
+    >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> found = simulate(replica, Traffic(2000, 400), rates_per_second=[0.01], count=500)
     >>> round(found.p50_s.value, 2), found.growing
@@ -306,7 +306,7 @@ def summary(
 
     Examples
     --------
-    >>> from gpuplan.models.llm.traffic import pace_of
+    >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10, lambda tokens: 0.1 * tokens, requests=64, context_tokens=100, longest_tokens=1000)
     >>> one = play(replica, np.arange(8.0), tokens_in=np.full(8, 1000.0), tokens_out=np.full(8, 11.0))
     >>> summary([one], [np.zeros(8)], rates=24, replicas=1, first_token_s=0.2).kept_share

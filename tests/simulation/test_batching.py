@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from random_cases import examples
 
-from gpuplan.models.llm.traffic import Floats, Pace, Traffic, pace_of
+from gpuplan.models.llm.pace import Floats, Pace, Traffic, pace_of
 from gpuplan.simulation.batching import arrivals, play, simulate
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from gpuplan.models.llm.pace import Pace, Traffic, replica_pace
 from gpuplan.models.llm.replicas import Load, Replicas
 from gpuplan.models.llm.serving import Replica
-from gpuplan.models.llm.traffic import Pace, Traffic, answers, replica_pace, replicas_for
+from gpuplan.models.llm.traffic import answers, replicas_for
 from gpuplan.plan.llm.asks import Asks
 
 TRAFFIC = ("tokens_in", "tokens_out", "spread_in", "spread_out", "peakedness")

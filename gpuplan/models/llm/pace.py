@@ -1,0 +1,237 @@
+"""How fast a replica works, as points of two laws, and what the requests to it are like.
+
+Parameters
+----------
+requests : int
+    Most requests at once: what the promises or the engine allow. [-]
+chunk_tokens : float
+    Tokens of prompts that are read with one step; 0: a whole prompt. [-]
+
+References
+----------
+.. [1] gpuplan-method
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuplan.models.llm.memory import held, request_gib
+from gpuplan.models.llm.serving import Replica, decode_step_ms, prompt_ms
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+Floats = NDArray[np.float64]
+
+GRID = 48
+"""Points of a law between which it is taken as straight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast one replica works, as points of its two laws, and how much it takes at once; ``pace_of`` makes it.
+
+    A step takes ``step_s`` + ``context_s`` times the mean context of its requests. Prompts are read ``chunk_tokens`` at a time
+    (0: one whole prompt), each together with a step, which it lengthens by ``overlap_share`` of its own time.
+    """
+
+    batches: tuple[float, ...]
+    step_s: tuple[float, ...]
+    context_s: tuple[float, ...]
+    prompts: tuple[float, ...]
+    prompt_s: tuple[float, ...]
+    requests: int
+    """Most at once, by the promises or by the engine."""
+    cache_tokens: float = math.inf
+    """Tokens that the KV cache holds; each request reserves its prompt and its answer."""
+    chunk_tokens: float = 8192
+    overlap_share: float = 1.0
+    wait_s: float = 0.0
+    """Time of a request beside all this: tokenising, the way there and back."""
+
+    def step(self, requests: Floats, context_tokens: float) -> Floats:
+        """Time of a step of so many requests."""
+        return np.asarray(
+            np.interp(requests, self.batches, self.step_s)
+            + context_tokens * np.interp(requests, self.batches, self.context_s)
+        )
+
+    def read(self, tokens: Floats) -> Floats:
+        """Time to read prompts of so many tokens when nothing else is done."""
+        found = np.interp(tokens, self.prompts, self.prompt_s)
+        rise = (self.prompt_s[-1] - self.prompt_s[-2]) / (self.prompts[-1] - self.prompts[-2])
+        return np.asarray(found + np.maximum(0, tokens - self.prompts[-1]) * rise)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What requests are like. Lengths are lognormal; a spread is the standard deviation over the mean, 0: all alike."""
+
+    tokens_in: float
+    tokens_out: float
+    spread_in: float = 0.0
+    spread_out: float = 0.0
+    peakedness: float = 1.0
+    """Variance over mean of the requests that arrive in a short time; 1: independent of each other (Poisson)."""
+
+    @property
+    def context_tokens(self) -> float:
+        """Mean context of a token of an answer: long answers have more of them."""
+        return self.tokens_in + self.tokens_out * (1 + self.spread_out**2) / 2
+
+    @property
+    def reserved_tokens(self) -> float:
+        """Cache that a request which is worked on reserves, on average: long answers stay longer."""
+        return self.tokens_in + self.tokens_out * (1 + self.spread_out**2)
+
+
+def pace_of(
+    step_ms: Callable[[float, float], float],
+    prompt_ms: Callable[[float], float],
+    *,
+    requests: int,
+    context_tokens: float,
+    longest_tokens: float,
+    cache_tokens: float = math.inf,
+    chunk_tokens: float = 8192,
+    overlap_share: float = 1.0,
+    wait_ms: float = 0.0,
+) -> Pace:
+    """Two laws of a replica as points, so that traffic on it is worked out quickly.
+
+    Parameters
+    ----------
+    step_ms : callable
+        Time of a step by requests at once and their mean context. [ms]
+    prompt_ms : callable
+        Time to read a prompt by its tokens. [ms]
+    context_tokens : float
+        Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
+    longest_tokens : float
+        Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
+    cache_tokens : float
+        Tokens that the KV cache of the replica holds. [-]
+    overlap_share : float
+        How much of reading a prompt those that decode wait for. [-]
+    wait_ms : float
+        Time of a request beside steps and prompts. [ms]
+
+    Notes
+    -----
+    48 points each, evenly by ratio; about 150 calls of the laws, after which traffic needs none.
+
+    Examples
+    --------
+    >>> found = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.05 * tokens, requests=8, context_tokens=1000, longest_tokens=8000)
+    >>> found.step(4.0, 1000.0).round(4).item(), found.read(2000.0).round(4).item()
+    (0.0104, 0.1)
+    """
+    at_least_one(requests=requests)
+    above_zero(context_tokens=context_tokens, longest_tokens=longest_tokens)
+    not_negative(chunk_tokens=chunk_tokens, wait_ms=wait_ms)
+    zero_to_one(overlap_share=overlap_share)
+    batches = sorted(
+        {float(n) for n in np.unique(np.geomspace(1, requests, GRID).round())} | {float(requests)}
+    )
+    near, far = context_tokens / 2, context_tokens * 1.5
+    ends = [(step_ms(n, near) / 1e3, step_ms(n, far) / 1e3) for n in batches]
+    slopes = [max(0.0, high - low) / (far - near) for low, high in ends]
+    most = max(longest_tokens, 2.0)
+    prompts = [0.0, *np.geomspace(1, most, GRID).tolist()]
+    return Pace(
+        batches=tuple(batches),
+        step_s=tuple(max(low - slope * near, 1e-9) for (low, _), slope in zip(ends, slopes, strict=True)),
+        context_s=tuple(slopes),
+        prompts=tuple(prompts),
+        prompt_s=(0.0, *(prompt_ms(tokens) / 1e3 for tokens in prompts[1:])),
+        requests=requests,
+        cache_tokens=cache_tokens,
+        chunk_tokens=chunk_tokens,
+        overlap_share=overlap_share,
+        wait_s=wait_ms / 1e3,
+    )
+
+
+def replica_pace(
+    replica: Replica,
+    *,
+    traffic: Traffic,
+    requests: int,
+    chunk_tokens: float = 8192,
+) -> Pace:
+    """The laws of a replica of a model on a board.
+
+    Notes
+    -----
+    Steps and prompts as ``serving`` has them; the cache holds what weights and engine leave, at the length of a mean request.
+
+    Raises
+    ------
+    ValueError
+        If the model does not fit.
+
+    Examples
+    --------
+    >>> from gpuplan.models.llm.shape import Board, Setup, Shape
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> found = replica_pace(replica, traffic=Traffic(2000, 400), requests=64)
+    >>> 400_000 < found.cache_tokens < 900_000
+    True
+    """
+    setup = replica.setup
+    left = held(
+        replica.shape, setup=setup, memory_gib=replica.board.memory_gib, overheads=replica.overheads
+    ).cache_gib
+    if left <= 0:
+        raise ValueError(
+            f"the model does not fit on {setup.gpus} GPUs in {setup.weights}; take more GPUs per replica"
+        )
+    usual = traffic.reserved_tokens
+    return pace_of(
+        lambda n, context: decode_step_ms(replica, requests=n, context_tokens=context),
+        lambda tokens: prompt_ms(replica, tokens_in=tokens),
+        requests=requests,
+        context_tokens=traffic.context_tokens,
+        longest_tokens=max(32768.0, 8 * traffic.tokens_in),
+        cache_tokens=left / request_gib(replica.shape, setup=setup, tokens=usual) * usual,
+        chunk_tokens=chunk_tokens,
+        overlap_share=replica.speeds.overlap_share,
+        wait_ms=replica.speeds.wait_ms,
+    )
+
+
+def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
+    """Quantiles of a lognormal length.
+
+    Parameters
+    ----------
+    mean : float
+        Mean length. [-]
+    spread : float
+        Standard deviation over the mean. [-]
+    shares : array of float
+        Shares that are not longer, above 0 and below 1. [-]
+
+    Returns
+    -------
+    lengths : array of float
+        Lengths. [-]
+
+    Notes
+    -----
+    exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2.
+
+    Examples
+    --------
+    >>> lengths(1000, 1, shares=np.array([0.5, 0.95])).round(0).tolist()
+    [707.0, 2781.0]
+    """
+    from scipy.special import ndtri
+
+    square = math.log1p(spread**2)
+    return np.asarray(np.exp(math.log(mean) - square / 2 + math.sqrt(square) * ndtri(shares)))
