@@ -93,6 +93,18 @@ class Block(NamedTuple):
     room: Room
     content: Content
 
+    def joined(self, parts: Iterable[tuple[int, Iterable[int]]]) -> "Block":
+        """The same with more parts (family, kinds on it), each slot of which is a VM of its own."""
+        numbers = vms_in(self.content)
+        joined = list(self.content)
+        for family, kinds in parts:
+            slots = []
+            for kind in kinds:
+                slots.append((kind, numbers[kind]))
+                numbers[kind] += 1
+            joined.append(Part(family, tuple(slots)))
+        return self._replace(content=tuple(joined))
+
 
 Blocks = tuple[Block, ...]
 

@@ -7,7 +7,7 @@ finds the one that is worth most at given prices: from the list, or by a small p
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.models.placement import packing
+from gpuplan.models.placement import programme
 from gpuplan.models.placement.fit import Content, Room, vms_in
 from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.shared_gpus import SharedGpus
@@ -144,7 +144,7 @@ class HostPatterns:
         width = max(len(row) for row, _ in rows)
         table = [(*row, *[0] * (width - len(row))) for row, _ in rows]
         unit = 1 + max(prices) // MOST_PRICE  # rounded up, so that what is proven holds
-        chosen, least = packing.whole_programme(
+        chosen, least = programme.whole_programme(
             list(zip(*table, strict=True)),
             [limit for _, limit in rows],
             costs=[*(-price // unit for price in prices), *[0] * (width - len(prices))],

@@ -15,7 +15,7 @@ from gpuplan.models.placement.fit import Block, Blocks, Request, Room, Rules, vm
 from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms, trimmed
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.layout import Host, laid
-from gpuplan.models.placement.packing import whole_programme
+from gpuplan.models.placement.programme import whole_programme
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 KEPT = 1000

@@ -16,7 +16,8 @@ from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, 
 from gpuplan.models.placement.host_fills import ALMOST
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
-from gpuplan.models.placement.packing import bins_bound, relaxed_programme, whole_programme
+from gpuplan.models.placement.packing import bins_bound
+from gpuplan.models.placement.programme import relaxed_programme, whole_programme
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_PRICINGS = 200

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.models.placement import packing
+from gpuplan.models.placement import packing, programme
 from gpuplan.models.placement.fit import Content, Part, Rules
 
 MOST_WAYS = 40_000
@@ -48,7 +48,7 @@ class SharedGpus:
             capacity, units = self.rules.families[family].capacity, self.units[family]
             if capacity:
                 largest_first = units[::-1]
-                found = packing.maximal_patterns(
+                found = programme.maximal_patterns(
                     largest_first, counts=[capacity // unit for unit in largest_first], capacity=capacity
                 )
                 many = found is None or len(found) > MOST_WAYS

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_cases import cases, often
 
-from gpuplan.models.placement import packing
-from gpuplan.models.placement.packing import bins_bound, cover, maximal_patterns, pack, whole_programme
+from gpuplan.models.placement import bins, packing, programme
+from gpuplan.models.placement.packing import bins_bound, cover, pack
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def few_patterns(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if there were too many patterns to list, and nothing remembered."""
     packing._pack.cache_clear()
     packing._cover.cache_clear()
-    monkeypatch.setattr(packing, "MAX_PATTERNS", 0)
+    monkeypatch.setattr(programme, "MAX_PATTERNS", 0)
     yield
     packing._pack.cache_clear()
     packing._cover.cache_clear()
@@ -102,7 +102,7 @@ def test_without_all_patterns_they_are_generated(few_patterns: None) -> None:
 def test_without_steps_the_answer_is_called_a_heuristic(
     few_patterns: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "GENERATION_STEPS", 0.0)
+    monkeypatch.setattr(bins, "GENERATION_STEPS", 0.0)
     found = pack({7: 5, 6: 5, 5: 5, 4: 7, 3: 7, 2: 5}, capacity=19)
     assert found.bound <= found.bins
     assert found.method == ("heuristic" if found.bound < found.bins else found.method)
@@ -117,10 +117,6 @@ def test_the_answer_is_the_same_again() -> None:
         found.append(pack(sizes, capacity=32_768))
     assert found[0] == found[1]
     assert found[0].bins <= found[0].bound + 2
-
-
-def test_a_programme_without_a_proof_says_so() -> None:
-    assert packing.whole_programme([(1, 0)], (1, 1), costs=(1,)) == (None, None)
 
 
 def test_bins_enough_is_never_too_few() -> None:
@@ -146,7 +142,7 @@ def test_generated_patterns_do_as_well_as_all_patterns(monkeypatch: pytest.Monke
         assert full.method != "heuristic"
         packing._pack.cache_clear()
         with monkeypatch.context() as patch:
-            patch.setattr(packing, "MAX_PATTERNS", 0)
+            patch.setattr(programme, "MAX_PATTERNS", 0)
             found = pack(sizes, capacity=capacity)
         packing._pack.cache_clear()
         assert found.bound <= full.bins <= found.bins <= full.bins + 1, (sizes, capacity)
@@ -157,36 +153,18 @@ def test_generated_patterns_do_as_well_as_all_patterns(monkeypatch: pytest.Monke
     assert often(proven, 140)
 
 
-def test_the_knapsack_finds_the_dearest_pattern() -> None:
-    for rng in cases(2, 300, few=60):
-        capacity = rng.randint(5, 40)
-        sizes = tuple(sorted(rng.sample(range(1, capacity + 1), rng.randint(1, 4)), reverse=True))
-        needed = tuple(rng.randint(1, 6) for _ in sizes)
-        prices = [rng.randint(0, 50) for _ in sizes]
-        every = [
-            sum(p * a for p, a in zip(prices, amounts, strict=True))
-            for amounts in itertools.product(*(range(n + 1) for n in needed))
-            if sum(s * a for s, a in zip(sizes, amounts, strict=True)) <= capacity
-        ]
-        worth, chosen = packing.most_valuable(prices, sizes, needed=needed, capacity=capacity)
-        assert worth == max(every)
-        assert worth == sum(p * a for p, a in zip(prices, chosen, strict=True))
-        assert sum(s * a for s, a in zip(sizes, chosen, strict=True)) <= capacity
-        assert all(a <= n for a, n in zip(chosen, needed, strict=True))
-
-
 def test_any_prices_give_a_bound() -> None:
     for rng in cases(3, 100, few=25):
         sizes, capacity = mix(rng)
         ordered = tuple(sorted(sizes, reverse=True))
         needed = tuple(sizes[s] for s in ordered)
-        prices = [rng.randint(0, packing.PRICE_UNIT) for _ in ordered]
-        worth, _ = packing.most_valuable(prices, ordered, needed=needed, capacity=capacity)
-        assert packing._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
+        prices = [rng.randint(0, bins.PRICE_UNIT) for _ in ordered]
+        worth, _ = programme.most_valuable(prices, ordered, needed=needed, capacity=capacity)
+        assert bins._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
 
 
 def test_more_sizes_than_a_recursion_could_follow_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "GENERATION_STEPS", 1e8)  # a fifteenth of the time
+    monkeypatch.setattr(bins, "GENERATION_STEPS", 1e8)  # a fifteenth of the time
     found = pack(dict.fromkeys(range(1000, 2200), 1), capacity=9000)
     assert found.bound <= found.bins <= 1.05 * found.bound
 
@@ -210,28 +188,6 @@ def test_more_sizes_never_need_fewer_bins(sizes: dict[int, int], extra: int) -> 
     assert pack(sizes, capacity=8).bins <= pack(more, capacity=8).bins <= pack(sizes, capacity=8).bins + 1
 
 
-def test_all_maximal_patterns_are_found_once() -> None:
-    for rng in cases(3, 300, few=60):
-        capacity = rng.randint(4, 30)
-        sizes = sorted(rng.sample(range(1, capacity + 1), rng.randint(1, min(4, capacity))), reverse=True)
-        counts = [rng.randint(1, 4) for _ in sizes]
-        every = {
-            amounts
-            for amounts in itertools.product(*(range(n + 1) for n in counts))
-            if (room := capacity - sum(a * s for a, s in zip(amounts, sizes, strict=True))) >= 0
-            and all(a == n or s > room for a, n, s in zip(amounts, counts, sizes, strict=True))
-        }
-        found = maximal_patterns(sizes, counts=counts, capacity=capacity)
-        assert found is not None
-        assert len(found) == len(set(found))
-        assert set(found) == every
-
-
-def test_too_many_patterns_are_not_listed() -> None:
-    assert maximal_patterns(range(60, 0, -1), counts=[9] * 60, capacity=400) is None
-    assert maximal_patterns(range(300, 0, -1), counts=[1] * 300, capacity=300) is None
-
-
 def test_the_bound_without_a_search() -> None:
     assert bins_bound({}, capacity=4) == 0
     assert bins_bound({3: 8}, capacity=4) == 8
@@ -239,11 +195,6 @@ def test_the_bound_without_a_search() -> None:
     for rng in cases(5, 200, few=50):
         sizes, capacity = mix(rng)
         assert bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
-
-
-def test_the_whole_programme() -> None:
-    assert whole_programme([(1, 0), (0, 1), (1, 1)], (2, 3), costs=(1, 1, 1)) == ((0, 0, 3), 3)
-    assert whole_programme([(1, 0), (0, 1), (1, 1)], (2, 3), costs=(1, 1, 5)) == ((2, 3, 0), 5)
 
 
 # ---- cover
