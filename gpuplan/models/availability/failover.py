@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuplan.models.availability.restart import Choice, Cluster, HostClass, Pool
 from gpuplan.models.placement import Host, Load, Request, Room, Slot
-from gpuplan.models.placement.fit import Blocks, Content, Fit, Kinds, State, vms_in
+from gpuplan.models.placement.requests import Blocks, Content, Fit, Kinds, State, vms_in
 
 
 class Outcome(NamedTuple):

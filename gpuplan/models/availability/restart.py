@@ -15,9 +15,10 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement import Host, Request, Room
-from gpuplan.models.placement.fit import Blocks, Content, Fit, Kinds, Part, Rules, State, vms_in
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
+from gpuplan.models.placement.requests import Blocks, Content, Fit, Kinds, Part, State, vms_in
 
 
 class HostClass(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gpuplan.models.availability.failover import Step, Vm
 from gpuplan.models.availability.restart import Cluster, HostClass, Pool
 from gpuplan.models.placement import Host, Request, Room
-from gpuplan.models.placement.fit import Kinds, State
+from gpuplan.models.placement.requests import Kinds, State
 
 SURVEY_SETS = 10_000
 """Sets of hosts that a survey of the worst looks at."""

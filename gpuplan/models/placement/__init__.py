@@ -5,7 +5,6 @@ hosts that differ or are limited by CPU and memory (``mixed_hosts``: exact where
 bound), ``place_most`` for what fits on hosts that are there (``inventory``). All ask ``fit`` what fits on one host.
 """
 
-from gpuplan.models.placement.fit import Family, Request, Room
 from gpuplan.models.placement.inventory import Most, place_most
 from gpuplan.models.placement.layout import (
     Host,
@@ -18,3 +17,4 @@ from gpuplan.models.placement.layout import (
     place_mixed,
     worst_losses,
 )
+from gpuplan.models.placement.requests import Family, Request, Room

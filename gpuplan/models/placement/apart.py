@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load
+from gpuplan.models.placement.requests import Request, Room
 
 MOST_TRIED = 24
 """Hosts that an exchange is tried with, those with fewest of the group first."""

@@ -1,157 +1,26 @@
-"""Filling: what VMs ask for, what a host offers, and whether one more VM fits on a host.
+"""Filling: what fits on one GPU and on one host.
 
-Here is a GPU and a host. ``Request``, ``Family`` and ``Room`` are the question; ``Rules`` answers what fits on one
-GPU (``more``) and on one host (``fit``), puts it there (``put``), and fills many hosts greedily with that (``greedy``).
-
-Everything is counted. VMs of one request are a *kind*, numbered as the requests; a host is what is left of it
-(``State``) or what is on it (``Content``); hosts that hold the same are one ``Block``, however many there are. VMs
-get their numbers in ``placement``, at the end.
+``Family``, ``Request`` and ``Room`` are the question; ``Rules`` answers what fits on one GPU (``more``) and on one host (``fit``),
+and puts it there (``put``). ``greedy`` fills many hosts with that.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
-
-class Family(NamedTuple):
-    """Shares that can be on one GPU together."""
-
-    name: str
-    profiles: tuple[str, ...] = ()
-    """Layouts count these."""
-    layouts: tuple[tuple[int, ...], ...] = ()
-    """How many of each profile one GPU holds at most; equal-size mode has one profile and one layout."""
-    capacity: int = 0
-    """Memory to divide freely instead, in MB; then there are no profiles and no layouts."""
-    sizes: tuple[int, ...] = ()
-    """Of each profile a number that is larger for the one that is placed before the other."""
-    in_order: bool = False
-    """Whether the layouts hold for larger shares first only, and no VM on a running GPU makes room (MIG)."""
-
-
-class Request(NamedTuple):
-    """VMs of one kind: ``gpus`` whole GPUs each, or ``shares`` shares of one family, or vCPUs and memory only. A group has one
-    request. All GPUs and shares of one VM are in one host, with its vCPUs and memory."""
-
-    group: str
-    vms: int
-    gpus: int = 0
-    family: Family | None = None
-    profile: str = ""
-    """Profile of each share, in a family with layouts."""
-    weight: int = 0
-    """Memory of each share, in a family that is divided freely, in MB."""
-    shares: int = 1
-    """Shares of one VM, on one GPU or on several of the same host."""
-    vcpus: int = 0
-    """Virtual CPUs of one VM; 0 is not counted."""
-    memory_gib: int = 0
-    """Memory of one VM; 0 is not counted."""
-
-
-class Room(NamedTuple):
-    """What a host offers; 0 vCPUs or memory is not limited."""
-
-    gpus: int
-    vcpus: int = 0
-    memory_gib: int = 0
-
-    def offers_as_much(self, other: "Room") -> bool:
-        """Whether it offers at least what another host does, of everything."""
-        return self.gpus >= other.gpus and all(
-            most == 0 or 0 < least <= most for most, least in zip(self[1:], other[1:], strict=True)
-        )
-
-
-Kinds = tuple[int, ...]
-"""How many VMs of each kind."""
-
-Used = tuple[int, ...]
-"""What is used of a shared GPU: shares of each profile, or (memory,)."""
-
-Slots = tuple[tuple[int, int], ...]
-"""(kind, which VM of it on this host) for each slot."""
-
-
-class Part(NamedTuple):
-    """What takes whole GPUs of a host: one VM (family -1), or one GPU shared within a family."""
-
-    family: int
-    slots: Slots
-
-
-Content = tuple[Part, ...]
-"""What is on one host, with VMs of each kind numbered from 0."""
-
-
-class Block(NamedTuple):
-    """Hosts alike: how many, what they offer, and what is on each."""
-
-    times: int
-    room: Room
-    content: Content
-
-    def joined(self, parts: Iterable[tuple[int, Iterable[int]]]) -> "Block":
-        """The same with more parts (family, kinds on it), each slot of which is a VM of its own."""
-        numbers = vms_in(self.content)
-        joined = list(self.content)
-        for family, kinds in parts:
-            slots = []
-            for kind in kinds:
-                slots.append((kind, numbers[kind]))
-                numbers[kind] += 1
-            joined.append(Part(family, tuple(slots)))
-        return self._replace(content=tuple(joined))
-
-
-Blocks = tuple[Block, ...]
-
-State = tuple[int, int, int, tuple[tuple[int, Used], ...]]
-"""What is left of a host: GPUs, vCPUs and memory (-1: not limited), and its shared GPUs that have room left as
-(family, used)."""
-
-
-class Fit(NamedTuple):
-    """One more VM on a host: what it takes, and what is left then."""
-
-    new_gpus: int
-    """GPUs that were free."""
-    state: State
-    joins: tuple[tuple[Used, int], ...]
-    """(used before, shares) for each shared GPU that it joins."""
-    opens: tuple[int, ...]
-    """Shares on each GPU that it is the first on."""
-
-
-def vms_in(content: Content) -> Counter[int]:
-    """How many VMs of each kind are on a host.
-
-    Returns
-    -------
-    vms_in : Counter
-        VMs by number of their kind. [VM]
-
-    Notes
-    -----
-    VMs of a kind are numbered from 0 on each host, and one VM may have several slots.
-
-    Examples
-    --------
-    >>> vms_in((Part(-1, ((0, 0),)), Part(2, ((1, 0), (1, 0), (1, 1)))))
-    Counter({1: 2, 0: 1})
-
-    References
-    ----------
-    .. [1] gpuplan-method
-    """
-    most: Counter[int] = Counter()
-    for _, slots in content:
-        for kind, vm in slots:
-            if vm >= most[kind]:
-                most[kind] = vm + 1
-    return most
+from gpuplan.models.placement.requests import (
+    Content,
+    Family,
+    Fit,
+    Kinds,
+    Part,
+    Request,
+    Room,
+    State,
+    Used,
+    vms_in,
+)
 
 
 class Rules:
@@ -426,70 +295,8 @@ class Rules:
             f"no host has {gpus} GPUs, {request.vcpus} vCPUs and {request.memory_gib} GiB of memory for a VM"
         )
 
-    # ---- many hosts
-
-    def greedy(
-        self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None, order: Sequence[int], by: int | None
-    ) -> Blocks | None:
-        """The hosts of ``filled_up``; None if something does not fit."""
-        empty = tuple(Block(n, room, ()) for room, n in rooms.items())
-        blocks, left = self.filled_up(empty, vms, extra, order, by)
-        return None if any(left) else blocks
-
-    def filled_up(
-        self, hosts: Blocks, vms: Sequence[int], extra: Room | None, order: Sequence[int], by: int | None
-    ) -> tuple[Blocks, list[int]]:
-        """Hosts with so many VMs more, as far as they fit, and those that do not: kind by kind in this order, each VM onto the
-        host on which it takes the fewest free GPUs.
-
-        Of several such hosts best fit takes that with least left of one resource (``by`` 0 GPUs, 1 vCPUs, 2 memory,
-        3 the scarcest), first fit (None) the first. Any number of hosts ``extra`` may be added, but only for what fits
-        nowhere else.
-        """
-        blocks = [(n, room, self.state(room, content), content) for n, room, content in hosts if n]
-        if extra:
-            blocks.append((sum(vms), extra, self.state(extra), Content()))
-        missing = list(vms)
-        for kind in order:
-            left = vms[kind]
-            while left:
-                # what is not used yet of the extra hosts is always the last block
-                last = len(blocks) - 1 if extra else -1
-                ranks = [
-                    (at == last, fit.new_gpus, 0 if by is None else _left(state, room, by), at)
-                    for at, (_, room, state, _) in enumerate(blocks)
-                    if (fit := self.fit(state, kind)) is not None
-                ]
-                if not ranks:
-                    break
-                _, new_gpus, _, at = min(ranks)
-                times, room, state, content = blocks[at]
-                # put VMs on one host of the block until the next one would take more free GPUs ...
-                filled, now, n = content, state, 0
-                while n < left:
-                    more = self.fit(now, kind)
-                    if more is None or more.new_gpus > new_gpus:
-                        break
-                    filled, now, n = self.put(filled, kind, more), more.state, n + 1
-                # ... and then the same on as many hosts of the block as there are VMs for
-                often = min(times, left // n)
-                left -= often * n
-                untouched = [(times - often, room, state, content)] if times > often else []
-                blocks[at : at + 1] = [(often, room, now, filled), *untouched]
-            missing[kind] = left
-        found = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
-        return found, missing
-
 
 def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """The layouts of a family, of some of its profiles only."""
     columns = [family.profiles.index(p) for p in profiles]
     return tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))
-
-
-def _left(state: State, room: Room, by: int) -> float:
-    """What part of a resource (3: of the scarcest) is left of a host."""
-    parts = [
-        max(0, left) / offered if offered else 1.0 for left, offered in zip(state[:3], room, strict=True)
-    ]
-    return parts[by] if by < 3 else min(parts)

@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.models.placement.fit import Block, Blocks, Content, Part, Room, Rules, vms_in
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.host_fills import ALMOST, Fill, HostFills, Priced
+from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
 
 MOST_ROUNDS = 150
 """Rounds in which fills are looked for before the first hosts are fixed."""
@@ -209,7 +211,9 @@ class HostColumns:
                 left[kind] -= n * times
         empty = tuple(Block(n, room, ()) for room, n in there.items() if n)
         new = next((room for room, n in there.items() if n is None), None)
-        found, _ = self.rules.filled_up((*blocks, *empty), left, new, self.rules.largest_first, SCARCEST)
+        found, _ = Greedy(self.rules).filled_up(
+            (*blocks, *empty), left, new, self.rules.largest_first, SCARCEST
+        )
         return found
 
 

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.models.placement.fit import Content, Part, Room, Rules
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.programme import most_valuable, whole_programme
+from gpuplan.models.placement.requests import Content, Part, Room
 
 NOISE = (0.0, 0.05, 0.15)
 """How far the orders that are tried stray from that by worth."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement import programme
-from gpuplan.models.placement.fit import Content, Room, vms_in
 from gpuplan.models.placement.host_fills import HostFills
+from gpuplan.models.placement.requests import Content, Room, vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_COUNTS = 2_800_000

@@ -5,13 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement import packing
-from gpuplan.models.placement.fit import (
-    Block,
-    Blocks,
-    Kinds,
-    Room,
-    Rules,
-)
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import Block, Blocks, Kinds, Room
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 

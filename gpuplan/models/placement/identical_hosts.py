@@ -15,17 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gpuplan.models.placement import packing
-from gpuplan.models.placement.fit import (
-    Block,
-    Blocks,
-    Content,
-    Kinds,
-    Part,
-    Room,
-    Rules,
-    vms_in,
-)
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.hosts_apart import HostsApart, Solution
+from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Part, Room, vms_in
 from gpuplan.models.placement.several_shares import HostWays, MixedWays, Waiting
 
 MANY_SIZES = 12
@@ -144,7 +137,7 @@ class IdenticalHosts(HostsApart):
     def _greedy(self, vms: Kinds, room: Room, orders: Iterable[Sequence[int]]) -> Iterator[Blocks]:
         """Greedy placements by each order of the kinds, onto the fullest host and onto the first."""
         for order, by in itertools.product(orders, (0, None)):
-            if blocks := self.rules.greedy(vms, {}, room, order, by):
+            if blocks := Greedy(self.rules).placed(vms, {}, room, order, by):
                 yield blocks
 
     def _many_sizes(self, vms: Kinds) -> bool:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.models.placement.fit import Block, Blocks, Request, Room, Rules, vms_in
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms, trimmed
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.layout import Host, laid
 from gpuplan.models.placement.programme import whole_programme
+from gpuplan.models.placement.requests import Block, Blocks, Request, Room, vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 KEPT = 1000

@@ -21,10 +21,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Blocks, Content, Family, Request, Room, Rules, vms_in
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 from gpuplan.models.placement.packing import Packing
+from gpuplan.models.placement.requests import Blocks, Content, Family, Request, Room, vms_in
 from gpuplan.units import exact
 
 MOST_LOSSES = 8
@@ -309,7 +310,8 @@ def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
     Examples
     --------
     >>> rules = Rules([Request("a", 1, gpus=2)])
-    >>> [len(host) for host in laid(rules, rules.greedy((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]
+    >>> from gpuplan.models.placement.greedy import Greedy
+    >>> [len(host) for host in laid(rules, Greedy(rules).placed((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]
     [0, 1]
 
     References

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Block, Blocks, Kinds, Room, Rules
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms
 from gpuplan.models.placement.host_fills import ALMOST
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.packing import bins_bound
 from gpuplan.models.placement.programme import relaxed_programme, whole_programme
+from gpuplan.models.placement.requests import Block, Blocks, Kinds, Room
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_PRICINGS = 200
@@ -191,7 +193,7 @@ class MixedHosts:
                 key=lambda k: (not stuck[k], -size[k], -parts[k][0], rules.family_of[k] >= 0, k),
             )
             for best_fit in (True, False):
-                blocks = rules.greedy(vms, rooms, extra, order, by if best_fit else None)
+                blocks = Greedy(rules).placed(vms, rooms, extra, order, by if best_fit else None)
                 if blocks is not None:
                     yield blocks
 

@@ -7,16 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuplan.models.placement import programme
-from gpuplan.models.placement.fit import (
-    Block,
-    Blocks,
-    Content,
-    Kinds,
-    Room,
-    State,
-    Used,
-)
 from gpuplan.models.placement.hosts_apart import HostsApart, Solution
+from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Room, State, Used
 from gpuplan.models.placement.shared_gpus import maximal
 
 MOST_LOOKED = 15_000

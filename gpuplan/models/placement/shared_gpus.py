@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.models.placement import packing, programme
-from gpuplan.models.placement.fit import Content, Part, Rules
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import Content, Part
 
 MOST_WAYS = 40_000
 """Ways to divide the GPUs of a host among shares that are looked at, times those to divide one GPU."""

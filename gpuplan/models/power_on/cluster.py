@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load, Slot
+from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, Rules, shared_gpus
 
 LARGEST, SMALLEST = "largest", "smallest"

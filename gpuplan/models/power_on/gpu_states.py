@@ -9,8 +9,8 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
-from gpuplan.models.placement.fit import Request
 from gpuplan.models.placement.fit import Rules as Fits
+from gpuplan.models.placement.requests import Request
 from gpuplan.models.sharing import Piece
 
 NEUTRAL, WHOLE = 0, 1

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.fit import Rules as Fits
+from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules
 
 AT_ONCE = 1024

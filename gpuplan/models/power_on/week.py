@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.models.placement.fit import Request, Room
 from gpuplan.models.placement.layout import Host, Load
+from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import Rules, Way
 from gpuplan.models.power_on.orders import power_on_orders

@@ -10,7 +10,8 @@ from brute_force import FAMILIES, limited, on_host, random_requests
 from random_cases import cases, often
 
 from gpuplan.models.placement import Request, Room, place, place_mixed
-from gpuplan.models.placement.fit import Block, Content, Rules, _left, vms_in
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import Content, vms_in
 
 
 def test_what_is_not_a_request_is_refused() -> None:
@@ -101,20 +102,6 @@ def test_most_on_a_host_is_what_fits_one_by_one() -> None:
             assert vms_in(rules.filled(room, {kind: most + 5})) == +Counter({kind: most})
 
 
-def test_greedy_takes_extra_hosts_only_where_nothing_else_fits() -> None:
-    rules = Rules([Request("a", 5, gpus=2), Request("b", 3, gpus=1)])
-    small, large = Room(3), Room(4)
-    blocks = rules.greedy((5, 3), {small: 2}, large, [0, 1], None)
-    # two on the small ones, three on new ones; then the free GPUs: two on the small ones, two on a new one
-    a, b = ((0, 0),), ((1, 0),)
-    assert blocks == (
-        Block(2, small, ((-1, a), (-1, b))),
-        Block(1, large, ((-1, a), (-1, ((0, 1),)))),
-        Block(1, large, ((-1, a), (-1, b))),
-    )
-    assert rules.greedy((5, 3), {small: 2}, None, [0, 1], None) is None
-
-
 def test_worth_of_a_vm() -> None:
     half, mig, memory = FAMILIES["half"], FAMILIES["mig"], FAMILIES["memory"]
     rules = Rules(
@@ -148,10 +135,3 @@ def test_what_nobody_asks_for_need_not_fit() -> None:
     assert len(place_mixed(requests, room=Room(4, 64, 0)).hosts) == 2
     with pytest.raises(ValueError, match="c: a VM needs 99 vCPUs"):
         place_mixed([*requests[:2], requests[2]._replace(vms=1)], room=Room(4, 64, 0))
-
-
-def test_what_is_left_of_a_host_is_of_one_resource_or_of_the_scarcest() -> None:
-    state, room = (2, 8, 96, ()), Room(4, 32, 128)
-    assert [_left(state, room, by) for by in range(4)] == [2 / 4, 8 / 32, 96 / 128, 8 / 32]
-    # no limit is never the scarcest
-    assert [_left((3, -1, 64, ()), Room(4, 0, 128), by) for by in range(4)] == [3 / 4, 1, 1 / 2, 1 / 2]

@@ -7,8 +7,9 @@ import random
 from brute_force import check_hosts, vms_in
 
 from gpuplan.models.placement import Family, Request, Room, place_mixed
-from gpuplan.models.placement.fit import Block, Part, Rules
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms, trimmed
+from gpuplan.models.placement.requests import Block, Part
 
 
 def test_new_hosts_come_only_where_those_that_are_there_do_not_do() -> None:

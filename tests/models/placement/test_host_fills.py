@@ -7,9 +7,10 @@ import random
 from brute_force import check_hosts, fits_on, limited, random_requests
 
 from gpuplan.models.placement import Family, Request, Room
-from gpuplan.models.placement.fit import Block, Rules, vms_in
+from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.layout import laid
+from gpuplan.models.placement.requests import Block, vms_in
 
 
 def test_every_fill_stands_on_its_host_and_has_no_more_vms_than_there_are() -> None:

@@ -23,9 +23,9 @@ from random_cases import cases, often
 
 from gpuplan.models.placement import Request, Room, place_mixed
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.fit import vms_in as vms_on
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
+from gpuplan.models.placement.requests import vms_in as vms_on
 
 
 def fewest_new(requests: Sequence[Request], room: Room, existing: Sequence[Room], spare: int) -> int:

@@ -9,7 +9,8 @@ from brute_force import FAMILIES
 from random_cases import cases
 
 from gpuplan.models.placement import Family, Request, shared_gpus
-from gpuplan.models.placement.fit import Rules, vms_in
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus, maximal
 
 MIG = FAMILIES["mig"]

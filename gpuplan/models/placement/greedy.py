@@ -1,0 +1,73 @@
+"""Greedy: many hosts filled one VM after the other, with the rules of one host."""
+
+from collections.abc import Mapping, Sequence
+
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Room, State
+
+
+class Greedy:
+    """Hosts filled kind by kind in a given order."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+    def placed(
+        self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None, order: Sequence[int], by: int | None
+    ) -> Blocks | None:
+        """The hosts of ``filled_up``; None if something does not fit."""
+        empty = tuple(Block(n, room, ()) for room, n in rooms.items())
+        blocks, left = self.filled_up(empty, vms, extra, order, by)
+        return None if any(left) else blocks
+
+    def filled_up(
+        self, hosts: Blocks, vms: Sequence[int], extra: Room | None, order: Sequence[int], by: int | None
+    ) -> tuple[Blocks, list[int]]:
+        """Hosts with so many VMs more, as far as they fit, and those that do not: kind by kind in this order, each VM onto the
+        host on which it takes the fewest free GPUs.
+
+        Of several such hosts best fit takes that with least left of one resource (``by`` 0 GPUs, 1 vCPUs, 2 memory,
+        3 the scarcest), first fit (None) the first. Any number of hosts ``extra`` may be added, but only for what fits
+        nowhere else.
+        """
+        blocks = [(n, room, self.rules.state(room, content), content) for n, room, content in hosts if n]
+        if extra:
+            blocks.append((sum(vms), extra, self.rules.state(extra), Content()))
+        missing = list(vms)
+        for kind in order:
+            left = vms[kind]
+            while left:
+                # what is not used yet of the extra hosts is always the last block
+                last = len(blocks) - 1 if extra else -1
+                ranks = [
+                    (at == last, fit.new_gpus, 0 if by is None else _left(state, room, by), at)
+                    for at, (_, room, state, _) in enumerate(blocks)
+                    if (fit := self.rules.fit(state, kind)) is not None
+                ]
+                if not ranks:
+                    break
+                _, new_gpus, _, at = min(ranks)
+                times, room, state, content = blocks[at]
+                # put VMs on one host of the block until the next one would take more free GPUs ...
+                filled, now, n = content, state, 0
+                while n < left:
+                    more = self.rules.fit(now, kind)
+                    if more is None or more.new_gpus > new_gpus:
+                        break
+                    filled, now, n = self.rules.put(filled, kind, more), more.state, n + 1
+                # ... and then the same on as many hosts of the block as there are VMs for
+                often = min(times, left // n)
+                left -= often * n
+                untouched = [(times - often, room, state, content)] if times > often else []
+                blocks[at : at + 1] = [(often, room, now, filled), *untouched]
+            missing[kind] = left
+        found = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+        return found, missing
+
+
+def _left(state: State, room: Room, by: int) -> float:
+    """What part of a resource (3: of the scarcest) is left of a host."""
+    parts = [
+        max(0, left) / offered if offered else 1.0 for left, offered in zip(state[:3], room, strict=True)
+    ]
+    return parts[by] if by < 3 else min(parts)
