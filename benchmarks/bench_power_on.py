@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from statistics import median
 
+from gpuplan.models.gpu_layouts import Piece, gpu_layouts
 from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.power_on import Play, Rules, Way, power_on_orders
-from gpuplan.models.sharing import Piece, gpu_layouts
 
 ORDERS, ONE_BY_ONE = 10_000, 200
 ALLOWED_S = 10

@@ -5,6 +5,7 @@ docstrings and fails where the two disagree. A name without a suffix is a count 
 """
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Real
@@ -80,6 +81,13 @@ def zero_to_one(**given: float) -> None:
     for name, value in given.items():
         if not (_is_number(value) and 0 <= value <= 1):
             raise ValueError(f"{name} is {value!r}; it must be from 0 to 1")
+
+
+def finite(name: str, values: Iterable[float]) -> None:
+    """Refuse what is not a finite number."""
+    for value in values:
+        if not math.isfinite(value):
+            raise ValueError(f"{name} has {value}; it must be finite")
 
 
 def at_least_one(**given: int) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
+from gpuplan.models.gpu_layouts import Piece, gpu_layouts
 from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.power_on import Rules, Way
-from gpuplan.models.sharing import Piece, gpu_layouts
 
 MIG = (
     Piece("7g", 8, (0,), 1, 7),

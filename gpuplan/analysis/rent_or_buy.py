@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuplan.analysis.demand import gpus_without_spare
 from gpuplan.catalog import Row
-from gpuplan.models import cost
+from gpuplan.models import cost, renting
 from gpuplan.plan import Plan, make_plan
 from gpuplan.wording import said
 
@@ -104,7 +104,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         if term == "on-demand"
         else tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
     )
-    rent = (0.0, *(cost.rent_cost(hours, hour_price=price) for hours in paid))
+    rent = (0.0, *(renting.rent_cost(hours, hour_price=price) for hours in paid))
     rent_net_present = cost.net_present_cost(rent, rate=costs.discount_rate)
     return RentOrBuy(
         gpu_hour_price=price,
@@ -116,7 +116,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         own_net_present=costs.net_present,
         rent_net_present=rent_net_present,
         breakeven_utilisation=_breakeven(plan, price) if term == "on-demand" else None,
-        crossover_year=cost.crossover_year(costs.cash, rent_cash=rent),
+        crossover_year=renting.crossover_year(costs.cash, rent_cash=rent),
         cheaper="buy" if costs.net_present <= rent_net_present else "rent",
         utilisation=costs.utilisation,
         currency=costs.currency,
@@ -157,7 +157,7 @@ def _breakeven(plan: Plan, price: float) -> float | None:
     power = 2 * (hours[1] - hours[0])
     if price <= power:
         return None
-    return cost.breakeven_utilisation(hours[1] - power, rent_hour_price=price - power)
+    return renting.breakeven_utilisation(hours[1] - power, rent_hour_price=price - power)
 
 
 def no_rental(plan: Plan) -> str:

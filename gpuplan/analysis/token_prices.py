@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuplan.analysis.rent_or_buy import rentals
-from gpuplan.models import cost
+from gpuplan.models import renting
 from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
@@ -47,7 +47,7 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
         price, source = (
             (float(stated), "as stated") if stated is not None else (offers[0].gpu_hour_price, offers[0].name)
         )
-        paid = cost.rent_cost(each.gpu_hours, hour_price=price)
+        paid = renting.rent_cost(each.gpu_hours, hour_price=price)
         yield _by_year(each, "rent", each.load_share, paid, source)
     known = [plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out")]
     if all(price is not None for price in known):

@@ -2,12 +2,12 @@
 
 access        a workload -> how its GPU is reached, with reasons
 demand        users, jobs and their hours -> VMs and GPUs; chances to wait or to be denied
-sharing       what fits on one GPU: vGPU and MIG profiles and their layouts, Bitfusion memory shares
+sharing       which share of a GPU a VM gets: vGPU and MIG profiles, Bitfusion memory shares; what fits together, gpu_layouts
 placement     what fits on the hosts, with proof; start here for hosts
 availability  spare hosts, outages, maintenance, vMotion; what failures do to a placement
 network       links, GPUs over the network, training on several hosts, switches
 power         watts, kWh, heat, racks
-cost          purchases, yearly cash, GPU-hours, rent or buy; licences beside it
+cost          purchases, yearly cash, GPU-hours; renting and licences beside it
 
 Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
 else is refused. A function is named after what it returns, in the unit of its suffix; "Returns" is there where that is not all.

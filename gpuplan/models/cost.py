@@ -10,11 +10,10 @@ References
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.units import above_zero, not_negative, zero_to_one
+from gpuplan.units import above_zero, finite, not_negative, zero_to_one
 
 
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
@@ -152,7 +151,7 @@ def total_cost(*parts_cost: float) -> float:
     >>> total_cost(1200, 300.5, -100)
     1400.5
     """
-    _finite("parts_cost", parts_cost)
+    finite("parts_cost", parts_cost)
     return math.fsum(parts_cost)
 
 
@@ -185,7 +184,7 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     .. [2] adobe-formcalc-npv
     .. [3] brealey-myers-corporate-finance
     """
-    _finite("cash", cash)
+    finite("cash", cash)
     zero_to_one(rate=rate)
     return math.fsum(amount / (1 + rate) ** year for year, amount in enumerate(cash))
 
@@ -266,115 +265,9 @@ def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
     ----------
     .. [1] walker-cpu-hour-2009
     """
-    _finite("total_cost", [total_cost])
+    finite("total_cost", [total_cost])
     above_zero(gpu_hours=gpu_hours)
     return total_cost / gpu_hours
-
-
-def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
-    """Cost of renting GPUs by the hour for the hours of use.
-
-    Parameters
-    ----------
-    used_gpu_hours : float
-        GPU-hours that are used. [-]
-    hour_price : float
-        Rent of one GPU for one hour. [currency]
-
-    Notes
-    -----
-    used_gpu_hours * hour_price: no rent for idle hours. Data transfer and storage at the provider are not in it.
-
-    Examples
-    --------
-    >>> rent_cost(1000, hour_price=2.5)
-    2500.0
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
-    """
-    not_negative(used_gpu_hours=used_gpu_hours, hour_price=hour_price)
-    return used_gpu_hours * hour_price
-
-
-def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: float) -> float:
-    """Utilisation above which owning costs less than renting by the hour.
-
-    Parameters
-    ----------
-    installed_gpu_hour_cost : float
-        Own cost of one installed GPU-hour. [currency]
-    rent_hour_price : float
-        Rent of one such GPU for one hour. [currency]
-
-    Returns
-    -------
-    breakeven_utilisation : float
-        Share of the installed GPU-hours; above 1 renting costs less at any utilisation. [-]
-
-    Notes
-    -----
-    installed_gpu_hour_cost / rent_hour_price: owning costs the same however much is used, apart from a part of the
-    energy, and rent is paid for used hours. Both must be levelled at the same rate.
-
-    Examples
-    --------
-    >>> breakeven_utilisation(0.75, rent_hour_price=2.5)
-    0.3
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
-    """
-    not_negative(installed_gpu_hour_cost=installed_gpu_hour_cost)
-    above_zero(rent_hour_price=rent_hour_price)
-    return installed_gpu_hour_cost / rent_hour_price
-
-
-def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> float | None:
-    """When the cumulative cost of owning first drops to that of renting.
-
-    Parameters
-    ----------
-    own_cash : sequence of float
-        Cost of owning at the start and in each year. [currency]
-    rent_cash : sequence of float
-        Cost of renting at the start and in each year, as many. [currency]
-
-    Returns
-    -------
-    crossover_year : float or None
-        Years from the start, 0 if owning is no dearer at once, None if it never is within these years. [-]
-
-    Notes
-    -----
-    The first zero of the difference of the two running sums, on a straight line within each year. A later purchase
-    may make owning the dearer one again; only the first time counts. Discount both beforehand for the
-    discounted payback.
-
-    Examples
-    --------
-    >>> crossover_year([900, 100, 100], rent_cash=[0, 700, 700])
-    1.5
-    >>> crossover_year([900, 100, 100], rent_cash=[0, 300, 300])
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
-    .. [2] brealey-myers-corporate-finance
-    """
-    if len(own_cash) != len(rent_cash):
-        raise ValueError(f"own_cash has {len(own_cash)} years, rent_cash {len(rent_cash)}; both need as many")
-    _finite("own_cash", own_cash)
-    _finite("rent_cash", rent_cash)
-    before = 0.0
-    dearer = accumulate(own - rent for own, rent in zip(own_cash, rent_cash, strict=True))
-    for year, now in enumerate(dearer):
-        if now <= 0:
-            return year - 1 + before / (before - now) if year else 0.0
-        before = now
-    return None
 
 
 def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
@@ -396,7 +289,7 @@ def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
     >>> avoided_hour_price(50000, hours_removed_h=625)
     80.0
     """
-    _finite("extra_cost", [extra_cost])
+    finite("extra_cost", [extra_cost])
     above_zero(hours_removed_h=hours_removed_h)
     return extra_cost / hours_removed_h
 
@@ -425,17 +318,10 @@ def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float
     >>> allocated_cost(900, shares=[2, 1, 0])
     (600.0, 300.0, 0.0)
     """
-    _finite("total_cost", [total_cost])
+    finite("total_cost", [total_cost])
     for share in shares:
         not_negative(shares=share)
     whole = math.fsum(shares)
     if whole <= 0:
         raise ValueError(f"shares is {list(shares)}; one at least must be above 0")
     return tuple(total_cost * (share / whole) for share in shares)
-
-
-def _finite(name: str, values: Iterable[float]) -> None:
-    """Refuse what is not a finite number."""
-    for value in values:
-        if not math.isfinite(value):
-            raise ValueError(f"{name} has {value}; it must be finite")

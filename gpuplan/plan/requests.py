@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.models import placement, sharing
+from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
@@ -148,9 +149,7 @@ def _families(
         pieces, region, compute_slices = pieces_of(scenario, catalog, wanted)
         if pieces:
             in_order = backing == "mig"
-            layouts = sharing.gpu_layouts(
-                pieces, region=region, compute_slices=compute_slices, in_order=in_order
-            )
+            layouts = gpu_layouts(pieces, region=region, compute_slices=compute_slices, in_order=in_order)
             family = placement.Family(
                 wanted[0] if len(wanted) == 1 else together,
                 wanted,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from gpuplan.catalog import Catalog, Item, Row, load_catalog
 from gpuplan.facts import Fact
 from gpuplan.models import sharing
+from gpuplan.models.gpu_layouts import Piece
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import exact
 
@@ -113,7 +114,7 @@ def most_on_gpu(scenario: Scenario, profile: sharing.Profile) -> int:
 
 def pieces_of(
     scenario: Scenario, catalog: Catalog, profiles: Sequence[str]
-) -> tuple[tuple[sharing.Piece, ...], int, int]:
+) -> tuple[tuple[Piece, ...], int, int]:
     """(pieces, length of a GPU, compute slices) of profiles that can be on one GPU together; no pieces if they cannot, or no source has their start positions.
 
     Time-sliced profiles share a GPU in mixed-size mode only. The length is in placement ids, or in memory slices for MIG.
@@ -130,11 +131,11 @@ def pieces_of(
 
 def _mig_pieces(
     catalog: Catalog, gpu: str, rows: Mapping[str, Row], profiles: Sequence[str]
-) -> tuple[tuple[sharing.Piece, ...], int, int]:
+) -> tuple[tuple[Piece, ...], int, int]:
     placements = {str(r["mig_profile"]): r for r in catalog.rows("mig_placements") if gpu in r["gpus"]}
     places = {name: placements.get(str(rows[name]["mig_profile"])) for name in profiles}
     pieces = tuple(
-        sharing.Piece(
+        Piece(
             name,
             int(row["memory_slices"]),
             _starts(row["start_positions"]),
@@ -152,7 +153,7 @@ def _mig_pieces(
 
 def _mixed_pieces(
     catalog: Catalog, gpu: Item, rows: Mapping[str, Row], profiles: Sequence[str]
-) -> tuple[tuple[sharing.Piece, ...], int, int]:
+) -> tuple[tuple[Piece, ...], int, int]:
     whole = max(row["frame_buffer_mb"] for row in rows.values() if row["backing"] == "timesliced")
     architecture = str(gpu.value("architecture"))
     placements = [
@@ -166,9 +167,7 @@ def _mixed_pieces(
     by_size = {r["frame_buffer_mb"]: r for r in placements if r["region_gb"] == region["region_gb"]}
     places = {name: by_size.get(rows[name]["frame_buffer_mb"]) for name in profiles}
     pieces = tuple(
-        sharing.Piece(
-            name, int(row["placement_size"]), _starts(row["placement_ids"]), int(row["max_per_gpu_mixed"])
-        )
+        Piece(name, int(row["placement_size"]), _starts(row["placement_ids"]), int(row["max_per_gpu_mixed"]))
         for name, row in places.items()
         if row is not None
     )

@@ -16,8 +16,8 @@ from functools import cache
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from gpuplan.models.gpu_layouts import Piece, gpu_layouts
 from gpuplan.models.placement import Family, Host, Placement, Request, Room
-from gpuplan.models.sharing import Piece, gpu_layouts
 
 MIG = (
     Piece("3g", 4, (0, 4), 2, 3),

@@ -12,9 +12,9 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, over_time, posture
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
+from gpuplan.models.gpu_layouts import layout_starts
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
 from gpuplan.models.power_on import Play, Step
-from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import pieces_of

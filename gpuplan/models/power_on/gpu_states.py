@@ -9,9 +9,9 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
+from gpuplan.models.gpu_layouts import Piece
 from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.models.placement.requests import Request
-from gpuplan.models.sharing import Piece
 
 NEUTRAL, WHOLE = 0, 1
 

@@ -1,9 +1,4 @@
-"""Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and no other VM moved.
-
-References
-----------
-.. [1] gpuplan-method
-"""
+"""Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and no other VM moved."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -161,6 +156,10 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     >>> found = rehearse_upgrade([cluster], ways=["moves"])
     >>> found.works, found.order
     (True, (1, 0, 2))
+
+    References
+    ----------
+    .. [1] gpuplan-method
     """
     hosts = range(len(worlds[0].rooms))
     for alike in (True, False):
@@ -276,6 +275,11 @@ def restart_after_failure(
     seed : int
         Where random orders begin. [-]
 
+    Returns
+    -------
+    restart_after_failure : Restart
+        The chance that all restart, and what does not. [-]
+
     Notes
     -----
     By priority, each order of VMs of the same one being equally likely. Each VM goes where the rules put it on the hosts that are
@@ -292,6 +296,10 @@ def restart_after_failure(
     >>> found = restart_after_failure(cluster, {0}, priorities=[1, 1], ways=["moves"] * 2)
     >>> round(found.chance, 3), found.worst, round(found.missing, 3)
     (0.0, (0, 1), 1.0)
+
+    References
+    ----------
+    .. [1] gpuplan-method
     """
     now, lost = cluster.copy(), Counter[int]()
     for kind, vm in [vm for vm, spot in cluster.spots.items() if spot.host in failed]:

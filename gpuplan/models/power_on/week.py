@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuplan.models.gpu_layouts import layout_starts
 from gpuplan.models.placement.layout import Host, Load
 from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import Rules, Way
 from gpuplan.models.power_on.orders import power_on_orders
-from gpuplan.models.sharing import layout_starts
 
 
 class LivedWeek(NamedTuple):

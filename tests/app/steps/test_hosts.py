@@ -14,7 +14,7 @@ pytest.importorskip("traitlets")
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import LARGE, SHOWN_KINDS, picture_data
 from gpuplan.catalog import Catalog
-from gpuplan.models.sharing import layout_starts
+from gpuplan.models.gpu_layouts import layout_starts
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import Scenario, from_dict
 

@@ -25,10 +25,10 @@ from gpuplan.models.availability.failover import Outcome, after_failure
 from gpuplan.models.availability.idle import idle_gpus
 from gpuplan.models.availability.restart import Pool
 from gpuplan.models.availability.survey import Loss, failure_survey
+from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_mixed
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.mixed_hosts import Arranged, MixedHosts
-from gpuplan.models.sharing import gpu_layouts
 
 
 def where(hosts: Sequence[Host]) -> dict[tuple[str, int], int]:

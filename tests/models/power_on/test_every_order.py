@@ -14,10 +14,10 @@ import pytest
 from naive_power_on import Naive
 from power_on_cases import SIZES, odd_case
 
+from gpuplan.models.gpu_layouts import Piece, gpu_layouts
 from gpuplan.models.placement import Family, Request, Room, place, place_most
 from gpuplan.models.power_on import Cluster, Gpus, Play, Rules, Way, chance_interval, power_on_orders
 from gpuplan.models.power_on.gpu_states import NEUTRAL
-from gpuplan.models.sharing import Piece, gpu_layouts
 
 DATA = Path(__file__).parents[3] / "data"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from power_on_cases import MIG, SIZES
 
+from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement import Family, Request
 from gpuplan.models.power_on import Gpus, Rules, Way
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, whole_gpus
-from gpuplan.models.sharing import gpu_layouts
 
 FAMILY = Family("mig", tuple(p.name for p in MIG), gpu_layouts(MIG, region=8, compute_slices=7))
 

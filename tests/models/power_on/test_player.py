@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gpuplan.models.gpu_layouts import Piece
 from gpuplan.models.placement import Family, Load, Request, Room
 from gpuplan.models.power_on import Play, Rules, Way
-from gpuplan.models.sharing import Piece
 
 HALF = Family("24C", ("24C",), ((2,),))
 QUARTER = Family("12C", ("12C",), ((4,),))

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from gpuplan.models.gpu_layouts import Piece, gpu_layouts
 from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.power_on import Cluster, Play, Rules, Spot, Way, power_on_orders
-from gpuplan.models.sharing import Piece, gpu_layouts
 
 SLOTS_80 = {4: 20, 10: 8, 16: 5, 20: 4, 40: 2}
 """vGPUs of each size on a board with 80 GB, all of one size."""

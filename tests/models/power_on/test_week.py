@@ -7,9 +7,9 @@ from math import isclose
 
 from power_on_cases import MIG, case
 
+from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement import Family, Load, Request, Room, Slot, place_mixed
 from gpuplan.models.power_on import Rules, Way, arranged, lived_week
-from gpuplan.models.sharing import gpu_layouts
 
 QUARTER = Family("12C", ("12C",), ((4,),))
 
