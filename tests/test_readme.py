@@ -60,7 +60,8 @@ def test_calls_of_the_network_models_give_what_is_said() -> None:
     public = {
         f"{module.__name__.rsplit('.', 1)[1]}.{name}"
         for module in (
-            names[n] for n in ("collectives", "fabric", "parameter_servers", "remoting", "training")
+            names[n]
+            for n in ("collectives", "fabric", "parameter_servers", "remoting", "speedup", "training")
         )
         for name, made in vars(module).items()
         if inspect.isfunction(made) and made.__module__ == module.__name__ and not name.startswith("_")

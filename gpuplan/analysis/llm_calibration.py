@@ -15,7 +15,8 @@ from typing import Any
 
 from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, work_of
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.serving import Replica, Speeds, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.serving import first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
 
 STEP: Mapping[str, float] = {

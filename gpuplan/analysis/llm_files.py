@@ -15,8 +15,8 @@ from gpuplan.analysis.llm_runs import NUMBERS, NotPredicted, Run, gpu_of, runs_o
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import MAX_BYTES, NotAllowed, parse_number, short
 from gpuplan.facts import did_you_mean
-from gpuplan.models.llm.serving import Speeds
 from gpuplan.models.llm.shape import BITS
+from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of
 
 MODES = ("concurrency", "offline", "server", "interactive", "static", "burst", "disaggregated")

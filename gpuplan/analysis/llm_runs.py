@@ -16,8 +16,6 @@ from typing import Any
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.serving import (
-    Replica,
-    Speeds,
     decode_step_ms,
     first_token_ms,
     prompt_ms,
@@ -25,6 +23,7 @@ from gpuplan.models.llm.serving import (
     token_rate,
 )
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
 
 MOST = 4096

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.serving import Speeds
 from gpuplan.models.llm.shape import Board, Shape, shape_of
+from gpuplan.models.llm.speeds import Speeds
 
 _T = TypeVar("_T")
 

@@ -17,7 +17,7 @@ from gpuplan.analysis.llm_calibration import (
 )
 from gpuplan.analysis.llm_runs import Prediction, runs_of
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of
 
 

@@ -23,8 +23,6 @@ from gpuplan.models.llm.memory import (
 )
 from gpuplan.models.llm.replicas import Load, Promise, limits, replicas
 from gpuplan.models.llm.serving import (
-    Replica,
-    Speeds,
     decode_step_ms,
     first_token_ms,
     prompt_ms,
@@ -32,6 +30,7 @@ from gpuplan.models.llm.serving import (
     token_rate,
 )
 from gpuplan.models.llm.shape import Board, Setup, Shape, shape_of
+from gpuplan.models.llm.speeds import Replica, Speeds
 
 LLAMA_8B = Shape(8.03, 8.03, 32, 4096, 32, 128256, 131072, kv_heads=8)
 LLAMA_70B = Shape(70.552, 70.552, 80, 8192, 64, 128256, 131072, kv_heads=8)

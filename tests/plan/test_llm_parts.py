@@ -9,7 +9,7 @@ from assistants import assistant
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.memory import Overheads, cache_bytes
-from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
 

@@ -8,7 +8,7 @@ from statistics import quantiles
 from gpuplan.analysis.llm_calibration import fit, samples
 from gpuplan.analysis.llm_runs import Prediction, Run, predict, runs_of
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of
 
 BEYOND = 0.08

@@ -22,7 +22,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuplan.models.demand.queueing import (
+from gpuplan.models.demand.queueing import peakedness_of_mix
+from gpuplan.models.demand.recursions import (
     _MOST_UNITS,
     Floats,
     _denied,
@@ -31,7 +32,6 @@ from gpuplan.models.demand.queueing import (
     _same_length,
     _sizes,
     _whole,
-    peakedness_of_mix,
 )
 
 _CUT = 1e-40

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuplan.models.llm.memory import held, request_gib
-from gpuplan.models.llm.serving import Replica, decode_step_ms, prompt_ms
+from gpuplan.models.llm.serving import decode_step_ms, prompt_ms
+from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.models.llm.memory import requests_at_once
-from gpuplan.models.llm.serving import Replica, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.serving import first_token_ms, time_per_token_ms, token_rate
 from gpuplan.models.llm.shape import Range, Setup
+from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero, at_least_one
 
 MOST = 4096

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuplan.models.llm.pace import Pace, Traffic, replica_pace
 from gpuplan.models.llm.replicas import Load, Replicas
-from gpuplan.models.llm.serving import Replica
+from gpuplan.models.llm.speeds import Replica
 from gpuplan.models.llm.traffic import answers, replicas_for
 from gpuplan.plan.llm.asks import Asks
 

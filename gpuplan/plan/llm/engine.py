@@ -10,8 +10,8 @@ from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.serving import Replica, Speeds
 from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, shape_of_row, speeds_of

@@ -13,8 +13,8 @@ from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
-from gpuplan.models.llm.serving import Replica
 from gpuplan.models.llm.shape import Range
+from gpuplan.models.llm.speeds import Replica
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked

@@ -27,7 +27,7 @@ from network_jobs import (
     refuses,
 )
 
-from gpuplan.models.network import collectives, fabric, links, parameter_servers, remoting, training
+from gpuplan.models.network import collectives, fabric, links, parameter_servers, remoting, speedup, training
 from gpuplan.models.network.collectives import ALGORITHMS, nccl_allreduce_time_s
 from gpuplan.models.network.links import TRANSPORTS
 from gpuplan.models.network.training import (
@@ -42,7 +42,7 @@ allreduce_time_s = flat(collectives.allreduce_time_s)
 collective_time_s = flat(collectives.collective_time_s)
 parameter_server_step_s = flat(parameter_servers.parameter_server_step_s)
 overlapped_step_s = flat(training.overlapped_step_s)
-tcp_rate_for_speedup_gbit_s = flat(training.tcp_rate_for_speedup_gbit_s)
+tcp_rate_for_speedup_gbit_s = flat(speedup.tcp_rate_for_speedup_gbit_s)
 training_step_s = flat(training.training_step_s)
 
 
