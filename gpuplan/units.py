@@ -39,6 +39,9 @@ SUFFIX = {
 }
 """Suffix of a name -> its unit, as written in docstrings, data and on the screen."""
 
+BTU_H_PER_W = 3600 / 1055.05585262
+"""One watt in British thermal units (International Table) per hour: 3.412141633. [BTU/h]"""
+W_PER_KW = 1000
 MIB_PER_GIB = 1024
 """Frame buffers are listed in MiB (vendors print MB), GPU memory in GiB."""
 

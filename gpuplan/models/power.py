@@ -8,13 +8,7 @@ References
 import math
 
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.units import above_zero, exact, not_negative, zero_to_one
-
-BTU_H_PER_W = 3600 / 1055.05585262
-"""One watt in British thermal units (International Table) per hour: 3.412141633. [BTU/h]"""
-
-W_PER_KW = 1000
-"""Watts in a kilowatt. [W]"""
+from gpuplan.units import BTU_H_PER_W, W_PER_KW, above_zero, exact, not_negative, zero_to_one
 
 
 def host_power_w(

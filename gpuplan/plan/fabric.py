@@ -18,14 +18,13 @@ from gpuplan.facts import Brief, Fact, derived, own_rows
 from gpuplan.locales import filled
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
-    LeafSpine,
-    TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
     oversubscription,
     pvrdma_ports,
 )
+from gpuplan.models.network.leaf import LeafSpine, TooManyLeaves
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse

@@ -60,7 +60,7 @@ class Relaxed(NamedTuple):
 class HostColumns:
     """Hosts of several kinds, filled so that what has no place costs least; each VM without one costs its ``value``.
 
-    >>> from gpuplan.models.placement.fit import Request
+    >>> from gpuplan.models.placement.requests import Request
     >>> rules = Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)])
     >>> blocks = HostColumns(rules, [Place(Room(5), 3)], (3.0, 2.0)).solved(rules.vms)
     >>> [(block.times, dict(vms_in(block.content))) for block in blocks]

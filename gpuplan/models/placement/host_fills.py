@@ -40,7 +40,7 @@ class Priced(NamedTuple):
 class HostFills:
     """Fills of hosts with VMs of some kinds.
 
-    >>> from gpuplan.models.placement.fit import Request, vms_in
+    >>> from gpuplan.models.placement.requests import Request, vms_in
     >>> fills = HostFills(Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)]))
     >>> host = fills.priced(Room(5), [3.0, 2.5], [5, 5])
     >>> dict(vms_in(next(fills.by_orders(host)))), dict(vms_in(next(fills.by_programme(host))))

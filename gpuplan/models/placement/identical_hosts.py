@@ -30,7 +30,7 @@ MOST_ORDERS = 24
 class IdenticalHosts(HostsApart):
     """The fewest equal hosts for so many VMs of each kind; CPU and memory are not looked at.
 
-    >>> from gpuplan.models.placement.fit import Request
+    >>> from gpuplan.models.placement.requests import Request
     >>> equal = IdenticalHosts(Rules([Request("three", 1, gpus=3), Request("four", 1, gpus=4)]))
     >>> solution = equal.solve((21, 13), 10)
     >>> solution.hosts, solution.bound, solution.method

@@ -26,7 +26,7 @@ MOST_LOOKED = 150_000
 class SharedGpus:
     """Shares of each family on the GPUs of one host.
 
-    >>> from gpuplan.models.placement.fit import Family, Request
+    >>> from gpuplan.models.placement.requests import Family, Request
     >>> mig = Family("mig", ("3g", "1g"), ((2, 0), (1, 3), (0, 7)))
     >>> shared = SharedGpus(Rules([Request("a", 9, family=mig, profile="3g"), Request("b", 9, family=mig, profile="1g")]))
     >>> shared.fewest(0, [[3, 0], [1, 3], [1, 4]], most=4).tolist()

@@ -62,7 +62,7 @@ class Placed(NamedTuple):
 class Gpus:
     """What can be on the GPUs of hosts, by number, for some requests and one reading of the rules.
 
-    >>> from gpuplan.models.placement.fit import Family
+    >>> from gpuplan.models.placement.requests import Family
     >>> half = Family("16C", ("16C",), ((2,),))
     >>> gpus = Gpus([Request("a", 4, family=half, profile="16C"), Request("b", 1, gpus=1)], Rules())
     >>> one = gpus.added(NEUTRAL, 0)

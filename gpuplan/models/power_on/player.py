@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Rules
 

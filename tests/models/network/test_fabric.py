@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from random_cases import cases, often
 
 from gpuplan.models.network.fabric import (
-    MOST_PORTS,
-    LeafSpine,
-    TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
@@ -24,6 +21,7 @@ from gpuplan.models.network.fabric import (
     pvrdma_ports,
     uplinks,
 )
+from gpuplan.models.network.leaf import MOST_PORTS, LeafSpine, TooManyLeaves
 
 SPEEDS = (10, 25, 40, 50, 100, 200, 400)
 RATIOS = (1, 1.1875, 1.2, 4 / 3, 1.5, 2, 2.5, 3, 10 / 3, 4, 6)
