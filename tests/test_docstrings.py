@@ -81,15 +81,14 @@ def test_the_docstring_is_complete(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_are_those_of_the_signature_each_with_its_unit(name: str) -> None:
-    """A parameter that is a record is documented by the record, one that several functions share by their module."""
+    """A parameter that is a record is documented by the record."""
     function = FUNCTIONS[name]
     hints = get_type_hints(function)
     signature = inspect.signature(function).parameters.values()
     given = {("*" if p.kind is p.VAR_POSITIONAL else "") + p.name: hints[p.name] for p in signature}
     documented = entries(sections(function).get("Parameters", ""))
     assert list(documented) == [p for p in given if p in documented]
-    shared = entries(sections(inspect.getmodule(function)).get("Parameters", ""))
-    missing = [p for p, kind in given.items() if p not in documented | shared and not is_record(kind)]
+    missing = [p for p, kind in given.items() if p not in documented and not is_record(kind)]
     assert not missing
     for parameter, text in documented.items():
         check_unit(parameter, text)
@@ -157,20 +156,6 @@ def test_references_resolve(name: str, catalog: Catalog) -> None:
     assert [int(number) for number, _ in cited] == list(range(1, len(cited) + 1))
     for _, source in cited:
         assert source in catalog.sources
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_parameters_of_a_module_are_those_that_several_functions_share(name: str) -> None:
-    functions = [f for f in FUNCTIONS.values() if f.__module__ == name]
-    for parameter, text in entries(sections(importlib.import_module(name)).get("Parameters", "")).items():
-        check_unit(parameter, text)
-        without = [
-            function
-            for function in functions
-            if parameter in inspect.signature(function).parameters
-            and parameter not in entries(sections(function).get("Parameters", ""))
-        ]
-        assert len(without) > 1, parameter
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -11,6 +11,5 @@ cost          purchases, yearly cash, GPU-hours; renting and licences beside it
 
 Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
 else is refused. A function is named after what it returns, in the unit of its suffix; "Returns" is there where that is not all.
-A function without "References" rests on those of its module. A parameter that is a record is described by the record, one that
-several functions of a module share by the module.
+A function without "References" rests on those of its module, and a parameter that is a record is described by the record.
 """

@@ -1,14 +1,5 @@
 """Ways to divide one GPU into MIG instances or vGPUs of several sizes, and where on it each begins.
 
-Parameters
-----------
-pieces : sequence of Piece
-    Profiles that may be on one GPU together, with their places. [-]
-region : int
-    Memory slices of the GPU, or GB of the placement table. [-]
-compute_slices : int
-    Compute slices of the GPU; 0 if compute is not divided. [-]
-
 References
 ----------
 .. [1] nvidia-mig-user-guide-610
@@ -41,6 +32,12 @@ def gpu_layouts(
 
     Parameters
     ----------
+    pieces : sequence of Piece
+        Profiles that may be on one GPU together, with their places. [-]
+    region : int
+        Memory slices of the GPU, or GB of the placement table. [-]
+    compute_slices : int
+        Compute slices of the GPU; 0 if compute is not divided. [-]
     in_order : bool
         Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
 
@@ -79,6 +76,12 @@ def layout_starts(
     ----------
     counts : sequence of int
         How many of each piece are on the GPU. [-]
+    pieces : sequence of Piece
+        Profiles that may be on one GPU together, with their places. [-]
+    region : int
+        Memory slices of the GPU, or GB of the placement table. [-]
+    compute_slices : int
+        Compute slices of the GPU; 0 if compute is not divided. [-]
 
     Returns
     -------

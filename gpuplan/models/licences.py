@@ -1,14 +1,4 @@
-"""Licences: how many are ordered, and what subscriptions and purchases of them cost in each year, as ``cost`` counts years.
-
-Parameters
-----------
-horizon_years : int
-    Last year that is planned for. [-]
-bought_year : int
-    Years from the start to the purchase of what is licensed. [-]
-years_included : int
-    First years of operation that the purchase already covers. [-]
-"""
+"""Licences: how many are ordered, and what subscriptions and purchases of them cost in each year, as ``cost`` counts years."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -156,10 +146,16 @@ def subscription_payments(
         Licences: GPUs, cores or sockets; or the price of what is supported. [-]
     yearly_price : float
         Price of one for a year, within a term. [currency]
+    horizon_years : int
+        Last year that is planned for. [-]
     term_years : int
         Years that are paid at once. [-]
     renewal_price : float or None
         Price of one for a year where a year is bought alone; None if it is the same. [currency]
+    bought_year : int
+        Years from the start to the purchase of what is licensed. [-]
+    years_included : int
+        First years of operation that the purchase already covers. [-]
 
     Returns
     -------
@@ -211,6 +207,12 @@ def perpetual_payment(
         Licences: GPUs or sockets. [-]
     price : float
         Price of one. [currency]
+    horizon_years : int
+        Last year that is planned for. [-]
+    bought_year : int
+        Years from the start to the purchase of what is licensed. [-]
+    years_included : int
+        First years of operation that the purchase already covers. [-]
 
     Returns
     -------

@@ -14,17 +14,6 @@ that has room, else a free GPU on the host by the rule above. ``spread``: a free
 GPUs, else the emptiest GPU of the family that has room. Ties: the host with the fewest VMs, then the host that
 comes first, then the GPU with the lowest number, where a GPU that begins to be shared takes the lowest number
 free. Nothing moves once it is placed.
-
-Parameters
-----------
-hosts : sequence of int
-    Hosts, each by the number of its GPUs. [host]
-policy : str
-    Placement: pack (fullest host first) or spread (emptiest host first). [-]
-longest_wait_h : float
-    How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
-progress : callable or None
-    Called now and then with a Progress; it ends the run by returning False. [-]
 """
 
 import math
@@ -330,6 +319,12 @@ def simulate(
 
     Parameters
     ----------
+    hosts : sequence of int
+        Hosts, each by the number of its GPUs. [host]
+    policy : str
+        Placement: pack (fullest host first) or spread (emptiest host first). [-]
+    longest_wait_h : float
+        How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
     wait_h : float
         Threshold for which the share that waited longer is reported. [h]
     seed : int
@@ -338,6 +333,8 @@ def simulate(
         Half width of the 95 % intervals that is tight enough, relative to the figure. [-]
     most_requests : int
         Requests after which the simulation ends in any case. [-]
+    progress : callable or None
+        Called now and then with a Progress; it ends the run by returning False. [-]
 
     Notes
     -----
@@ -474,8 +471,16 @@ def replay(
         How long it keeps them. [h]
     gpus : array of float
         How many it takes: a whole number, or a fraction of one GPU. [GPU]
+    hosts : sequence of int
+        Hosts, each by the number of its GPUs. [host]
+    policy : str
+        Placement: pack (fullest host first) or spread (emptiest host first). [-]
+    longest_wait_h : float
+        How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
     split : bool
         Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
+    progress : callable or None
+        Called now and then with a Progress; it ends the run by returning False. [-]
 
     Notes
     -----

@@ -1,22 +1,5 @@
 """Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``.
 
-Parameters
-----------
-hosts : int
-    Equal hosts, the one in maintenance included. [host]
-hosts_needed : int
-    Hosts that carry the demand. [host]
-availability : float
-    Share of the time that a host is up when it is not in maintenance. [-]
-mtbf_h : float
-    Mean time between failures of a host. [h]
-repair_h : float
-    Mean time to repair a host. [h]
-maintenance_h : float
-    Hours per year in which one host is in maintenance. [h]
-maintenance_h_per_host : float
-    Hours per year that each host is in maintenance. [h]
-
 References
 ----------
 .. [1] vmware-sharing-gpus-2020
@@ -45,6 +28,8 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     ----------
     hosts : int
         Hosts that are maintained. [host]
+    maintenance_h_per_host : float
+        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----
@@ -61,6 +46,15 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
     """Hours per year in which a host is in maintenance and a host failure would leave VMs without a GPU.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, the one in maintenance included. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -79,6 +73,11 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
 
 def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> float:
     """The same for hosts of several kinds: hours of maintenance in which one more failure is too many.
+
+    Parameters
+    ----------
+    maintenance_h_per_host : float
+        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----
@@ -102,6 +101,17 @@ def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> flo
 
 def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, maintenance_h: float) -> float:
     """Hours per year in which a failure beside the host in maintenance leaves fewer hosts than needed.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, the one in maintenance included. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    availability : float
+        Share of the time that a host is up when it is not in maintenance. [-]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -127,6 +137,13 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
 def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
     """Expected hours per year of maintenance in which failures leave too few hosts of several kinds.
 
+    Parameters
+    ----------
+    availability : float
+        Share of the time that a host is up when it is not in maintenance. [-]
+    maintenance_h_per_host : float
+        Hours per year that each host is in maintenance. [h]
+
     Notes
     -----
     For each kind: its maintenance hours times the share of time in which the other hosts do not carry the demand.
@@ -147,6 +164,19 @@ def maintenance_chance(
     hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves VMs without a GPU at least once.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, the one in maintenance included. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    mtbf_h : float
+        Mean time between failures of a host. [h]
+    repair_h : float
+        Mean time to repair a host. [h]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
 
     Notes
     -----
@@ -171,6 +201,15 @@ def mixed_maintenance_chance(
     mix: HostMix, *, mtbf_h: float, repair_h: float, maintenance_h_per_host: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves too few hosts of several kinds at least once.
+
+    Parameters
+    ----------
+    mtbf_h : float
+        Mean time between failures of a host. [h]
+    repair_h : float
+        Mean time to repair a host. [h]
+    maintenance_h_per_host : float
+        Hours per year that each host is in maintenance. [h]
 
     Notes
     -----

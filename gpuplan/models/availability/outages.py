@@ -3,19 +3,6 @@
 Hosts fail and are repaired independently, all at the same rate. Of hosts that are alike only the number counts. Where hosts
 already there differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
 
-Parameters
-----------
-hosts : int
-    Equal hosts, which fail and are repaired independently. [host]
-hosts_needed : int
-    Hosts that carry the demand. [host]
-availability : float
-    Share of the time that a host is up. [-]
-mtbf_h : float
-    Mean time a host runs from one repair to the next failure. [h]
-repair_h : float
-    Mean time from a failure until the host works again. [h]
-
 References
 ----------
 .. [1] vmware-sap-formula-2013
@@ -45,6 +32,13 @@ class HostMix:
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     """Share of time a host is up, from its time between failures and repair time.
 
+    Parameters
+    ----------
+    mtbf_h : float
+        Mean time a host runs from one repair to the next failure. [h]
+    repair_h : float
+        Mean time from a failure until the host works again. [h]
+
     Notes
     -----
     mtbf_h / (mtbf_h + repair_h): the long-run share, whatever the distributions of the two times.
@@ -64,6 +58,15 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
 
 def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> float:
     """Hours per year in which failures leave fewer hosts than the demand needs.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, which fail and are repaired independently. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    availability : float
+        Share of the time that a host is up. [-]
 
     Notes
     -----
@@ -88,6 +91,11 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
 
 def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
+
+    Parameters
+    ----------
+    availability : float
+        Share of the time that a host is up. [-]
 
     Notes
     -----
@@ -117,6 +125,12 @@ def chance_of_shortage(
     ----------
     hosts : int
         Equal hosts that should be up; during maintenance one fewer than there are. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    mtbf_h : float
+        Mean time a host runs from one repair to the next failure. [h]
+    repair_h : float
+        Mean time from a failure until the host works again. [h]
     hours_h : float
         Hours that are looked at, in one piece or several. [h]
 
@@ -202,8 +216,12 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
 
     Parameters
     ----------
+    hosts : int
+        Equal hosts, which fail and are repaired independently. [host]
     up : int
         Hosts up. [host]
+    availability : float
+        Share of the time that a host is up. [-]
 
     Notes
     -----
@@ -231,6 +249,8 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
         Hosts of each kind, which fail and are repaired independently. [host]
     down : sequence of int
         Hosts down of each kind. [host]
+    availability : float
+        Share of the time that a host is up. [-]
 
     Notes
     -----
@@ -252,8 +272,12 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
 
     Parameters
     ----------
+    hosts : int
+        Equal hosts, which fail and are repaired independently. [host]
     needed : int
         Hosts that must be up. [host]
+    availability : float
+        Share of the time that a host is up. [-]
 
     Notes
     -----

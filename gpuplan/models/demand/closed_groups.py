@@ -1,17 +1,5 @@
 """Closed groups: chances of waiting and of being denied where so many people, and no others, ask (Engset).
 
-Parameters
-----------
-units : int
-    Largest number of units (GPUs or parts). [-]
-people : sequence of int
-    People of each class. [-]
-shares : sequence of float
-    Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
-    [-]
-sizes : sequence of int
-    Units that one of them takes while active. [-]
-
 References
 ----------
 .. [1] iversen-teletraffic-2010
@@ -48,6 +36,18 @@ def closed_wait_chance(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
     """Probability that a request of each class finds too few units free when no request is denied.
+
+    Parameters
+    ----------
+    units : int
+        Largest number of units (GPUs or parts). [-]
+    people : sequence of int
+        People of each class. [-]
+    shares : sequence of float
+        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
+        [-]
+    sizes : sequence of int
+        Units that one of them takes while active. [-]
 
     Returns
     -------
@@ -88,6 +88,15 @@ def closed_wait_longer_chance(
 
     Parameters
     ----------
+    units : int
+        Largest number of units (GPUs or parts). [-]
+    people : sequence of int
+        People of each class. [-]
+    shares : sequence of float
+        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
+        [-]
+    sizes : sequence of int
+        Units that one of them takes while active. [-]
     duration_h : float
         Mean time for which a unit is held. [h]
     wait_h : float
@@ -126,6 +135,18 @@ def closed_blocking(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
     """Probability that a request of each class of a closed group is denied.
+
+    Parameters
+    ----------
+    units : int
+        Largest number of units (GPUs or parts). [-]
+    people : sequence of int
+        People of each class. [-]
+    shares : sequence of float
+        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
+        [-]
+    sizes : sequence of int
+        Units that one of them takes while active. [-]
 
     Returns
     -------

@@ -1,18 +1,5 @@
 """Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group.
 
-Parameters
-----------
-servers : float
-    Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-load : float
-    Offered load in erlang: mean units in use if there were no limit. [-]
-peakedness : float
-    Variance over mean of the units in use if there were no limit; 1 is random. [-]
-loads : sequence of float
-    Requests in progress of each class if there were no limit, in erlang. [-]
-sizes : sequence of int or float
-    Units that a request of each class takes. [-]
-
 References
 ----------
 .. [1] fredericks-congestion-1980
@@ -43,6 +30,13 @@ from gpuplan.models.demand.recursions import (
 
 def erlang_b(servers: float, *, load: float) -> float:
     """Probability that a request is denied because all servers are busy and no request waits.
+
+    Parameters
+    ----------
+    servers : float
+        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load : float
+        Offered load in erlang: mean units in use if there were no limit. [-]
 
     Notes
     -----
@@ -78,6 +72,13 @@ def erlang_b(servers: float, *, load: float) -> float:
 def erlang_c(servers: float, *, load: float) -> float:
     """Probability that a request has to wait because all servers are busy.
 
+    Parameters
+    ----------
+    servers : float
+        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load : float
+        Offered load in erlang: mean units in use if there were no limit. [-]
+
     Returns
     -------
     erlang_c : float
@@ -108,6 +109,13 @@ def erlang_c(servers: float, *, load: float) -> float:
 
 def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> float:
     """Variance over mean of the units in use when requests of several sizes come at random.
+
+    Parameters
+    ----------
+    loads : sequence of float
+        Requests in progress of each class if there were no limit, in erlang. [-]
+    sizes : sequence of int or float
+        Units that a request of each class takes. [-]
 
     Returns
     -------
@@ -143,6 +151,15 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
 def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of denial when demand is burstier or smoother than random arrivals.
 
+    Parameters
+    ----------
+    servers : float
+        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load : float
+        Offered load in erlang: mean units in use if there were no limit. [-]
+    peakedness : float
+        Variance over mean of the units in use if there were no limit; 1 is random. [-]
+
     Notes
     -----
     Hayward's approximation: Erlang B with servers / peakedness servers and load / peakedness. Exact for peakedness 1,
@@ -164,6 +181,15 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
 
 def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of waiting when demand is burstier or smoother than random arrivals.
+
+    Parameters
+    ----------
+    servers : float
+        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load : float
+        Offered load in erlang: mean units in use if there were no limit. [-]
+    peakedness : float
+        Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
     Returns
     -------
@@ -196,6 +222,12 @@ def hayward_wait_longer_chance(
 
     Parameters
     ----------
+    servers : float
+        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load : float
+        Offered load in erlang: mean units in use if there were no limit. [-]
+    peakedness : float
+        Variance over mean of the units in use if there were no limit; 1 is random. [-]
     duration_h : float
         Mean time a request holds its units. [h]
     wait_h : float
@@ -232,6 +264,10 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
     ----------
     capacity : int
         Largest number of units (GPUs or parts) in the pool. [-]
+    loads : sequence of float
+        Requests in progress of each class if there were no limit, in erlang. [-]
+    sizes : sequence of int or float
+        Units that a request of each class takes. [-]
 
     Returns
     -------

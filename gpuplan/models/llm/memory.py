@@ -1,12 +1,5 @@
 """What a replica holds on each GPU: weights, activations, runtime, and the cache of keys and values.
 
-Parameters
-----------
-memory_gib : float
-    Memory of a GPU, as its driver shows it. [GiB]
-gpus_per_host : int
-    GPUs of a host that are joined. [-]
-
 References
 ----------
 .. [1] llm-d-planner-memory
@@ -167,6 +160,11 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:
     """What a GPU of a replica holds, and what is left for the cache.
 
+    Parameters
+    ----------
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
+
     Notes
     -----
     The engine takes a share of the memory. Weights, the activations of its largest step and its runtime go off; the rest is
@@ -199,6 +197,8 @@ def requests_at_once(
 
     Parameters
     ----------
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
     tokens : float
         Tokens of a request, in and out, on average. [-]
     spread : float
@@ -246,8 +246,12 @@ def least_gpus(
         Precision of the weights. [-]
     cache : str
         Precision of the cache. [-]
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
     tokens : float
         Tokens of the longest request, in and out. [-]
+    gpus_per_host : int
+        GPUs of a host that are joined. [-]
 
     Notes
     -----
@@ -282,6 +286,11 @@ def least_gpus(
 
 def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
     """Numbers of GPUs that a replica can be cut over.
+
+    Parameters
+    ----------
+    gpus_per_host : int
+        GPUs of a host that are joined. [-]
 
     Returns
     -------

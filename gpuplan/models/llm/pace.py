@@ -1,12 +1,5 @@
 """How fast a replica works, as points of two laws, and what the requests to it are like.
 
-Parameters
-----------
-requests : int
-    Most requests at once: what the promises or the engine allow. [-]
-chunk_tokens : float
-    Tokens of prompts that are read with one step; 0: a whole prompt. [-]
-
 References
 ----------
 .. [1] gpuplan-method
@@ -110,12 +103,16 @@ def pace_of(
         Time of a step by requests at once and their mean context. [ms]
     prompt_ms : callable
         Time to read a prompt by its tokens. [ms]
+    requests : int
+        Most requests at once: what the promises or the engine allow. [-]
     context_tokens : float
         Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
     longest_tokens : float
         Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
     cache_tokens : float
         Tokens that the KV cache of the replica holds. [-]
+    chunk_tokens : float
+        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
     overlap_share : float
         How much of reading a prompt those that decode wait for. [-]
     wait_ms : float
@@ -165,6 +162,13 @@ def replica_pace(
     chunk_tokens: float = 8192,
 ) -> Pace:
     """The laws of a replica of a model on a board.
+
+    Parameters
+    ----------
+    requests : int
+        Most requests at once: what the promises or the engine allow. [-]
+    chunk_tokens : float
+        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
     Notes
     -----

@@ -3,15 +3,6 @@
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
 
-Parameters
-----------
-requests : float
-    Requests in the replica, decoded together. [-]
-tokens_in : float
-    Tokens of a prompt. [-]
-tokens_out : float
-    Tokens of an answer. [-]
-
 References
 ----------
 .. [1] aiconfigurator-silicon-sample
@@ -37,6 +28,8 @@ def decode_step_ms(
 
     Parameters
     ----------
+    requests : float
+        Requests in the replica, decoded together. [-]
     context_tokens : float
         Tokens that each has so far, on average. [-]
 
@@ -123,6 +116,11 @@ def _sums_s(replica: Replica, tokens: float) -> float:
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
+    Parameters
+    ----------
+    tokens_in : float
+        Tokens of a prompt. [-]
+
     Notes
     -----
     Products of all tokens or reading the weights once, whichever is longer; attention, which grows with the square of their
@@ -162,6 +160,15 @@ def time_per_token_ms(
     tokens_out: float,
 ) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
+
+    Parameters
+    ----------
+    requests : float
+        Requests in the replica, decoded together. [-]
+    tokens_in : float
+        Tokens of a prompt. [-]
+    tokens_out : float
+        Tokens of an answer. [-]
 
     Notes
     -----
@@ -207,6 +214,15 @@ def first_token_ms(
 ) -> Range:
     """Time from a request to its first token on a replica with a given number of requests.
 
+    Parameters
+    ----------
+    requests : float
+        Requests in the replica, decoded together. [-]
+    tokens_in : float
+        Tokens of a prompt. [-]
+    tokens_out : float
+        Tokens of an answer. [-]
+
     Returns
     -------
     first_token_ms : Range
@@ -244,6 +260,15 @@ def token_rate(
     tokens_out: float,
 ) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
+
+    Parameters
+    ----------
+    requests : float
+        Requests in the replica, decoded together. [-]
+    tokens_in : float
+        Tokens of a prompt. [-]
+    tokens_out : float
+        Tokens of an answer. [-]
 
     Notes
     -----

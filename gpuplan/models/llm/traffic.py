@@ -3,13 +3,6 @@
 A replica works on all its requests together and reads prompts between the steps of the others. The formulas take it as a
 ``replica_queue`` with a ``pace``; ``gpuplan.simulation.batching`` plays the same requests one after the other.
 
-Parameters
-----------
-requests_per_second : float
-    Requests that arrive in a second, to all replicas together. [-]
-first_token_s : float
-    Time within which a request is promised its first token. [s]
-
 References
 ----------
 .. [1] gpuplan-method
@@ -61,8 +54,12 @@ def answers(
 
     Parameters
     ----------
+    requests_per_second : float
+        Requests that arrive in a second, to all replicas together. [-]
     replicas : int
         Replicas. [-]
+    first_token_s : float
+        Time within which a request is promised its first token. [s]
 
     Notes
     -----
@@ -136,6 +133,10 @@ def replicas_for(
 
     Parameters
     ----------
+    requests_per_second : float
+        Requests that arrive in a second, to all replicas together. [-]
+    first_token_s : float
+        Time within which a request is promised its first token. [s]
     share : float
         Share of the requests for which it must hold, above 0 and below 1. [-]
     least : int
@@ -206,6 +207,10 @@ def replica_curve(
 
     Parameters
     ----------
+    requests_per_second : float
+        Requests that arrive in a second, to all replicas together. [-]
+    first_token_s : float
+        Time within which a request is promised its first token. [s]
     most : int
         Points at most. [-]
 

@@ -1,16 +1,5 @@
 """Training a language model: time of a micro-batch and of a step, tokens per second and their range.
 
-Parameters
-----------
-sequence_tokens : int
-    Tokens of one sequence, over which attention looks. [-]
-stages : int
-    Stages over which the layers are split. [-]
-gpus : int
-    GPUs of the job. [GPU]
-tokens_per_gpu : float
-    Tokens per second of each GPU. [-]
-
 References
 ----------
 .. [1] llm-foundry-benchmarks
@@ -52,8 +41,12 @@ def micro_batch_s(
     ----------
     tokens : float
         Tokens of the micro-batch. [-]
+    sequence_tokens : int
+        Tokens of one sequence, over which attention looks. [-]
     parts : int
         GPUs that compute the micro-batch together. [-]
+    stages : int
+        Stages over which the layers are split. [-]
     method : str
         ``full``, ``lora`` or ``qlora``. [-]
     recompute : bool
@@ -167,6 +160,10 @@ def llm_step_s(
         Gradients exchanged once a step. [s]
     optimizer_s : float
         Time to change the weights. [s]
+    stages : int
+        Stages over which the layers are split. [-]
+    gpus : int
+        GPUs of the job. [GPU]
 
     Notes
     -----
@@ -207,12 +204,16 @@ def model_flops_share(
 
     Parameters
     ----------
+    tokens_per_gpu : float
+        Tokens per second of each GPU. [-]
     active_parameters : float
         Parameters that one token uses, in 10^9. [-]
     layers : int
         Layers of the model. [-]
     attention_size : int
         Heads times their width. [-]
+    sequence_tokens : int
+        Tokens of one sequence, over which attention looks. [-]
     matmul_tflops : float
         Dense rate of the GPU in the precision of the products. [TFLOP/s]
 
@@ -247,6 +248,10 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
     ----------
     tokens : float
         Tokens, those of every epoch counted. [-]
+    gpus : int
+        GPUs of the job. [GPU]
+    tokens_per_gpu : float
+        Tokens per second of each GPU. [-]
 
     Returns
     -------
@@ -284,6 +289,8 @@ def speed_range(
 
     Parameters
     ----------
+    tokens_per_gpu : float
+        Tokens per second of each GPU. [-]
     efficiency : float
         Share of the step in which GPUs compute. [-]
     slower_share : float

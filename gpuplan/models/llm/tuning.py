@@ -1,19 +1,4 @@
-"""Memory of training and tuning a language model, and the fewest GPUs that hold it.
-
-Parameters
-----------
-memory_gib : float
-    Memory of a GPU. [GiB]
-adapters : float
-    Parameters of the adapters, in 10^9; not used for full training. [-]
-usable_share : float
-    Share of the memory that can be filled. [-]
-state_bytes : float
-    Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32
-    gradients. [-]
-runtime_gib : float
-    What the driver, the libraries and the allocator hold. [GiB]
-"""
+"""Memory of training and tuning a language model, and the fewest GPUs that hold it."""
 
 from __future__ import annotations
 
@@ -104,6 +89,16 @@ def tuning_memory(
 ) -> TuningMemory:
     """Memory that one GPU needs to train or tune a language model.
 
+    Parameters
+    ----------
+    adapters : float
+        Parameters of the adapters, in 10^9; not used for full training. [-]
+    state_bytes : float
+        Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32
+        gradients. [-]
+    runtime_gib : float
+        What the driver, the libraries and the allocator hold. [GiB]
+
     Notes
     -----
     Weights in BF16, of QLoRA products in four bits; spread over n GPUs with two layers gathered at once, n being all, or those of a host with a copy in each; whole where
@@ -178,10 +173,16 @@ def fewest_gpus(
     ----------
     run : TrainingRun
         What is trained; its own hosts and GPUs are not used. [-]
+    memory_gib : float
+        Memory of a GPU. [GiB]
+    adapters : float
+        Parameters of the adapters, in 10^9; not used for full training. [-]
     counts : Sequence[int]
         GPUs of one host that a job may take, ascending. [-]
     max_hosts : int
         Most hosts of a job, each with the most of its GPUs. [host]
+    usable_share : float
+        Share of the memory that can be filled. [-]
 
     Returns
     -------
@@ -244,6 +245,17 @@ def layer_splits(
     ----------
     run : TrainingRun
         What is trained, and on how many GPUs; its own parts are not used. [-]
+    memory_gib : float
+        Memory of a GPU. [GiB]
+    adapters : float
+        Parameters of the adapters, in 10^9; not used for full training. [-]
+    usable_share : float
+        Share of the memory that can be filled. [-]
+    state_bytes : float
+        Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32
+        gradients. [-]
+    runtime_gib : float
+        What the driver, the libraries and the allocator hold. [GiB]
 
     Returns
     -------

@@ -1,14 +1,4 @@
-"""Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave.
-
-Parameters
-----------
-port_gbit_s : float
-    Speed of a port of a host. [Gbit/s]
-usable_share : float
-    Share of the speed that traffic may fill, above 0 up to 1. [-]
-max_oversubscription : float
-    Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
-"""
+"""Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave."""
 
 import math
 
@@ -77,6 +67,8 @@ def uplinks(
         Speed of each. [Gbit/s]
     up_gbit_s : float
         Speed of an uplink. [Gbit/s]
+    max_oversubscription : float
+        Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
     spines : int
         Spines there are; each leaf is linked to each. [-]
 
@@ -123,10 +115,14 @@ def leaf_spine(
         Hosts to connect. [host]
     ports_per_host : int
         Ports of each host, at least 2, spread evenly over the two leaves of one pair. [-]
+    port_gbit_s : float
+        Speed of a port of a host. [Gbit/s]
     up_gbit_s : float
         Speed of an uplink, and of a link between the leaves of the only pair. [Gbit/s]
     spine_ports : int
         Ports of a spine, at the speed of the uplinks. [-]
+    max_oversubscription : float
+        Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
     leaf_down_ports : int or None
         Ports of a leaf for hosts, where it has ports of two kinds. [-]
     leaf_up_ports : int or None
@@ -237,6 +233,10 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
     ----------
     demand_gbit_s : float
         Traffic of the host that runs together: GPUs over the network, training, storage, vMotion. [Gbit/s]
+    port_gbit_s : float
+        Speed of a port of a host. [Gbit/s]
+    usable_share : float
+        Share of the speed that traffic may fill, above 0 up to 1. [-]
     minimum : int
         Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
 
@@ -269,6 +269,10 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
     ----------
     rdma_demand_gbit_s : float
         RDMA traffic of the host that runs together. [Gbit/s]
+    port_gbit_s : float
+        Speed of a port of a host. [Gbit/s]
+    usable_share : float
+        Share of the speed that traffic may fill, above 0 up to 1. [-]
 
     Notes
     -----

@@ -1,20 +1,5 @@
 """Training on several hosts: time of a step whose gradients are summed over the GPUs, and what follows from it.
 
-Parameters
-----------
-compute_s : float
-    Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-    gradients are accumulated. [s]
-gradient_mb : float
-    Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
-    compressed as FP16. [MB]
-gpus : int
-    GPUs that train together. [GPU]
-step_s : float
-    Time of a step when they train together. [s]
-batch_per_gpu : int
-    Samples of one step on one GPU. [-]
-
 References
 ----------
 .. [1] horovod-2018
@@ -63,6 +48,15 @@ def training_step_s(
 ) -> float:
     """Time of one synchronous training step with allreduce.
 
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
+    gradient_mb : float
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
+
     Notes
     -----
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Convolutions
@@ -100,8 +94,13 @@ def overlapped_step_s(compute_s: float, *, sum_s: float, gpus: int, overlap: Ove
 
     Parameters
     ----------
+    compute_s : float
+        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
     sum_s : float
         Time to sum the gradient. [s]
+    gpus : int
+        GPUs that train together. [GPU]
 
     Notes
     -----
@@ -131,6 +130,11 @@ def host_traffic_gbit_s(
 
     Parameters
     ----------
+    gradient_mb : float
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
+    step_s : float
+        Time of a step when they train together. [s]
     hosts : int
         Hosts that train together. [host]
     gpus_per_host : int
@@ -175,6 +179,14 @@ def host_traffic_gbit_s(
 
 def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     """Share of their standalone speed that GPUs keep when they train together.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
+    step_s : float
+        Time of a step when they train together. [s]
 
     Notes
     -----
@@ -237,6 +249,15 @@ def efficiency_range(
 def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
     """Samples per second of all GPUs together.
 
+    Parameters
+    ----------
+    gpus : int
+        GPUs that train together. [GPU]
+    batch_per_gpu : int
+        Samples of one step on one GPU. [-]
+    step_s : float
+        Time of a step when they train together. [s]
+
     Notes
     -----
     GPUs x batch / time of a step: every GPU takes its batch in each step.
@@ -260,6 +281,12 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
         Samples in the training set. [-]
     epochs : float
         Passes over the training set. [-]
+    gpus : int
+        GPUs that train together. [GPU]
+    batch_per_gpu : int
+        Samples of one step on one GPU. [-]
+    step_s : float
+        Time of a step when they train together. [s]
 
     Returns
     -------

@@ -3,13 +3,6 @@
 Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
 among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
 
-Parameters
-----------
-sizes : mapping of int to int
-    How many there are of each size. [-]
-capacity : int
-    Capacity of each bin, in the unit of the sizes. [-]
-
 References
 ----------
 .. [1] martello-toth-1990
@@ -47,6 +40,10 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 
     Parameters
     ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
     search : bool
         Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
 
@@ -80,6 +77,13 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins below which no packing of the sizes can go, without a search.
 
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
+
     Returns
     -------
     bins_bound : int
@@ -101,6 +105,13 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
 
 def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins in which the sizes surely fit, without a search.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
 
     Returns
     -------

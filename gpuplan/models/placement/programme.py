@@ -1,16 +1,5 @@
 """Programmes over columns: the ways to fill a bin, the cheapest choice of them, and the one that is worth most for given prices.
 
-Parameters
-----------
-capacity : int
-    Capacity of the bin, in the unit of the sizes. [-]
-columns : sequence of sequences of int
-    What one of each column adds to every row. [-]
-needed : sequence of int
-    Least sum of each row. [-]
-costs : sequence of int
-    Cost of each column, whole numbers. [-]
-
 References
 ----------
 .. [1] gilmore-gomory-1961
@@ -49,6 +38,8 @@ def maximal_patterns(
         Sizes, largest first, each once. [-]
     counts : sequence of int
         How many there are of each size. [-]
+    capacity : int
+        Capacity of the bin, in the unit of the sizes. [-]
 
     Returns
     -------
@@ -99,6 +90,12 @@ def whole_programme(
 
     Parameters
     ----------
+    columns : sequence of sequences of int
+        What one of each column adds to every row. [-]
+    needed : sequence of int
+        Least sum of each row. [-]
+    costs : sequence of int
+        Cost of each column, whole numbers. [-]
     most : sequence of int
         How often each column may be taken; empty: as often as is needed. [-]
     nodes : int
@@ -149,6 +146,15 @@ def relaxed_programme(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
 
+    Parameters
+    ----------
+    columns : sequence of sequences of int
+        What one of each column adds to every row. [-]
+    needed : sequence of int
+        Least sum of each row. [-]
+    costs : sequence of int
+        Cost of each column, whole numbers. [-]
+
     Returns
     -------
     relaxed_programme : tuple
@@ -186,6 +192,8 @@ def most_valuable(
         The sizes, in the same order. [-]
     needed : tuple of int
         How many of each size may be taken. [-]
+    capacity : int
+        Capacity of the bin, in the unit of the sizes. [-]
 
     Returns
     -------
