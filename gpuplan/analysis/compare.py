@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
+from gpuplan.analysis.variants import figure
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, planned
 from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
+from gpuplan.wording import NAMES
 
 FEWEST, MOST = 2, 4
 """Plans that are compared at once."""
@@ -62,9 +64,8 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
             f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"
         )
     names = _names(plans)
-    results = _results(plans)
-    notes = tuple(caveats(plans, names))
-    return Comparison(names, (*_inputs(plans), *results), notes, differences(plans, names))
+    rows = (*_inputs(plans), *_results(plans))
+    return Comparison(names, rows, tuple(caveats(plans, names)), differences(plans, names))
 
 
 def named(plan: Plan, name: str) -> Plan:
@@ -128,47 +129,32 @@ def _has(scenario: Scenario, path: str) -> bool:
     return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
-RESULTS = (
-    ("totals.hosts", "Hosts", "host"),
-    ("totals.gpus", "GPUs", "GPU"),
-    ("totals.gpus_after_failure", "GPUs after a failure", "GPU"),
-    ("totals.unplaced_vms", "VMs not placed", "VM"),
-    ("totals.unplaced_vms_after_failure", "VMs not placed after the worst host failure", "VM"),
-    ("short_h", "Capacity shortfall a year", "h"),
-    ("totals.waiting", "Probability of waiting", "%"),
-    ("kept", "Least share of native speed over the network", "1"),
-    ("power.peak", "Power at peak", "W"),
-    ("power.typical", "Typical power", "W"),
-    ("power.racks", "Racks", "1"),
-    ("cost.years.0", "Paid at the start", "currency"),
-    ("cost.total", "Cost over all years", "currency"),
-    ("cost.net_present", "Net present cost", "currency"),
-    ("cost.gpu_hour_used", "Cost per used GPU-hour", "currency"),
-    ("cost.excludes", "Cost leaves out", ""),
-)
-"""Key, label and unit of each result."""
-
-NO_LINES: Mapping[str, Callable[[Plan], Any]] = {
-    "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
-    "kept": lambda plan: min((r.kept for r in plan.network.remote), default=None),
-    "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+RESULTS: Mapping[str, str] = {
+    "totals.hosts": "host",
+    "totals.gpus": "GPU",
+    "totals.gpus_after_failure": "GPU",
+    "totals.unplaced_vms": "VM",
+    "totals.unplaced_vms_after_failure": "VM",
+    "short_h": "h",
+    "totals.waiting": "%",
+    "kept": "1",
+    "power.peak": "W",
+    "power.typical": "W",
+    "power.racks": "1",
+    "cost.years.0": "currency",
+    "cost.total": "currency",
+    "cost.net_present": "currency",
+    "cost.gpu_hour_used": "currency",
+    "cost.excludes": "",
 }
-"""Results that are no lines of a plan."""
+"""Results in columns, each with its unit."""
 
 
-def _result(plan: Plan, key: str) -> Any:
-    """What a plan has at a key of ``RESULTS``."""
-    if key in NO_LINES:
-        return NO_LINES[key](plan)
-    return plan.lines[key].value if key in plan.lines else None
-
-
-def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+def _results(plans: Sequence[Plan]) -> Iterator[CompareRow]:
     """The headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
-    found = []
-    for key, label, unit in RESULTS:
-        values = tuple(_result(plan, key) for plan in plans)
-        shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
-        found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
-    return tuple(found)
+    currency = currencies.pop() if len(currencies) == 1 else "currency"
+    for key, unit in RESULTS.items():
+        values = tuple(figure(plan, key) for plan in plans)
+        shown = currency if unit == "currency" else unit
+        yield CompareRow(key, NAMES["result"][key], shown, values, len(set(values)) > 1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.same_work import is_converted, work_of
+from gpuplan.analysis.variants import figure
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.plan import Plan
@@ -63,132 +64,47 @@ def model_name(name: str) -> str:
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
 
 
-class Topic(NamedTuple):
-    """A result that plans are compared by."""
-
-    key: str
-    label: str
-    value: Callable[[Plan], Any]
-    words: Callable[[Any, Plan], str]
-    says: str
-    """What a sentence says of a value."""
-    apart: bool = True
-    """Whether more and less of it are said; else what the first has."""
-    priced: bool = False
-    """Whether it is money, which is compared in one currency, over one time and with the same left out."""
-    none: str = ""
-    """What a sentence says of a plan that has no value; empty: that it has none."""
-
-
-def _line(key: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.lines[key].value if key in plan.lines else None
-
-
-def _gpu(parameter: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value(parameter)
+TOPICS: Mapping[str, str] = {
+    "totals.hosts": "host",
+    "totals.gpus": "GPU",
+    "placed": "",
+    "memory": "GiB",
+    "speed": "",
+    "board_power": "W",
+    "gpu_price": "price",
+    "power.typical": "W",
+    "cost.gpu_hour_used": "price",
+    "cost.years.0": "money",
+    "cost.net_present": "money",
+    "short_h": "h",
+    "totals.waiting": "%",
+    "kept": "share",
+}
+"""Figures that plans are compared by, in the order in which people ask, and in what each is written."""
+LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
+"""Figure -> what it is called, and what a sentence says of a value."""
+WHOLE = ("h", "%", "share")
+"""What is said beside the value of the first plan; of all others how much more or less there is."""
 
 
-def _gpu_price(plan: Plan) -> float | None:
-    key = f"gpus/{plan.scenario.hardware.gpu}"
-    return (
-        next((price.value for price in plan.costs.prices if price.key == key), None) if plan.costs else None
-    )
-
-
-def _short_h(plan: Plan) -> float | None:
-    return next((posture.short_h for posture in plan.postures if posture.chosen), None)
-
-
-def _kept(plan: Plan) -> float | None:
-    return min((use.kept for use in plan.network.remote), default=None)
-
-
-def _headline(value: float, plan: Plan) -> str:
-    return headline_money(value, plan.scenario.cost.currency)
-
-
-def _price(value: float, plan: Plan) -> str:
-    return money(value, plan.scenario.cost.currency)
-
-
-TOPICS = (
-    Topic("totals.hosts", "Hosts", _line("totals.hosts"), lambda n, _: amount(n, "host"), "takes {}"),
-    Topic("totals.gpus", "GPUs", _line("totals.gpus"), lambda n, _: amount(n, "GPU"), "provides {}"),
-    Topic(
-        "placed",
-        "Availability",
-        lambda plan: f"{plan.placed.short}, {plan.placed.note}" if plan.placed.vms else None,
-        lambda text, _: text,
-        "",
-    ),
-    Topic(
-        "memory",
-        "Memory per GPU",
-        _gpu("memory_gib"),
-        lambda n, _: amount(n, "GiB"),
-        "has {} of memory per GPU",
-    ),
-    Topic("speed", "Speed per GPU", lambda plan: plan.scenario.hardware.gpu, lambda gpu, _: gpu, ""),
-    Topic(
-        "board_power",
-        "Power per GPU",
-        _gpu("tdp_w"),
-        lambda n, _: watts(n),
-        "draws up to {} per GPU",
-    ),
-    Topic(
-        "gpu_price",
-        "Price per GPU",
-        _gpu_price,
-        _price,
-        "pays {} per GPU",
-        priced=True,
-    ),
-    Topic("power.typical", "Typical power", _line("power.typical"), lambda n, _: watts(n), "typically draws {}"),
-    Topic(
-        "cost.gpu_hour_used",
-        "GPU-hour used",
-        _line("cost.gpu_hour_used"),
-        _price,
-        "costs {} per used GPU-hour",
-        priced=True,
-    ),
-    Topic("cost.years.0", "At the start", _line("cost.years.0"), _headline, "costs {} upfront", priced=True),
-    Topic(
-        "cost.net_present",
-        "Net present cost",
-        _line("cost.net_present"),
-        _headline,
-        "has a net present cost of {}",
-        priced=True,
-    ),
-    Topic(
-        "short_h",
-        "Capacity shortfall",
-        _short_h,
-        lambda h, _: f"{hours(h)} a year" if h else "none",
-        "has a capacity shortfall of {}",
-        apart=False,
-    ),
-    Topic(
-        "totals.waiting",
-        "Probability of waiting",
-        _line("totals.waiting"),
-        lambda pct, _: percent(pct / 100),
-        "has a probability of waiting of {}",
-        apart=False,
-    ),
-    Topic(
-        "kept",
-        "Speed over the network",
-        _kept,
-        lambda share, _: percent(share),
-        "keeps at least {} of native speed over the network",
-        apart=False,
-        none="uses no GPU over the network",
-    ),
-)  # fmt: skip
-"""What plans are compared by, in the order in which people ask."""
+def _words(value: Any, unit: str, currency: str) -> str:
+    """A figure as a sentence holds it."""
+    match unit:
+        case "":
+            return str(value)
+        case "W":
+            return watts(value)
+        case "price":
+            return money(value, currency)
+        case "money":
+            return headline_money(value, currency)
+        case "h":
+            return f"{hours(value)} a year" if value else "none"
+        case "%":
+            return percent(value / 100)
+        case "share":
+            return percent(value)
+    return amount(value, unit)
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -203,46 +119,45 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 def differences(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Difference, ...]:
     """One sentence for each result that is not the same in all plans; the others are compared with the first."""
     names = short_names(names)
-    return tuple(found for topic in TOPICS if (found := _difference(topic, plans, names)) is not None)
+    return tuple(found for key in TOPICS if (found := _difference(key, plans, names)) is not None)
 
 
-def _difference(topic: Topic, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
-    if topic.priced and len({plan.scenario.cost.currency for plan in plans}) > 1:
-        return None
-    if topic.key == "speed":
+def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
+    if key == "speed":
         return _speed(plans, names)
-    given = [topic.value(plan) for plan in plans]
-    shown = [
-        "none" if value is None else topic.words(value, plan)
-        for value, plan in zip(given, plans, strict=True)
+    unit, currencies = TOPICS[key], [plan.scenario.cost.currency for plan in plans]
+    if unit in ("price", "money") and len(set(currencies)) > 1:
+        return None
+    values = [figure(plan, key) for plan in plans]
+    shown = ["none" if value is None else _words(value, unit, currencies[0]) for value in values]
+    clauses = [
+        _clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
+        for name, value, words in zip(names[1:], values[1:], shown[1:], strict=True)
     ]
-    first, *others = given
-    said = [
-        _clause(topic, plans[0], name, (first, shown[0]), (value, words)) if words != shown[0] else ""
-        for name, value, words in zip(names[1:], others, shown[1:], strict=True)
-    ]
-    return Difference(topic.key, topic.label, tuple(shown), tuple(said)) if any(said) else None
+    return Difference(key, LABELS[key], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
-def _clause(topic: Topic, plan: Plan, name: str, first: tuple[Any, str], other: tuple[Any, str]) -> str:
+def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
     """What another plan has, and how far it is from the first."""
     (base, base_words), (value, words) = first, other
-    if topic.key == "placed":
+    unit = TOPICS[key]
+    if key == "placed":
         return f"{name}: {words[:1].lower()}{words[1:]}"
     if value is None:
-        return f"{name} {topic.none or f'has no {topic.label[0].lower()}{topic.label[1:]}'}"
-    said = f"{name} {topic.says.format(words)}"
+        missing = f"has no {LABELS[key][0].lower()}{LABELS[key][1:]}"
+        return f"{name} {CLAUSES.get(f'{key} none', missing)}"
+    said = f"{name} {CLAUSES[key].format(words)}"
     if base is None:
         return said
-    if not topic.apart:
+    if unit in WHOLE:
         return f"{said} instead of {base_words}"
     apart = value - base
-    if isinstance(apart, int) and topic.key.startswith("totals."):
+    if isinstance(apart, int) and key.startswith("totals."):
         return f"{said}, {in_words(abs(apart))} {'more' if apart > 0 else 'fewer'}"
-    if topic.words is _price and max(value, base) < 100:  # of the amounts as they are shown
-        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), plan.scenario.cost.currency)
+    if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
+        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
     else:
-        far = topic.words(abs(apart), plan)
+        far = _words(abs(apart), unit, currency)
     share = f" ({percent(abs(apart) / base)})" if base and 0.005 < abs(apart) / base < 1 else ""
     return f"{said}, {far} {'more' if apart > 0 else 'less'}{share}"
 
@@ -262,7 +177,7 @@ def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
             clause = f"{name}: no source compares the speed of {boards[0]} with {boards[1]}"
         said.append(clause if other != own else "")
     shown = [each if each == "not known" else f"{each} x" for each in shown]
-    return Difference("speed", "Speed per GPU", tuple(shown), tuple(said)) if any(said) else None
+    return Difference("speed", LABELS["speed"], tuple(shown), tuple(said)) if any(said) else None
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:

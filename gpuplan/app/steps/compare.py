@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
-from gpuplan.analysis.differences import TOPICS, design_name
+from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.nearby import nearby, told
 from gpuplan.app.cards import (
     Card,
@@ -91,7 +91,7 @@ def _same(found: Comparison) -> str:
     """Inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {each.key for each in found.differences}
-    same = [topic.label for topic in TOPICS if topic.key not in differs]
+    same = [label for key, label in LABELS.items() if key not in differs]
     said = [f"Inputs that differ: {some_of(changed)}."] if changed else []
     return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
 
