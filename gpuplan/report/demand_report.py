@@ -41,6 +41,7 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
+    alone = against.together
     return {
         "rule": plan.scenario.demand.rule,
         "stated_gpus": plan.scenario.demand.stated_gpus,
@@ -78,7 +79,11 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
         ],
         "silos": {
             "groups": records(demand.silos(plan, against)),
-            "together": {"gpus": against.gpus, "hosts": against.hosts, "utilisation": against.utilisation},
+            "together": {
+                "gpus": alone.installed_gpus,
+                "hosts": alone.hosts,
+                "utilisation": alone.utilisation,
+            },
             "pool": _silo(against.pool),
         },
         "purchase_plan": records(demand.growth(purchase_plan(plan))),

@@ -51,9 +51,10 @@ def _leaves_out(workbook: Workbook) -> str:
 
 def _silo_words(found: Silos, existing: bool) -> str:
     lead = "Without the existing hosts, in" if existing else "In"
+    alone = found.together
     return (
-        f"{lead} silos the groups would need {amount(found.gpus, 'GPU')} on {amount(found.hosts, 'host')}, allocated "
-        f"{percent(found.utilisation)} of the time; pooled, they need {number(found.pool.installed_gpus)} on "
+        f"{lead} silos the groups would need {amount(alone.installed_gpus, 'GPU')} on {amount(alone.hosts, 'host')}, allocated "
+        f"{percent(alone.utilisation)} of the time; pooled, they need {number(found.pool.installed_gpus)} on "
         f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
+from gpuplan.analysis.alternatives import Alternative
 from gpuplan.deliver.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
 from gpuplan.deliver.document.tornado import tornado_svg
 from gpuplan.deliver.executive import (
     MOST_ALTERNATIVES,
     MOST_DRIVERS,
     OWNERS,
-    Choice,
     Executive,
     document_day,
 )
@@ -80,15 +80,15 @@ def _alternatives(plan: Plan, summary: Executive) -> Grid:
     return Grid(heads, tuple(rows), caption, (1, 2, 3), (0.24, 0.09, 0.12, 0.13, 0.42), small=True)
 
 
-def _choice(plan: Plan, each: Choice) -> tuple[str, ...]:
-    hosts = "\u2013" if each.hosts is None else number(each.hosts)
+def _choice(plan: Plan, each: Alternative) -> tuple[str, ...]:
+    hosts = number(each.hosts[0]) if each.hosts else "\u2013"
     sign = "+" if each.difference > 0 else "\u2212"
     return (
         each.name,
         hosts,
         _money(plan, each.net_present),
         f"{sign}{_money(plan, abs(each.difference))}",
-        _sentence(each.why_not),
+        _sentence(each.gives_up),
     )
 
 
