@@ -194,10 +194,10 @@ class Table(Brief):
             object.__setattr__(self, "columns", tuple(map(self._headed, self.columns)))
 
     def _headed(self, column: Column) -> Column:
-        """A column with its head."""
+        """A column with its head, that of money with its currency."""
         if column.label != BY_KEY:
             return column
-        return replace(column, label=said(f"table.{self.name}.{column.key}"))
+        return replace(column, label=said(f"table.{self.name}.{column.key}", currency=column.unit))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
         """The rows, every value a cell."""

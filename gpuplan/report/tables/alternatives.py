@@ -63,19 +63,11 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
             Column("name", of=lambda each: Cell(each.name, tone="strong" if each.chosen else "")),
             Column("hosts", kind="number", of=lambda each: _counted(each.hosts)),
             Column("gpus", kind="number", of=lambda each: _counted(each.gpus)),
-            Column(
-                "net_present", said("table.alternatives.net_present", currency=currency), "money", currency
-            ),
+            Column("net_present", kind="money", unit=currency),
             Column("range", of=_range),
             Column("low", kind="money", unit=currency, detail=True),
             Column("high", kind="money", unit=currency, detail=True),
-            Column(
-                "difference",
-                said("table.alternatives.difference", currency=currency),
-                "money",
-                currency,
-                of=_difference,
-            ),
+            Column("difference", kind="money", unit=currency, of=_difference),
             Column("hosts_at_end", kind="number", detail=True, of=lambda each: _last(each.hosts)),
             Column("gpus_at_end", kind="number", detail=True, of=lambda each: _last(each.gpus)),
             Column("excludes", detail=True, of=lambda each: "; ".join(each.excludes)),
