@@ -36,4 +36,6 @@ def test_every_figure_is_that_of_a_line_or_has_a_rule(key: str, example: Plan) -
 def test_a_figure_that_a_plan_does_not_have_is_none(catalog: Catalog) -> None:
     empty = outcome(Scenario(), catalog).plan
     assert empty is not None
-    assert [figure(empty, key) for key in ("placed", "gpu_price", "short_h", "cost.net_present")] == [None] * 4
+    assert [figure(empty, key) for key in ("placed", "gpu_price", "short_h", "cost.net_present")] == [
+        None
+    ] * 4
