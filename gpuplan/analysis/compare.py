@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
-from gpuplan.analysis.variants import figure
+from gpuplan.analysis.variants import changed_inputs, figure, has_input
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, planned
-from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
+from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES
 
 FEWEST, MOST = 2, 4
@@ -86,47 +86,18 @@ NOT_COMPARED = ("name", "customer", "internal.notes")
 
 
 def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
-    """Inputs that are not the same in all plans."""
+    """Inputs that are not the same in all plans, of a group that not all have only how large it is."""
     scenarios = [plan.scenario for plan in plans]
-    for path in _paths(scenarios):
-        having = [scenario for scenario in scenarios if _has(scenario, path)]
-        values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
-        if any(value != values[0] for value in values):
-            unit = "currency" if path.startswith("prices.") else field_of(path).unit
-            share = field_of(path).kind == "share"
-            yield CompareRow(path, having[0].label(path), "1" if share else unit, values, True)
-
-
-def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Paths of the inputs to compare, of a group that not all have only how large it is; without parts that are the same in all."""
-    for spec in FIELDS:
-        head = spec.path.partition(".")[0]
-        if spec.path not in NOT_COMPARED and _differ(getattr(scenario, head) for scenario in scenarios):
-            yield spec.path
-    yield from _group_paths(scenarios)
-    for name in ("prices", "ranges"):
-        for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
-            yield f"{name}.{key}"
-
-
-def _group_paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    having = [{group.id: group for group in scenario.groups} for scenario in scenarios]
-    for group in dict.fromkeys(id for groups in having for id in groups):
-        if _differ(groups.get(group) for groups in having):
-            in_all = all(group in groups for groups in having)
-            for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
-                yield f"groups.{group}.{name}"
-
-
-def _differ(parts: Iterable[object]) -> bool:
-    """Whether not all are the same."""
-    return len(set(parts)) > 1
-
-
-def _has(scenario: Scenario, path: str) -> bool:
-    """Whether a scenario has the group that an input belongs to."""
-    head, _, rest = path.partition(".")
-    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
+    for changed in changed_inputs(scenarios):
+        group = changed.startswith("groups.") and changed.count(".") == 1
+        for path in (f"{changed}.people", f"{changed}.gpus_each") if group else (changed,):
+            having = [scenario for scenario in scenarios if has_input(scenario, path)]
+            values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
+            if path not in NOT_COMPARED:
+                spec = field_of(path)
+                unit = "1" if spec.kind == "share" else spec.unit
+                unit = "currency" if path.startswith("prices.") else unit
+                yield CompareRow(path, having[0].label(path), unit, values, True)
 
 
 RESULTS: Mapping[str, str] = {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
-from gpuplan.scenario import Problem, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
+
+Progress = Callable[[int, int], None]
+"""Called with how many steps are done, and how many there are."""
 
 
 class Outcome(NamedTuple):
@@ -75,3 +78,38 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
 }
 """Figures of a plan that are no lines of it."""
+
+
+def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Paths of the inputs that are not the same in all scenarios; a group that not all have counts as one."""
+    for path in FIELD_BY_PATH:
+        head = path.partition(".")[0]
+        if _differ(getattr(each, head) for each in scenarios) and _differ(
+            each.get(path) for each in scenarios
+        ):
+            yield path
+    having = [{group.id: group for group in each.groups} for each in scenarios]
+    for id in dict.fromkeys(id for groups in having for id in groups):
+        groups = [each[id] for each in having if id in each]
+        if len(groups) < len(scenarios):
+            yield f"groups.{id}"
+            continue
+        for name in GROUP_FIELD_BY_NAME:
+            if _differ(getattr(group, name) for group in groups):
+                yield f"groups.{id}.{name}"
+    for head in ("prices", "ranges"):
+        stated = [dict(getattr(each, head)) for each in scenarios]
+        for key in dict.fromkeys(key for each in stated for key in each):
+            if _differ(each.get(key) for each in stated):
+                yield f"{head}.{key}"
+
+
+def _differ(values: Iterable[object]) -> bool:
+    """Whether not all are the same."""
+    return len(set(values)) > 1
+
+
+def has_input(scenario: Scenario, path: str) -> bool:
+    """Whether an input is none of a group, or of one that a scenario has."""
+    head, _, rest = path.removeprefix("ranges.").partition(".")
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
