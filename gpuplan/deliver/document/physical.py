@@ -1,13 +1,15 @@
-"""The physical design: racks, ports and switches, the fabric, and what a GPU host is ordered with."""
+"""The physical design and its software: racks, ports and switches, what a GPU host is ordered with, versions, VM classes and licences."""
 
 from __future__ import annotations
 
-from gpuplan.deliver.document.blocks import Chapter, Paragraph, chapter, section
+from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.deliver.document.hosts import PART_WIDTHS
-from gpuplan.deliver.document.writing import Citations, drawn, tabled
+from gpuplan.deliver.document.writing import Citations, drawn, of_clusters, tabled
 from gpuplan.plan import Plan
-from gpuplan.report.tables.build import naming, rack_plan, storage
+from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.tables.build import licences, naming, rack_plan, software, storage, vm_classes
 from gpuplan.report.tables.network import cabling, part_failures
+from gpuplan.report.tables.plan import shared_gpus
 from gpuplan.report.tables.platform import host_line, management, management_hosts
 from gpuplan.wording import amount, said
 
@@ -49,3 +51,26 @@ def physical_chapter(plan: Plan, cite: Citations) -> Chapter:
             tabled(management_hosts(plan), cite, widths=PART_WIDTHS),
         ),
     )
+
+
+def software_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """What is installed in which version, and what each VM gets."""
+    title = said("software.title")
+    if not plan.pools:
+        return Chapter(title, (Paragraph(said("software.nothing")),))
+    return chapter(
+        title,
+        section(said("software.versions"), tabled(software(plan), cite, widths=(0.26, 0.5, 0.14, 0.1))),
+        section(
+            said("software.classes"),
+            tabled(vm_classes(plan), widths=(0.2, 0.25, 0.11, 0.15, 0.2, 0.09)),
+            tabled(of_clusters(plan, shared_gpus(plan))),
+        ),
+        section(said("software.licences"), tabled(licences(plan), cite)),
+        section(said("software.kubernetes"), _kubernetes(plan)),
+    )
+
+
+def _kubernetes(plan: Plan) -> list[Block]:
+    names = [group.name for group in on_kubernetes(plan)]
+    return [Paragraph(said("software.on kubernetes", names=names))] if names else []
