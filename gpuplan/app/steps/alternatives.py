@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, alternatives
-from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_terms
 from gpuplan.app.cards import Contents, asked, panel, said, tried
 from gpuplan.app.state import Workbook
@@ -96,9 +95,3 @@ def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, 
     left = len(others.rows) - SHOWN_OFFERS
     more = f"And {number(left)} more expensive ones." if left > 0 else ""
     return [screen(others.top(SHOWN_OFFERS), title="Other offers", more=more)]
-
-
-def postures_of(workbook: Workbook) -> tuple[PostureCost, ...]:
-    """The postures with their cost, once for each plan; nothing if one of them cannot be worked out."""
-    found, _ = tried(workbook, "cost: postures", lambda: posture_costs(workbook.plan))
-    return found or ()
