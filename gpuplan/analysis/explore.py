@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,12 +35,9 @@ from gpuplan.analysis.candidates import (
 )
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, sorted_out
+from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
-
-Progress = Callable[[int, int], None]
-"""Called with how many candidates are done, and how many there are."""
-
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
 """An order that does not depend on that of the space; what shares its hosts stands together."""

@@ -10,7 +10,7 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 """Called with how many steps are done, and how many there are."""
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
-from gpuplan.analysis.sensitivity import Bar, Progress, tornado
+from gpuplan.analysis.sensitivity import Bar, tornado
+from gpuplan.analysis.variants import Progress
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
