@@ -22,45 +22,11 @@ from gpuplan.scenario import (
     Scenario,
     ScenarioError,
     decode_scenario,
-    example_names,
     field_of,
     load_scenario,
     one_line,
     parse_value,
 )
-
-
-def examples() -> str:
-    """Names of the examples, as help shows them."""
-    return ", ".join(example_names())
-
-
-def takes_file(command: argparse.ArgumentParser) -> None:
-    """One scenario: a file, the input or an example."""
-    words = f"scenario file (- reads standard input), or an example: {examples()}"
-    command.add_argument("file", help=words)
-
-
-def takes_json(command: argparse._ActionsContainer, what: str = "everything") -> None:
-    """JSON instead of text."""
-    command.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-
-
-def takes_progress(command: argparse._ActionsContainer, of: str = "step done") -> None:
-    """A line of JSON for each step."""
-    command.add_argument("--progress", action="store_true", help=f"print one line of JSON for each {of}")
-
-
-def takes_customer(command: argparse.ArgumentParser) -> None:
-    """The version for the customer."""
-    words = "customer version: selling prices, no internal notes, no margin"
-    command.add_argument("--customer", action="store_true", help=words)
-
-
-def takes_file_and_json(command: argparse.ArgumentParser) -> None:
-    """What a command about one design takes."""
-    takes_file(command)
-    takes_json(command)
 
 
 def _number_options() -> dict[str, Field]:
@@ -146,7 +112,7 @@ def catalog_of(args: argparse.Namespace) -> Catalog:
 
 def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
     """The user's own folder, if there is one."""
-    return (args.folder,) if args.folder else ()
+    return (args.catalog,) if args.catalog else ()
 
 
 def read_scenario(file: str) -> Scenario:
