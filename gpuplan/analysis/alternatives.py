@@ -1,20 +1,23 @@
-"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth."""
+"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth; and what is nearby."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from gpuplan.analysis.differences import design_name, short_names
-from gpuplan.analysis.nearby import nearby
+from gpuplan.analysis.candidates import asked, default_space, unfit
+from gpuplan.analysis.differences import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import priced_silos
 from gpuplan.analysis.variants import Variant, outcome
-from gpuplan.plan import Plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.over_time.power_on import distinct
+from gpuplan.scenario import Scenario, ScenarioError
 from gpuplan.wording import NAMES, hours, said, stated_percent
 
 IN_SHORT = NAMES["alternative in short"]
@@ -231,3 +234,42 @@ def _without_growth(plan: Plan) -> Variant:
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     told = said("alternative.no growth gives up")
     return Variant("no-growth", said("alternative.no growth"), still, lambda _: told)
+
+
+# Nearby designs: one decision taken otherwise
+
+
+CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
+"""What is said of each: hosts, or GPUs where the hosts are as many, and cost."""
+
+
+def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], ...]:
+    """(what it is, the scenario) of up to three designs: one failure more, another board that does the same work, other GPUs per host."""
+    own, space = asked(scenario), default_space(scenario, catalog)
+    servers, count = dict.fromkeys((own.server, *space.servers)), own.gpus_per_host
+    decisions = (
+        [replace(own, host_failures=own.host_failures + 1)],
+        [replace(own, gpu=gpu, server=server) for gpu in space.gpus[1:] for server in servers],
+        [replace(own, gpus_per_host=each) for each in (2 * count, *[count // 2] * (count % 2 == 0))],
+    )
+    found = []
+    for candidates in decisions:
+        for candidate in candidates:
+            if unfit(scenario, catalog, candidate):
+                continue
+            with contextlib.suppress(ScenarioError):
+                found.append(candidate.apply(scenario, catalog))
+                break
+    names = [design_name(each, catalog) for each in (scenario, *found)]
+    return tuple(
+        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], found, strict=True)
+    )
+
+
+def changes(plan: Plan, other: Scenario) -> str:
+    """What another design changes in hosts and cost; a ScenarioError if it cannot be planned."""
+    pair = (plan, make_plan(other, plan.catalog))
+    found = {each.key: each.sentence for each in differences(pair, ("Now", "It"))}
+    if "totals.hosts" in found:
+        found.pop("totals.gpus", None)
+    return " ".join(found[key] for key in CHANGES if key in found) or said("alternative.no change")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.analysis.same_work import is_converted, work_of
+from gpuplan.analysis.board_equivalence import is_converted, work_of
 from gpuplan.analysis.variants import figure
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written

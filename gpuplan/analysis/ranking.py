@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuplan.analysis.board_equivalence import Work, work_of
 from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
 from gpuplan.analysis.option import Option
-from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
 from gpuplan.scenario import Scenario

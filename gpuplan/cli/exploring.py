@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.explore import explore
-from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gpuplan.analysis.alternatives import changes, nearby
+from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
 from gpuplan.analysis.differences import LABELS, design_name
-from gpuplan.analysis.nearby import nearby, told
 from gpuplan.analysis.option import Option
-from gpuplan.analysis.what_wins import Condition, to_win
 from gpuplan.app.cards import (
     Card,
     Contents,
@@ -118,7 +118,7 @@ def _tries(workbook: Workbook) -> list[dict[str, str]]:
 
 def _told(plan: Plan, other: Scenario) -> str:
     try:
-        return told(plan, other)
+        return changes(plan, other)
     except ValueError as error:
         return str(error)
 
