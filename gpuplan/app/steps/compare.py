@@ -18,13 +18,12 @@ from gpuplan.app.cards import (
     Contents,
     Page,
     Picture,
-    Tab,
     bare,
-    box,
     panel,
     parted_card,
     said,
     select,
+    tab,
     tried,
     wide_card,
 )
@@ -271,38 +270,32 @@ def _value(value: Any, unit: str) -> str:
 PAGE = Page(
     message,
     (
-        Tab("designs", "Designs", box("gp-page", wide_card(Card("compare", designs_data)))),
-        Tab("all", "All differences", box("gp-page", parted_card(results_data, inputs_data))),
-        Tab(
+        tab("designs", "Designs", wide_card(Card("compare", designs_data))),
+        tab("all", "All differences", parted_card(results_data, inputs_data)),
+        tab(
             "explore",
             "Explore",
-            box(
-                "gp-page",
-                parted_card(
-                    Card("run", explore.explore_data),
-                    to_win_data,
-                    explore.frontier_head,
-                    Picture(explore.frontier_rows, frontier_chart),
-                    explore.frontier_table,
-                    explore.ranked_data,
-                    explore.works_data,
-                    explore.unpriced_data,
-                    explore.rejected_data,
-                ),
+            parted_card(
+                Card("run", explore.explore_data),
+                to_win_data,
+                explore.frontier_head,
+                Picture(explore.frontier_rows, frontier_chart),
+                explore.frontier_table,
+                explore.ranked_data,
+                explore.works_data,
+                explore.unpriced_data,
+                explore.rejected_data,
             ),
         ),
-        Tab(
+        tab(
             "inputs",
             "Sensitivity",
-            box(
-                "gp-page",
-                parted_card(
-                    Card("run", sensitivity.sensitivity_data),
-                    sensitivity.tornado_head,
-                    Picture(sensitivity.tornado_rows, tornado_chart),
-                    sensitivity.ranges_data,
-                    sensitivity.thresholds_data,
-                ),
+            parted_card(
+                Card("run", sensitivity.sensitivity_data),
+                sensitivity.tornado_head,
+                Picture(sensitivity.tornado_rows, tornado_chart),
+                sensitivity.ranges_data,
+                sensitivity.thresholds_data,
             ),
         ),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.app.cards import Card, Page, Picture, Tab, asked, box, tried
+from gpuplan.app.cards import Card, Page, Picture, asked, box, tab, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import methods, silos, simulate, week
@@ -209,66 +209,46 @@ def _totals_grow(workbook: Workbook) -> str:
 PAGE = Page(
     lambda workbook: HEADLINES["demand"](workbook.plan),
     (
-        Tab(
+        tab(
             "rule",
             "Sizing rule",
+            Card("demand", rules_data, slow=True),
             box(
-                "gp-page",
-                Card("demand", rules_data, slow=True),
-                box(
-                    "gp-card",
-                    week.day_head,
-                    box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
-                ),
+                "gp-card",
+                week.day_head,
+                box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
             ),
         ),
-        Tab(
-            "people",
-            "Hours",
-            box("gp-page", Card("grid", people_data)),
-        ),
-        Tab(
+        tab("people", "Hours", Card("grid", people_data)),
+        tab(
             "waiting",
             "Waiting",
             box(
-                "gp-page",
+                "gp-card",
+                methods.odds_head,
                 box(
-                    "gp-card",
-                    methods.odds_head,
-                    box(
-                        "gp-split gp-even",
-                        Picture(methods.odds_rows, charts.odds_chart, slow=True),
-                        methods.odds_data,
-                    ),
+                    "gp-split gp-even",
+                    Picture(methods.odds_rows, charts.odds_chart, slow=True),
+                    methods.odds_data,
                 ),
-                Card("form", methods.assumption_form),
             ),
+            Card("form", methods.assumption_form),
         ),
-        Tab(
+        tab(
             "pool",
             "Pooling and growth",
-            box(
-                "gp-page",
-                box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
-                box("gp-card", week.mixes_data),
-            ),
+            box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
+            box("gp-card", week.mixes_data),
         ),
-        Tab(
-            "simulate",
-            "Simulation",
-            box("gp-page", box("gp-card", Card("run", simulate.simulate_data))),
-        ),
-        Tab(
+        tab("simulate", "Simulation", box("gp-card", Card("run", simulate.simulate_data))),
+        tab(
             "audit",
             "Audit",
             box(
-                "gp-page",
-                box(
-                    "gp-card",
-                    Card("run", audit_data),
-                    Picture(week_rows, charts.week_chart),
-                    Card("panel", audit_tables),
-                ),
+                "gp-card",
+                Card("run", audit_data),
+                Picture(week_rows, charts.week_chart),
+                Card("panel", audit_tables),
             ),
         ),
     ),
