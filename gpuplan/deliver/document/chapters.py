@@ -7,17 +7,20 @@ from dataclasses import replace
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.document import front
-from gpuplan.deliver.document.acceptance import acceptance_chapter, risks_chapter
 from gpuplan.deliver.document.access import access_chapter
 from gpuplan.deliver.document.blocks import Bullets, Chapter, Document, Paragraph, chapter
 from gpuplan.deliver.document.cost import cost_chapter, internal_chapters
 from gpuplan.deliver.document.demand import demand_chapter
 from gpuplan.deliver.document.hosts import hosts_chapter
-from gpuplan.deliver.document.network import network_chapter
 from gpuplan.deliver.document.operations import availability_chapter, operations_chapter, services_chapter
-from gpuplan.deliver.document.physical import physical_chapter, software_chapter
+from gpuplan.deliver.document.physical import network_chapter, physical_chapter, software_chapter
 from gpuplan.deliver.document.requirements import requirements_chapter
-from gpuplan.deliver.document.sources import decisions_chapter, sources_chapter
+from gpuplan.deliver.document.sources import (
+    acceptance_chapter,
+    decisions_chapter,
+    risks_chapter,
+    sources_chapter,
+)
 from gpuplan.deliver.document.writing import Citations, tabled
 from gpuplan.deliver.executive import Executive, document_day, executive
 from gpuplan.locales import spoken

@@ -1,17 +1,28 @@
-"""The physical design and its software: racks, ports and switches, what a GPU host is ordered with, versions, VM classes and licences."""
+"""The physical design, its software and its network: racks, ports and switches, a GPU host to order, versions and licences, what the network carries."""
 
 from __future__ import annotations
 
-from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
+from gpuplan.deliver.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
 from gpuplan.deliver.document.hosts import PART_WIDTHS
-from gpuplan.deliver.document.writing import Citations, drawn, of_clusters, tabled
+from gpuplan.deliver.document.writing import MOST_ROWS, Citations, drawn, of_clusters, tabled
 from gpuplan.plan import Plan
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training.use import TrainingUse
+from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.physical import on_kubernetes
-from gpuplan.report.tables.build import licences, naming, rack_plan, software, storage, vm_classes
-from gpuplan.report.tables.network import cabling, part_failures
+from gpuplan.report.tables.build import (
+    licences,
+    naming,
+    network_plan,
+    rack_plan,
+    software,
+    storage,
+    vm_classes,
+)
+from gpuplan.report.tables.network import cabling, part_failures, remote_gpus, rules, settings, speed_kept
 from gpuplan.report.tables.plan import shared_gpus
 from gpuplan.report.tables.platform import host_line, management, management_hosts
-from gpuplan.wording import amount, said
+from gpuplan.wording import TRANSPORT_NAMES, amount, number, said
 
 
 def physical_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -74,3 +85,36 @@ def software_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _kubernetes(plan: Plan) -> list[Block]:
     names = [group.name for group in on_kubernetes(plan)]
     return [Paragraph(said("software.on kubernetes", names=names))] if names else []
+
+
+def network_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """What the network carries, and how it is set up."""
+    given, use, fabric = plan.scenario.network, plan.network, plan.cabling
+    transport = TRANSPORT_NAMES[given.transport]
+    link = said("network.link", link=given.link_gbit_s, transport=transport, mtu=number(given.mtu_bytes))
+    return chapter(
+        said("network.title"),
+        Paragraph(HEADLINES["network"](plan).sentence, "lead"),
+        Paragraph(link),
+        section(said("network.networks"), tabled(network_plan(plan))) if plan.pools else None,
+        section(said("network.settings"), tabled(settings(fabric), cite)) if fabric else None,
+        section(said("network.work"), _work(plan, cite)),
+        section(said("network.rules"), tabled(rules(plan), cite)) if use.rules else None,
+    )
+
+
+def _work(plan: Plan, cite: Citations) -> list[Block]:
+    use = plan.network
+    blocks: list[Block] = [*tabled(speed_kept(plan).keyless(), cite)]
+    blocks += tabled(remote_gpus(plan), cite) if use.remote else [Paragraph(said("network.no remote"))]
+    works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.asked)
+    changes = [
+        f"{each.name}: {'; '.join(each.changes)}."
+        for each in works
+        if each.changes and each.verdict != "good"
+    ]
+    return (
+        [*blocks, Paragraph(said("network.changes")), Bullets(tuple(changes[:MOST_ROWS]))]
+        if changes
+        else blocks
+    )

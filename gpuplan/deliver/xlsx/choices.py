@@ -9,9 +9,8 @@ from gpuplan.deliver.executive import Driver, Executive, Priced
 from gpuplan.deliver.xlsx import measure
 from gpuplan.deliver.xlsx.blocks import Block, SheetColumn
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Live, address, area, cleaned
+from gpuplan.deliver.xlsx.cells import Live, address, area, cleaned, tab
 from gpuplan.deliver.xlsx.money import Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report.table import NOTHING

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuplan.deliver.xlsx.book import Book
-from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.cells import Live, address, tab
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.rows import Row
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.models import cost
 from gpuplan.plan import Plan
 from gpuplan.wording import number, said
