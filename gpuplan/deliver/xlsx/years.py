@@ -15,8 +15,7 @@ from gpuplan.deliver.xlsx.book import HEAD, Book
 from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of, tab
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
-from gpuplan.deliver.xlsx.results import results
-from gpuplan.deliver.xlsx.rows import Row, summed
+from gpuplan.deliver.xlsx.results import Row, results, summed
 from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
