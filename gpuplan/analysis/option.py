@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from gpuplan.analysis.candidates import SHARING, Candidate, launched, maybe_ended, unfit
-from gpuplan.analysis.variants import figure, outcome
+from gpuplan.analysis.variants import figure, outcome, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
@@ -17,7 +17,7 @@ from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS
 from gpuplan.plan.sharing import unconfirmed_on
-from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import MODE_NAMES, said
 
 
@@ -71,10 +71,9 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     if why := unfit(scenario, catalog, candidate):
         other = not candidate.server and candidate.gpu != scenario.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
-    try:
-        plan = _planned(scenario, catalog, candidate)
-    except ScenarioError as error:
-        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in error.problems)
+    made = outcome_of(partial(_planned, scenario, catalog, candidate))
+    if (plan := made.plan) is None:
+        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in made.problems)
         return Option(candidate, label, reasons=reasons)
     return Option(
         candidate=candidate,
