@@ -12,11 +12,11 @@ from typing import Any
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.cli.terminal import clear_bar, coloured, show_bar
+from gpuplan.facts import own_rows
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
-    MAX_GPUS,
     Field,
     Problem,
     Scenario,
@@ -30,30 +30,15 @@ from gpuplan.scenario import (
 
 
 def _number_options() -> dict[str, Field]:
-    """Options that hold a number, and what each may be."""
-    inputs = {
-        "--wait-min": "demand.wait_min",
-        "--share": "demand.chance",
-        "--gpus-per-host": "hardware.gpus_per_host",
-        "--link": "network.link_gbit_s",
-        "--failures": "availability.host_failures",
-        "--reserve": "availability.reserved_hosts",
-    }
-    options = (
-        Field("--hosts", "", "int", None, 1, 10_000),
-        Field("--around", "", "int", 0, 0, 1_000),
-        Field("--down", "", "int", 0, 0, 10_000),
-        Field("--seed", "", "int", 1, 0, 1_000_000_000),
-        Field("--orders", "", "int", 10_000, 1, 1_000_000),
-        Field("--installed", "", "int", None, 1, MAX_GPUS),
-        Field("--largest", "", "number", None, 0, MAX_GPUS),
-        Field("--skip", "", "share", 0, 0, 0.9),
-        Field("--workers", "", "int", 0, 0, 1_000),
-        Field("--sessions", "", "int", 0, 0, 10_000),
-        Field("--idle", "", "number", 30, 1, 10_000),
-        *(replace(field_of(path), path=option) for option, path in inputs.items()),
-    )
-    return {option.path: option for option in options}
+    """Options that hold a number, and what each may be: as an input of the scenario, or of a kind from low to high."""
+    options = {}
+    for row in own_rows("words/options"):
+        match row["number"].split():
+            case [path]:
+                options[row["option"]] = replace(field_of(path), path=row["option"])
+            case [kind, low, high]:
+                options[row["option"]] = Field(row["option"], "", kind, None, float(low), float(high))
+    return options
 
 
 def read_numbers(args: argparse.Namespace, *options: str) -> None:

@@ -21,7 +21,7 @@ from gpuplan.cli import COMMANDS, main
 from gpuplan.cli.language import SHIPPED
 from gpuplan.deliver import KINDS
 from gpuplan.facts import own_rows
-from gpuplan.scenario import one_line
+from gpuplan.scenario import MAX_GPUS, one_line
 
 BAD = {
     "unknown-field.yaml": ("colour: red", ["colour", "red", "known are"]),
@@ -197,3 +197,5 @@ def test_choices_of_options_are_those_of_the_code() -> None:
     assert chosen["audit", "--format"] == tuple(FORMATS)
     defaults = {row["option"]: row["default"] for row in own_rows("words/options")}
     assert defaults["--orders"] == str(ORDERS) and defaults["--language"] == SHIPPED
+    numbers = {row["option"]: row["number"] for row in own_rows("words/options") if row["number"]}
+    assert numbers["--installed"].endswith(f" {MAX_GPUS}") and numbers["--largest"].endswith(f" {MAX_GPUS}")
