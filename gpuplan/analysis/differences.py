@@ -18,10 +18,10 @@ from gpuplan.wording import (
     amount,
     headline_money,
     hours,
-    in_words,
     money,
     percent,
     priced,
+    said,
     watts,
 )
 
@@ -99,7 +99,7 @@ def _words(value: Any, unit: str, currency: str) -> str:
         case "money":
             return headline_money(value, currency)
         case "h":
-            return f"{hours(value)} a year" if value else "none"
+            return said("difference.hours a year", hours=hours(value)) if value else said("difference.none")
         case "%":
             return percent(value / 100)
         case "share":
@@ -129,7 +129,9 @@ def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Differ
     if unit in ("price", "money") and len(set(currencies)) > 1:
         return None
     values = [figure(plan, key) for plan in plans]
-    shown = ["none" if value is None else _words(value, unit, currencies[0]) for value in values]
+    shown = [
+        said("difference.none") if value is None else _words(value, unit, currencies[0]) for value in values
+    ]
     clauses = [
         _clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
         for name, value, words in zip(names[1:], values[1:], shown[1:], strict=True)
@@ -143,41 +145,41 @@ def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str],
     unit = TOPICS[key]
     if key == "placed":
         return f"{name}: {words[:1].lower()}{words[1:]}"
-    if value is None:
-        missing = f"has no {LABELS[key][0].lower()}{LABELS[key][1:]}"
-        return f"{name} {CLAUSES.get(f'{key} none', missing)}"
-    said = f"{name} {CLAUSES[key].format(words)}"
-    if base is None:
-        return said
+    if value is None and f"{key} none" not in CLAUSES:
+        return said("difference.missing", name=name, what=f"{LABELS[key][0].lower()}{LABELS[key][1:]}")
+    clause = CLAUSES[f"{key} none" if value is None else key].format(words)
+    if value is None or base is None:
+        return said("difference.clause", name=name, clause=clause)
     if unit in WHOLE:
-        return f"{said} instead of {base_words}"
+        return said("difference.instead", name=name, clause=clause, first=base_words)
     apart = value - base
     if isinstance(apart, int) and key.startswith("totals."):
-        return f"{said}, {in_words(abs(apart))} {'more' if apart > 0 else 'fewer'}"
+        counted = "difference.count more" if apart > 0 else "difference.count fewer"
+        return said(counted, name=name, clause=clause, apart=abs(apart))
     if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
         far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
     else:
         far = _words(abs(apart), unit, currency)
-    share = f" ({percent(abs(apart) / base)})" if base and 0.005 < abs(apart) / base < 1 else ""
-    return f"{said}, {far} {'more' if apart > 0 else 'less'}{share}"
+    part = abs(apart) / base if base else 0.0
+    share = said("difference.share", share=part) if 0.005 < part < 1 else ""
+    more = "difference.more" if apart > 0 else "difference.less"
+    return said(more, name=name, clause=clause, apart=far, share=share)
 
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
     """How much work one GPU does beside one of the first plan, where published figures say so."""
-    catalog, own = plans[0].catalog, plans[0].scenario.hardware.gpu
-    shown, said = ["1"], []
+    gpus, own = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
+    shown, clauses = [said("difference.times", times="1")], []
     for plan, name in zip(plans[1:], names[1:], strict=True):
         other = plan.scenario.hardware.gpu
         times, how = _work(plans[0], other) if other != own else ("1", "")
-        shown.append(times or "not known")
-        boards = [f"one {model_name(catalog.gpus[gpu].name)}" for gpu in (other, own)]
-        if times:
-            clause = f"{name}: {boards[0]} does {times} times the work of {boards[1]}, {how}"
-        else:
-            clause = f"{name}: no source compares the speed of {boards[0]} with {boards[1]}"
-        said.append(clause if other != own else "")
-    shown = [each if each == "not known" else f"{each} x" for each in shown]
-    return Difference("speed", LABELS["speed"], tuple(shown), tuple(said)) if any(said) else None
+        shown.append(said("difference.times", times=times) if times else said("difference.not known"))
+        boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[own].name)}
+        clause = said(
+            "difference.speed" if times else "difference.no speed", name=name, times=times, how=how, **boards
+        )
+        clauses.append(clause if other != own else "")
+    return Difference("speed", LABELS["speed"], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:
@@ -194,8 +196,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     low, high = (written(float(f"{end(work.ratio for work in known):.2g}"), "g") for end in (min, max))
     assumed = any(work.basis == "assumed" for work in known)
     return (
-        low if low == high else f"{low} to {high}",
-        "assumed from published figures" if assumed else "according to published figures",
+        low if low == high else said("difference.range", low=low, high=high),
+        said("difference.assumed" if assumed else "difference.published"),
     )
 
 
@@ -209,17 +211,17 @@ def counting(plans: Sequence[Plan]) -> str:
         return ""
     groups = [group for plan in plans for group in plan.scenario.groups]
     models = any(map(uses_model, groups))
-    anew = " Language-model workloads are sized separately for each board." if models else ""
+    anew = said("difference.models") if models else ""
     if models and all(map(uses_model, groups)):
         return anew.strip()
-    if any(is_converted(plan.scenario) for plan in plans):
-        return f"GPUs are counted by their work: the demand is for {_either(boards.values())} doing the same work.{anew}"
-    return f"1 GPU counts as 1 GPU, whether {_either(boards.values())}.{anew}"
+    by_work = any(is_converted(plan.scenario) for plan in plans)
+    how = "difference.counted by work" if by_work else "difference.counted alike"
+    return said(how, boards=_either(boards.values()), models=anew)
 
 
 def _either(names: Any) -> str:
     *others, last = names
-    return f"{', '.join(others)} or {last}"
+    return said("difference.either", names=", ".join(others), last=last)
 
 
 def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
@@ -227,15 +229,16 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     if counted := counting(plans):
         yield counted
     years = [amount(p.scenario.cost.years, "year") for p in plans]
-    left_out = [set(p.costs.excludes) if p.costs else {"everything"} for p in plans]
+    left_out = [set(p.costs.excludes) if p.costs else {said("difference.everything")} for p in plans]
     in_all = set.intersection(*left_out)
-    excluded = [" and ".join(sorted(each - in_all)) or "nothing more" for each in left_out]
+    excluded = [" and ".join(sorted(each - in_all)) or said("difference.nothing more") for each in left_out]
     names = short_names(names)
-    for what, values in (
-        ("The costs are in different currencies", [plan.scenario.cost.currency for plan in plans]),
-        ("The costs cover different periods", years),
-        ("The costs exclude different items", excluded),
+    for key, values in (
+        ("difference.currencies", [plan.scenario.cost.currency for plan in plans]),
+        ("difference.periods", years),
+        ("difference.items", excluded),
     ):
         if len(set(values)) > 1:
-            each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))
-            yield f"{what}: {each}."
+            stated = zip(values, names, strict=True)
+            each = "; ".join(said("difference.value in", value=value, name=name) for value, name in stated)
+            yield said(key, each=each)
