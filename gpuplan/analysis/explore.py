@@ -150,16 +150,20 @@ def _starting() -> Iterator[None]:
 
 
 def _begin(folders: tuple[str, ...]) -> None:
-    """In a worker: end with the process that started it, leave Ctrl-C to that, and read the catalog."""
+    """In a worker: end with the process that started it, and read the catalog."""
+    end_with_parent()
+    _catalog(folders)
+
+
+def end_with_parent() -> None:
+    """In a process for work: leave Ctrl-C to the process that started it, and end when that does, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _catalog(folders)
 
 
 def _end_with(parent: Any) -> None:
-    """Wait for the process that started this one, and end with it."""
     parent.join()
     os._exit(1)
 
