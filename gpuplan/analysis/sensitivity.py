@@ -137,35 +137,21 @@ def _stated(plan: Plan) -> Iterator[Range]:
     """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
-        now = plan.planned(path)
-        origin = scenario.origin(f"ranges.{path}")
-        yield Range(
-            path,
-            scenario.label(path),
-            _unit(scenario, path),
-            low if now is None else now,
-            low,
-            high,
-            origin.basis,
-            origin.note,
-        )
+        now, origin = plan.planned(path), scenario.origin(f"ranges.{path}")
+        ends = (low if now is None else now, low, high)
+        label, unit = scenario.label(path), _unit(scenario, path)
+        yield Range(path, label, unit, *ends, origin.basis, origin.note)
 
 
 def _prices(plan: Plan) -> Iterator[Range]:
     """Prices of the catalog that the plan counts with."""
     for price in plan.costs.prices if plan.costs else ():
-        fact, purchase = price.given, "sensitivity.purchase price"
+        fact = price.given
         if fact.low is not None and fact.high is not None:
-            yield Range(
-                f"prices.{price.key}",
-                said(purchase if price.purchase else "sensitivity.price", name=price.name),
-                fact.unit,
-                float(fact.value),
-                fact.low,
-                fact.high,
-                fact.basis,
-                fact.note,
-            )
+            key = "sensitivity.purchase price" if price.purchase else "sensitivity.price"
+            ends = (float(fact.value), fact.low, fact.high)
+            label = said(key, name=price.name)
+            yield Range(f"prices.{price.key}", label, fact.unit, *ends, fact.basis, fact.note)
 
 
 def _factors(plan: Plan) -> Iterator[Range]:
@@ -234,20 +220,13 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
     """How bursty the demand is, as stated or as the planning value has it."""
-    asked, bursts = scenario.demand, burst_fact(catalog)
+    asked, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
-    now = asked.peakedness if asked.peakedness is not None else value
-    return Range(
-        "demand.peakedness",
-        field_of("demand.peakedness").label,
-        "1",
-        now,
-        asked.peakedness_low if asked.peakedness_low is not None else min(now, low),
-        asked.peakedness_high if asked.peakedness_high is not None else max(now, high),
-        bursts.basis,
-        bursts.note,
-    )
+    now = value if asked.peakedness is None else asked.peakedness
+    low = min(now, low) if asked.peakedness_low is None else asked.peakedness_low
+    high = max(now, high) if asked.peakedness_high is None else asked.peakedness_high
+    return Range(path, field_of(path).label, "1", now, low, high, bursts.basis, bursts.note)
 
 
 def _unit(scenario: Scenario, path: str) -> str:
