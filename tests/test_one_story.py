@@ -17,10 +17,10 @@ from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import verdict
 from gpuplan.app.strip import strip_data
-from gpuplan.deliver.document.availability import availability_chapter
 from gpuplan.deliver.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
 from gpuplan.deliver.document.front import front_page
 from gpuplan.deliver.document.html_file import html_text
+from gpuplan.deliver.document.operations import availability_chapter
 from gpuplan.deliver.document.requirements import requirements_chapter
 from gpuplan.deliver.document.writing import Citations
 from gpuplan.deliver.pptx import pptx_bytes

@@ -1,20 +1,23 @@
-"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth."""
+"""Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth; and what is nearby."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from gpuplan.analysis.differences import design_name, short_names
-from gpuplan.analysis.nearby import nearby
+from gpuplan.analysis.candidates import asked, default_space, unfit
+from gpuplan.analysis.differences import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
-from gpuplan.analysis.silos import net_present, priced_silos
+from gpuplan.analysis.silos import priced_silos
+from gpuplan.analysis.variants import Variant, outcome
+from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.over_time.power_on import distinct
-from gpuplan.scenario import ScenarioError
+from gpuplan.scenario import Scenario, ScenarioError
 from gpuplan.wording import NAMES, hours, said, stated_percent
 
 IN_SHORT = NAMES["alternative in short"]
@@ -46,6 +49,15 @@ class Alternative:
         """Whether it is the plan itself."""
         return self.key == "plan"
 
+    @property
+    def short_name(self) -> str:
+        """What it is called where there is little room."""
+        return IN_SHORT.get(self.key, self.name)
+
+
+Planned = tuple[Alternative, Plan | None]
+"""An alternative and its plan; None where it is none of its own, as with silos and rented GPUs."""
+
 
 def alternatives(plan: Plan) -> tuple[Alternative, ...]:
     """The plan and its alternatives, the plan first; none without hosts.
@@ -55,87 +67,87 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
     return tuple(each for each, _ in planned_alternatives(plan))
 
 
-Planned = tuple[Alternative, Plan | None]
-"""An alternative and its plan; None where it is none of its own, as with silos and rented GPUs."""
-
-
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
     """The plan and its alternatives, each with its plan."""
-    return plan.once("alternatives", lambda: _planned(plan))
+    return plan.once("alternatives", lambda: tuple(_planned(plan)))
 
 
-def _planned(plan: Plan) -> tuple[Planned, ...]:
-    if plan.costs is None:
-        return ()
-    of = plan.costs
-    return (
-        _priced(plan, of, "plan", _posture_name(plan), ""),
-        *_postures(plan, of),
-        *_orders(plan, of),
-        *_other_board(plan, of),
-        *_silos(plan, of),
-        *_rented(plan, of),
-        *_without_growth(plan, of),
-    )
+def with_cheapest_rent(alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """The alternatives with one way to rent, the cheapest."""
+    rents = [each for each in alternatives if each.key.startswith("rent-")]
+    cheapest = min(rents, key=lambda each: each.net_present, default=None)
+    return [each for each in alternatives if each not in rents or each is cheapest]
 
 
-def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Planned:
+def _planned(plan: Plan) -> Iterator[Planned]:
+    costs = plan.costs
+    if costs is None:
+        return
+    own = said("alternative.plan", failures=plan.scenario.availability.host_failures)
+    yield _priced(plan, costs, "plan", own, ""), plan
+    for variant in (*_postures(plan), *_orders(plan), *_other_board(plan)):
+        yield from _chosen(variant, plan, costs)
+    for alternative in (*_silos(plan, costs), *_rented(plan, costs)):
+        yield alternative, None
+    if costs.hosts[-1] != costs.hosts[0] or costs.used_gpu_hours[0] != costs.used_gpu_hours[-1]:
+        yield from _chosen(_without_growth(plan), plan, costs)
+
+
+def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
+    """A variant with its plan, if it can be planned and serves its purpose."""
+    other = outcome(variant.scenario, plan.catalog).plan
+    if other and other.costs and (reason := variant.reason(other)) is not None:
+        yield _priced(other, of, variant.key, variant.label, reason), other
+
+
+def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
     """A plan as an alternative to one of these costs."""
     costs = plan.costs or of
-    low, high = _ends(plan)
+    low, high = plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
     more = costs.net_present - of.net_present
-    found = Alternative(
+    return Alternative(
         key, name, costs.hosts, costs.gpus, costs.net_present, low, high, more, gives_up, costs.excludes
     )
-    return found, plan
 
 
-def _ends(plan: Plan) -> tuple[float | None, float | None]:
-    return plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
-
-
-def _posture_name(plan: Plan) -> str:
-    return said("alternative.plan", failures=plan.scenario.availability.host_failures)
-
-
-def _postures(plan: Plan, of: Costs) -> Iterator[Planned]:
+def _postures(plan: Plan) -> Iterator[Variant]:
     """N+0 to N+2 without the chosen one."""
-    chosen = plan.scenario.availability.host_failures
+    path, chosen = "availability.host_failures", plan.scenario.availability.host_failures
     short = {posture.host_failures: posture.short_h for posture in plan.postures}
     for failures in sorted({0, 1, 2} - {chosen}):
-        try:
-            other = make_plan(plan.scenario.with_value("availability.host_failures", failures), plan.catalog)
-        except ScenarioError:
-            continue
-        if other.costs is None:
-            continue
-        told = []
-        lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
-        if failures < chosen and lost > 0:
-            told.append(said("alternative.failure", lost=lost))
-        if failures in short:
-            told.append(
-                said("alternative.shortfall", there=hours(short[failures]), here=hours(short[chosen]))
-            )
+
+        def gives_up(other: Plan, failures: int = failures) -> str:
+            told = []
+            lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
+            if failures < chosen and lost > 0:
+                told.append(said("alternative.failure", lost=lost))
+            if failures in short:
+                there, here = hours(short[failures]), hours(short[chosen])
+                told.append(said("alternative.shortfall", there=there, here=here))
+            return "; ".join(told)
+
         key = f"n{failures}"
-        yield _priced(other, of, key, IN_SHORT[key], "; ".join(told))
+        yield Variant(key, IN_SHORT[key], plan.scenario.with_value(path, failures), gives_up)
 
 
-def _orders(plan: Plan, of: Costs) -> Iterator[Planned]:
+def _orders(plan: Plan) -> Iterator[Variant]:
     """The other rule by which hosts are enough: the best arrangement, or orders of power-on where hosts help them."""
-    asked = plan.scenario.availability
+    asked, path, hosts = plan.scenario.availability, "availability.sized_for", plan.totals.hosts
     share = stated_percent(asked.orders_share)
-    gained = said("alternative.every vm starts", share=share)
+    starts = said("alternative.every vm starts", share=share)
+
+    def fewer(best: Plan) -> str | None:
+        gained = starts if _reached(plan) else said("alternative.more orders")
+        return said("alternative.best gives up", gained=gained) if best.totals.hosts < hosts else None
+
+    def more(other: Plan) -> str | None:
+        return starts if other.totals.hosts > hosts and _reached(other) else None
+
     if asked.sized_for == "orders":
-        best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
-        if best.costs and best.totals.hosts < plan.totals.hosts:
-            gained = gained if _reached(plan) else said("alternative.more orders")
-            told = said("alternative.best gives up", gained=gained)
-            yield _priced(best, of, "best", said("alternative.best"), told)
+        yield Variant("best", said("alternative.best"), plan.scenario.with_value(path, "best"), fewer)
     elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
-        other = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
-        if other.costs and other.totals.hosts > plan.totals.hosts and _reached(other):
-            yield _priced(other, of, "orders", said("alternative.orders", share=share), gained)
+        name = said("alternative.orders", share=share)
+        yield Variant("orders", name, plan.scenario.with_value(path, "orders"), more)
 
 
 def _reached(plan: Plan) -> bool:
@@ -143,35 +155,25 @@ def _reached(plan: Plan) -> bool:
     return all(division.reached for division in plan.divisions.values())
 
 
-def _other_board(plan: Plan, of: Costs) -> Iterator[Planned]:
+def _other_board(plan: Plan) -> Iterator[Variant]:
     """The nearest design with another board for the same work."""
     own = plan.scenario.hardware.gpu
-    scenario = next(
-        (near for _, near in nearby(plan.scenario, plan.catalog) if near.hardware.gpu != own), None
-    )
-    if scenario is None:
-        return
-    try:
-        other = make_plan(scenario, plan.catalog)
-    except ScenarioError:
-        return
-    if other.costs is None:
-        return
-    name = short_names((design_name(plan.scenario, plan.catalog), design_name(scenario, plan.catalog)))[1]
-    dearer = other.costs.net_present > of.net_present
-    yield _priced(
-        other, of, "board", name, said("executive.why not dearer") if dearer else _against(plan, other)
-    )
+    for _, scenario in nearby(plan.scenario, plan.catalog):
+        if scenario.hardware.gpu != own:
+            names = [design_name(each, plan.catalog) for each in (plan.scenario, scenario)]
+            yield Variant("board", short_names(names)[1], scenario, lambda other: _against(plan, other))
 
 
 def _against(plan: Plan, other: Plan) -> str:
-    """What speaks against a cheaper design: what has to be confirmed of it and not of this one."""
+    """What speaks against another design: that it is no cheaper, else what has to be confirmed of it and not of this one."""
+    if plan.costs and other.costs and other.costs.net_present > plan.costs.net_present:
+        return said("executive.why not dearer")
     here = {message.code for message in check_plan(plan)}
     more = [m.text for m in check_plan(other) if m.level != "note" and m.code not in here]
     return more[0] if more else said("executive.why not cheaper")
 
 
-def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
+def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     """Each group with hosts of its own; what the plan has once, it has in all, and a host costs as much for switches."""
     if len(plan.groups) < 2:
         return
@@ -179,35 +181,22 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
     pool, costs = priced.pool.costs, [each.costs for each in priced.alone.values() if each.costs]
     if pool is None or not costs:
         return
-    more = priced.sum(net_present) - pool.net_present
-    counts = [
+    hosts, gpus = (
         tuple(
             now + sum(silos) - pooled
-            for now, pooled, *silos in zip_longest(
-                getattr(of, name), getattr(pool, name), *(getattr(each, name) for each in costs)
-            )
+            for now, pooled, *silos in zip_longest(*(getattr(each, name) for each in (of, pool, *costs)))
         )
         for name in ("hosts", "gpus")
-    ]
-    told = said("alternative.silos give up")
-    left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
-    low, high = (of.net_present + more + priced.sum(end) - priced.sum(net_present) for end in (_low, _high))
-    name = said("alternative.silos")
-    found = Alternative(
-        "silos", name, counts[0], counts[1], of.net_present + more, low, high, more, told, left_out
     )
-    yield found, None
+    alone = priced.sum("net_present")
+    more = alone - pool.net_present
+    low, high = (of.net_present + more + priced.sum(end) - alone for end in ("low", "high"))
+    excludes = tuple(dict.fromkeys(name for each in (of, *costs) for name in each.excludes))
+    name, told = said("alternative.silos"), said("alternative.silos give up")
+    yield Alternative("silos", name, hosts, gpus, of.net_present + more, low, high, more, told, excludes)
 
 
-def _low(plan: Plan) -> float:
-    return plan.cost_ranges.net_present[0] if plan.cost_ranges else net_present(plan)
-
-
-def _high(plan: Plan) -> float:
-    return plan.cost_ranges.net_present[1] if plan.cost_ranges else net_present(plan)
-
-
-def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
+def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
     """The same GPU-hours rented, by each way that is offered."""
     for found in rent_terms(plan):
         more = found.rent_net_present - of.net_present
@@ -220,12 +209,8 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
                 even=found.breakeven_utilisation,
                 planned=found.utilisation,
             )
-        key = f"rent-{found.term}"
-        low, high = _between_offers(found)
-        rented = Alternative(
-            key, _rented_name(found), (), gpus, found.rent_net_present, low, high, more, told, ()
-        )
-        yield rented, None
+        key, name, (low, high) = f"rent-{found.term}", _rented_name(found), _between_offers(found)
+        yield Alternative(key, name, (), gpus, found.rent_net_present, low, high, more, told, ())
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
@@ -244,11 +229,47 @@ def _rented_name(found: RentOrBuy) -> str:
     return said("alternative.rent from", term=term, provider=found.row.provider)
 
 
-def _without_growth(plan: Plan, of: Costs) -> Iterator[Planned]:
-    """The demand of today in all years, where it grows."""
-    if of.hosts[-1] == of.hosts[0] and of.used_gpu_hours[0] == of.used_gpu_hours[-1]:
-        return
+def _without_growth(plan: Plan) -> Variant:
+    """The demand of today in all years."""
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
-    other = make_plan(still, plan.catalog)
     told = said("alternative.no growth gives up")
-    yield _priced(other, of, "no-growth", said("alternative.no growth"), told)
+    return Variant("no-growth", said("alternative.no growth"), still, lambda _: told)
+
+
+# Nearby designs: one decision taken otherwise
+
+
+CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
+"""What is said of each: hosts, or GPUs where the hosts are as many, and cost."""
+
+
+def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], ...]:
+    """(what it is, the scenario) of up to three designs: one failure more, another board that does the same work, other GPUs per host."""
+    own, space = asked(scenario), default_space(scenario, catalog)
+    servers, count = dict.fromkeys((own.server, *space.servers)), own.gpus_per_host
+    decisions = (
+        [replace(own, host_failures=own.host_failures + 1)],
+        [replace(own, gpu=gpu, server=server) for gpu in space.gpus[1:] for server in servers],
+        [replace(own, gpus_per_host=each) for each in (2 * count, *[count // 2] * (count % 2 == 0))],
+    )
+    found = []
+    for candidates in decisions:
+        for candidate in candidates:
+            if unfit(scenario, catalog, candidate):
+                continue
+            with contextlib.suppress(ScenarioError):
+                found.append(candidate.apply(scenario, catalog))
+                break
+    names = [design_name(each, catalog) for each in (scenario, *found)]
+    return tuple(
+        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], found, strict=True)
+    )
+
+
+def changes(plan: Plan, other: Scenario) -> str:
+    """What another design changes in hosts and cost; a ScenarioError if it cannot be planned."""
+    pair = (plan, make_plan(other, plan.catalog))
+    found = {each.key: each.sentence for each in differences(pair, ("Now", "It"))}
+    if "totals.hosts" in found:
+        found.pop("totals.gpus", None)
+    return " ".join(found[key] for key in CHANGES if key in found) or said("alternative.no change")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.analysis.same_work import on_board
+from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.scenario import Scenario
-from gpuplan.wording import MODE_NAMES, amount, number
+from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
 """How GPUs reach those groups whose access mode is left to the rules; by the rules, or all of them in one mode."""
@@ -58,11 +58,16 @@ class Candidate:
 
     def label(self, catalog: Catalog) -> str:
         """The design in a few words."""
-        server = catalog.servers[self.server].name if self.server else "any server"
-        sharing = "" if self.sharing == SHARING[0] else f", all {MODE_NAMES[self.sharing]}"
-        return (
-            f"{self.gpus_per_host} x {catalog.gpus[self.gpu].name} in {server}{sharing}, {self.link_gbit_s} Gbit/s, "
-            f"N+{self.host_failures}"
+        server = catalog.servers[self.server].name if self.server else said("candidate.any server")
+        shared = self.sharing != SHARING[0]
+        return said(
+            "candidate.label",
+            count=self.gpus_per_host,
+            gpu=catalog.gpus[self.gpu].name,
+            server=server,
+            sharing=said("candidate.all sharing", mode=MODE_NAMES[self.sharing]) if shared else "",
+            link=self.link_gbit_s,
+            failures=self.host_failures,
         )
 
 
@@ -140,29 +145,29 @@ def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
         return ""
     least = float(catalog_factor(catalog, "least_gpu_share").value)
     for parameter, what, unit in (
-        ("memory_gib", "memory", "GiB"),
-        ("fp16_tensor_tflops", "peak speed", "TFLOP/s"),
+        ("memory_gib", "candidate.memory", "GiB"),
+        ("fp16_tensor_tflops", "candidate.peak speed", "TFLOP/s"),
     ):
         wanted, has = mine.value(parameter), other.value(parameter)
         if wanted is not None and has is not None and float(has) < least * float(wanted):
-            return f"{other.name} has {amount(has, unit)} of {what}, {mine.name} {amount(wanted, unit)}"
+            sizes = {"has": amount(has, unit), "wanted": amount(wanted, unit)}
+            return said("candidate.too little", other=other.name, what=said(what), gpu=mine.name, **sizes)
     return imprecise(gpu, scenario, catalog)
 
 
 def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Why a board does not serve groups that compute in double precision; empty if it does, or if there are none."""
-    names = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
-    if not names:
+    groups = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
+    if not groups:
         return ""
-    other = catalog.gpus[gpu]
+    other, names = catalog.gpus[gpu], ", ".join(groups)
     double, single = other.value("fp64_tflops"), other.value("fp32_tflops")
-    groups = f"Double precision is needed by {', '.join(names)}"
     if double is None:
-        return f"{groups}, and no source says how fast {other.name} is in it"
+        return said("candidate.double precision not known", names=names, gpu=other.name)
     least = float(catalog_factor(catalog, "least_fp64_share").value)
     if single is None or float(double) >= least * float(single):
         return ""
-    return f"{groups}, and {other.name} has {amount(double, 'TFLOP/s')} of it beside {amount(single, 'TFLOP/s')} in single precision"
+    return said("candidate.double precision slow", names=names, gpu=other.name, double=double, single=single)
 
 
 def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
@@ -260,20 +265,16 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
     as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
     if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):
         return why
-    if (as_stated and candidate.gpus_per_host <= own.gpus_per_host) or not (
-        why := _not_held(catalog, candidate)
-    ):
-        groups = (
-            scenario.groups if candidate.gpu == own.gpu else on_board(scenario, catalog, candidate.gpu).groups
-        )
-        largest = max(groups, key=lambda group: group.gpus_each, default=None)
-        if largest is not None and candidate.gpus_per_host < largest.gpus_each:
-            return (
-                f"A host has {amount(candidate.gpus_per_host, 'GPU')}, and a VM of {largest.name} needs "
-                f"{number(largest.gpus_each)} in one host"
-            )
+    stated = as_stated and candidate.gpus_per_host <= own.gpus_per_host
+    if not stated and (why := _not_held(catalog, candidate)):
+        return why
+    same = candidate.gpu == own.gpu
+    groups = (scenario if same else on_board(scenario, catalog, candidate.gpu)).groups
+    largest = max(groups, key=lambda group: group.gpus_each, default=None)
+    if largest is None or candidate.gpus_per_host >= largest.gpus_each:
         return ""
-    return why
+    needed = {"group": largest.name, "needed": largest.gpus_each}
+    return said("candidate.vm too large", gpus=candidate.gpus_per_host, **needed)
 
 
 def _not_held(catalog: Catalog, candidate: Candidate) -> str:
@@ -283,19 +284,19 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
         fits = [fit for server in takers(gpu.id, catalog) if (fit := fit_of(catalog, server, gpu.id))]
         if any(count == fit.gpus or (count < fit.gpus and not fit.whole) for fit in fits):
             return ""
-        return (
-            f"No server in the catalog takes {count} {gpu.name}"
-            if fits
-            else f"No server in the catalog takes {gpu.name}"
-        )
-    server, fit = catalog.servers[candidate.server], fit_of(catalog, candidate.server, candidate.gpu)
+        none = "candidate.no server takes so many" if fits else "candidate.no server takes"
+        return said(none, count=count, gpu=gpu.name)
+    fit = fit_of(catalog, candidate.server, candidate.gpu)
     if fit is None:
-        return f"No source says that {server.name} takes {gpu.name}"
-    if count > fit.gpus:
-        return f"{server.name} takes {fit.gpus} {gpu.name}"
-    if fit.whole and count < fit.gpus:
-        return f"{server.name} comes with {fit.gpus} {gpu.name} on one baseboard"
-    return ""
+        why = "candidate.not known to take"
+    elif count > fit.gpus:
+        why = "candidate.takes"
+    elif fit.whole and count < fit.gpus:
+        why = "candidate.baseboard"
+    else:
+        return ""
+    server = catalog.servers[candidate.server].name
+    return said(why, server=server, count=fit.gpus if fit else 0, gpu=gpu.name)
 
 
 def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candidate) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
+from gpuplan.analysis.variants import changed_inputs, figure, has_input
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, planned
-from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
+from gpuplan.scenario import field_of
+from gpuplan.wording import NAMES
 
 FEWEST, MOST = 2, 4
 """Plans that are compared at once."""
@@ -62,9 +64,8 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
             f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"
         )
     names = _names(plans)
-    results = _results(plans)
-    notes = tuple(caveats(plans, names))
-    return Comparison(names, (*_inputs(plans), *results), notes, differences(plans, names))
+    rows = (*_inputs(plans), *_results(plans))
+    return Comparison(names, rows, tuple(caveats(plans, names)), differences(plans, names))
 
 
 def named(plan: Plan, name: str) -> Plan:
@@ -85,90 +86,46 @@ NOT_COMPARED = ("name", "customer", "internal.notes")
 
 
 def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
-    """Inputs that are not the same in all plans."""
+    """Inputs that are not the same in all plans, of a group that not all have only how large it is."""
     scenarios = [plan.scenario for plan in plans]
-    for path in _paths(scenarios):
-        having = [scenario for scenario in scenarios if _has(scenario, path)]
-        values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
-        if any(value != values[0] for value in values):
-            unit = "currency" if path.startswith("prices.") else field_of(path).unit
-            share = field_of(path).kind == "share"
-            yield CompareRow(path, having[0].label(path), "1" if share else unit, values, True)
+    for changed in changed_inputs(scenarios):
+        group = changed.startswith("groups.") and changed.count(".") == 1
+        for path in (f"{changed}.people", f"{changed}.gpus_each") if group else (changed,):
+            having = [scenario for scenario in scenarios if has_input(scenario, path)]
+            values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
+            if path not in NOT_COMPARED:
+                spec = field_of(path)
+                unit = "1" if spec.kind == "share" else spec.unit
+                unit = "currency" if path.startswith("prices.") else unit
+                yield CompareRow(path, having[0].label(path), unit, values, True)
 
 
-def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Paths of the inputs to compare, of a group that not all have only how large it is; without parts that are the same in all."""
-    for spec in FIELDS:
-        head = spec.path.partition(".")[0]
-        if spec.path not in NOT_COMPARED and _differ(getattr(scenario, head) for scenario in scenarios):
-            yield spec.path
-    yield from _group_paths(scenarios)
-    for name in ("prices", "ranges"):
-        for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
-            yield f"{name}.{key}"
-
-
-def _group_paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    having = [{group.id: group for group in scenario.groups} for scenario in scenarios]
-    for group in dict.fromkeys(id for groups in having for id in groups):
-        if _differ(groups.get(group) for groups in having):
-            in_all = all(group in groups for groups in having)
-            for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
-                yield f"groups.{group}.{name}"
-
-
-def _differ(parts: Iterable[object]) -> bool:
-    """Whether not all are the same."""
-    return len(set(parts)) > 1
-
-
-def _has(scenario: Scenario, path: str) -> bool:
-    """Whether a scenario has the group that an input belongs to."""
-    head, _, rest = path.partition(".")
-    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
-
-
-RESULTS = (
-    ("totals.hosts", "Hosts", "host"),
-    ("totals.gpus", "GPUs", "GPU"),
-    ("totals.gpus_after_failure", "GPUs after a failure", "GPU"),
-    ("totals.unplaced_vms", "VMs not placed", "VM"),
-    ("totals.unplaced_vms_after_failure", "VMs not placed after the worst host failure", "VM"),
-    ("short_h", "Capacity shortfall a year", "h"),
-    ("totals.waiting", "Probability of waiting", "%"),
-    ("kept", "Least share of native speed over the network", "1"),
-    ("power.peak", "Power at peak", "W"),
-    ("power.typical", "Typical power", "W"),
-    ("power.racks", "Racks", "1"),
-    ("cost.years.0", "Paid at the start", "currency"),
-    ("cost.total", "Cost over all years", "currency"),
-    ("cost.net_present", "Net present cost", "currency"),
-    ("cost.gpu_hour_used", "Cost per used GPU-hour", "currency"),
-    ("cost.excludes", "Cost leaves out", ""),
-)
-"""Key, label and unit of each result."""
-
-NO_LINES: Mapping[str, Callable[[Plan], Any]] = {
-    "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
-    "kept": lambda plan: min((r.kept for r in plan.network.remote), default=None),
-    "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+RESULTS: Mapping[str, str] = {
+    "totals.hosts": "host",
+    "totals.gpus": "GPU",
+    "totals.gpus_after_failure": "GPU",
+    "totals.unplaced_vms": "VM",
+    "totals.unplaced_vms_after_failure": "VM",
+    "short_h": "h",
+    "totals.waiting": "%",
+    "kept": "1",
+    "power.peak": "W",
+    "power.typical": "W",
+    "power.racks": "1",
+    "cost.years.0": "currency",
+    "cost.total": "currency",
+    "cost.net_present": "currency",
+    "cost.gpu_hour_used": "currency",
+    "cost.excludes": "",
 }
-"""Results that are no lines of a plan."""
+"""Results in columns, each with its unit."""
 
 
-def _result(plan: Plan, key: str) -> Any:
-    """What a plan has at a key of ``RESULTS``."""
-    if key in NO_LINES:
-        return NO_LINES[key](plan)
-    return plan.lines[key].value if key in plan.lines else None
-
-
-def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+def _results(plans: Sequence[Plan]) -> Iterator[CompareRow]:
     """The headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
-    found = []
-    for key, label, unit in RESULTS:
-        values = tuple(_result(plan, key) for plan in plans)
-        shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
-        found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
-    return tuple(found)
+    currency = currencies.pop() if len(currencies) == 1 else "currency"
+    for key, unit in RESULTS.items():
+        values = tuple(figure(plan, key) for plan in plans)
+        shown = currency if unit == "currency" else unit
+        yield CompareRow(key, NAMES["result"][key], shown, values, len(set(values)) > 1)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import SEASONS, offset_min, zone_of
 from gpuplan.models.demand import working_hours
 from gpuplan.models.placement import Room
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, method_of, odds_of, peakedness_range
 from gpuplan.plan.working_week import Mix, Week, mixes, weeks
 from gpuplan.scenario import GROUP_RULES, MAX_GPUS, RISKS, Scenario, ScenarioError, sites_people
@@ -177,14 +178,13 @@ def sharing_saves(plan: Plan) -> Saving | None:
     rule = scenario.demand.rule
     if rule == "stated" or scenario.deciding_total_gpus is not None or not plan.pools:
         return None
-    try:
-        other = make_plan(
-            scenario.with_value("demand.rule", "hours" if rule == "sum" else "sum"), plan.catalog
-        )
-        large, small = (plan, other) if rule == "sum" else (other, plan)
-        hosts = large.totals.hosts - small.totals.hosts
-    except ScenarioError:
+    other = outcome(
+        scenario.with_value("demand.rule", "hours" if rule == "sum" else "sum"), plan.catalog
+    ).plan
+    if other is None:
         return None
+    large, small = (plan, other) if rule == "sum" else (other, plan)
+    hosts = large.totals.hosts - small.totals.hosts
     if hosts <= 0:
         return None
     money = large.costs.net_present - small.costs.net_present if large.costs and small.costs else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from gpuplan.analysis.same_work import is_converted, work_of
+from gpuplan.analysis.board_equivalence import is_converted, work_of
+from gpuplan.analysis.variants import figure
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.plan import Plan
@@ -17,10 +18,10 @@ from gpuplan.wording import (
     amount,
     headline_money,
     hours,
-    in_words,
     money,
     percent,
     priced,
+    said,
     watts,
 )
 
@@ -63,132 +64,47 @@ def model_name(name: str) -> str:
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
 
 
-class Topic(NamedTuple):
-    """A result that plans are compared by."""
-
-    key: str
-    label: str
-    value: Callable[[Plan], Any]
-    words: Callable[[Any, Plan], str]
-    says: str
-    """What a sentence says of a value."""
-    apart: bool = True
-    """Whether more and less of it are said; else what the first has."""
-    priced: bool = False
-    """Whether it is money, which is compared in one currency, over one time and with the same left out."""
-    none: str = ""
-    """What a sentence says of a plan that has no value; empty: that it has none."""
-
-
-def _line(key: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.lines[key].value if key in plan.lines else None
-
-
-def _gpu(parameter: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value(parameter)
+TOPICS: Mapping[str, str] = {
+    "totals.hosts": "host",
+    "totals.gpus": "GPU",
+    "placed": "",
+    "memory": "GiB",
+    "speed": "",
+    "board_power": "W",
+    "gpu_price": "price",
+    "power.typical": "W",
+    "cost.gpu_hour_used": "price",
+    "cost.years.0": "money",
+    "cost.net_present": "money",
+    "short_h": "h",
+    "totals.waiting": "%",
+    "kept": "share",
+}
+"""Figures that plans are compared by, in the order in which people ask, and in what each is written."""
+LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
+"""Figure -> what it is called, and what a sentence says of a value."""
+WHOLE = ("h", "%", "share")
+"""What is said beside the value of the first plan; of all others how much more or less there is."""
 
 
-def _gpu_price(plan: Plan) -> float | None:
-    key = f"gpus/{plan.scenario.hardware.gpu}"
-    return (
-        next((price.value for price in plan.costs.prices if price.key == key), None) if plan.costs else None
-    )
-
-
-def _short_h(plan: Plan) -> float | None:
-    return next((posture.short_h for posture in plan.postures if posture.chosen), None)
-
-
-def _kept(plan: Plan) -> float | None:
-    return min((use.kept for use in plan.network.remote), default=None)
-
-
-def _headline(value: float, plan: Plan) -> str:
-    return headline_money(value, plan.scenario.cost.currency)
-
-
-def _price(value: float, plan: Plan) -> str:
-    return money(value, plan.scenario.cost.currency)
-
-
-TOPICS = (
-    Topic("totals.hosts", "Hosts", _line("totals.hosts"), lambda n, _: amount(n, "host"), "takes {}"),
-    Topic("totals.gpus", "GPUs", _line("totals.gpus"), lambda n, _: amount(n, "GPU"), "provides {}"),
-    Topic(
-        "placed",
-        "Availability",
-        lambda plan: f"{plan.placed.short}, {plan.placed.note}" if plan.placed.vms else None,
-        lambda text, _: text,
-        "",
-    ),
-    Topic(
-        "memory",
-        "Memory per GPU",
-        _gpu("memory_gib"),
-        lambda n, _: amount(n, "GiB"),
-        "has {} of memory per GPU",
-    ),
-    Topic("speed", "Speed per GPU", lambda plan: plan.scenario.hardware.gpu, lambda gpu, _: gpu, ""),
-    Topic(
-        "board_power",
-        "Power per GPU",
-        _gpu("tdp_w"),
-        lambda n, _: watts(n),
-        "draws up to {} per GPU",
-    ),
-    Topic(
-        "gpu_price",
-        "Price per GPU",
-        _gpu_price,
-        _price,
-        "pays {} per GPU",
-        priced=True,
-    ),
-    Topic("power.typical", "Typical power", _line("power.typical"), lambda n, _: watts(n), "typically draws {}"),
-    Topic(
-        "cost.gpu_hour_used",
-        "GPU-hour used",
-        _line("cost.gpu_hour_used"),
-        _price,
-        "costs {} per used GPU-hour",
-        priced=True,
-    ),
-    Topic("cost.years.0", "At the start", _line("cost.years.0"), _headline, "costs {} upfront", priced=True),
-    Topic(
-        "cost.net_present",
-        "Net present cost",
-        _line("cost.net_present"),
-        _headline,
-        "has a net present cost of {}",
-        priced=True,
-    ),
-    Topic(
-        "short_h",
-        "Capacity shortfall",
-        _short_h,
-        lambda h, _: f"{hours(h)} a year" if h else "none",
-        "has a capacity shortfall of {}",
-        apart=False,
-    ),
-    Topic(
-        "totals.waiting",
-        "Probability of waiting",
-        _line("totals.waiting"),
-        lambda pct, _: percent(pct / 100),
-        "has a probability of waiting of {}",
-        apart=False,
-    ),
-    Topic(
-        "kept",
-        "Speed over the network",
-        _kept,
-        lambda share, _: percent(share),
-        "keeps at least {} of native speed over the network",
-        apart=False,
-        none="uses no GPU over the network",
-    ),
-)  # fmt: skip
-"""What plans are compared by, in the order in which people ask."""
+def _words(value: Any, unit: str, currency: str) -> str:
+    """A figure as a sentence holds it."""
+    match unit:
+        case "":
+            return str(value)
+        case "W":
+            return watts(value)
+        case "price":
+            return money(value, currency)
+        case "money":
+            return headline_money(value, currency)
+        case "h":
+            return said("difference.hours a year", hours=hours(value)) if value else said("difference.none")
+        case "%":
+            return percent(value / 100)
+        case "share":
+            return percent(value)
+    return amount(value, unit)
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -203,66 +119,67 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 def differences(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Difference, ...]:
     """One sentence for each result that is not the same in all plans; the others are compared with the first."""
     names = short_names(names)
-    return tuple(found for topic in TOPICS if (found := _difference(topic, plans, names)) is not None)
+    return tuple(found for key in TOPICS if (found := _difference(key, plans, names)) is not None)
 
 
-def _difference(topic: Topic, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
-    if topic.priced and len({plan.scenario.cost.currency for plan in plans}) > 1:
-        return None
-    if topic.key == "speed":
+def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
+    if key == "speed":
         return _speed(plans, names)
-    given = [topic.value(plan) for plan in plans]
+    unit, currencies = TOPICS[key], [plan.scenario.cost.currency for plan in plans]
+    if unit in ("price", "money") and len(set(currencies)) > 1:
+        return None
+    values = [figure(plan, key) for plan in plans]
     shown = [
-        "none" if value is None else topic.words(value, plan)
-        for value, plan in zip(given, plans, strict=True)
+        said("difference.none") if value is None else _words(value, unit, currencies[0]) for value in values
     ]
-    first, *others = given
-    said = [
-        _clause(topic, plans[0], name, (first, shown[0]), (value, words)) if words != shown[0] else ""
-        for name, value, words in zip(names[1:], others, shown[1:], strict=True)
+    clauses = [
+        _clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
+        for name, value, words in zip(names[1:], values[1:], shown[1:], strict=True)
     ]
-    return Difference(topic.key, topic.label, tuple(shown), tuple(said)) if any(said) else None
+    return Difference(key, LABELS[key], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
-def _clause(topic: Topic, plan: Plan, name: str, first: tuple[Any, str], other: tuple[Any, str]) -> str:
+def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
     """What another plan has, and how far it is from the first."""
     (base, base_words), (value, words) = first, other
-    if topic.key == "placed":
+    unit = TOPICS[key]
+    if key == "placed":
         return f"{name}: {words[:1].lower()}{words[1:]}"
-    if value is None:
-        return f"{name} {topic.none or f'has no {topic.label[0].lower()}{topic.label[1:]}'}"
-    said = f"{name} {topic.says.format(words)}"
-    if base is None:
-        return said
-    if not topic.apart:
-        return f"{said} instead of {base_words}"
+    if value is None and f"{key} none" not in CLAUSES:
+        return said("difference.missing", name=name, what=f"{LABELS[key][0].lower()}{LABELS[key][1:]}")
+    clause = CLAUSES[f"{key} none" if value is None else key].format(words)
+    if value is None or base is None:
+        return said("difference.clause", name=name, clause=clause)
+    if unit in WHOLE:
+        return said("difference.instead", name=name, clause=clause, first=base_words)
     apart = value - base
-    if isinstance(apart, int) and topic.key.startswith("totals."):
-        return f"{said}, {in_words(abs(apart))} {'more' if apart > 0 else 'fewer'}"
-    if topic.words is _price and max(value, base) < 100:  # of the amounts as they are shown
-        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), plan.scenario.cost.currency)
+    if isinstance(apart, int) and key.startswith("totals."):
+        counted = "difference.count more" if apart > 0 else "difference.count fewer"
+        return said(counted, name=name, clause=clause, apart=abs(apart))
+    if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
+        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
     else:
-        far = topic.words(abs(apart), plan)
-    share = f" ({percent(abs(apart) / base)})" if base and 0.005 < abs(apart) / base < 1 else ""
-    return f"{said}, {far} {'more' if apart > 0 else 'less'}{share}"
+        far = _words(abs(apart), unit, currency)
+    part = abs(apart) / base if base else 0.0
+    share = said("difference.share", share=part) if 0.005 < part < 1 else ""
+    more = "difference.more" if apart > 0 else "difference.less"
+    return said(more, name=name, clause=clause, apart=far, share=share)
 
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
     """How much work one GPU does beside one of the first plan, where published figures say so."""
-    catalog, own = plans[0].catalog, plans[0].scenario.hardware.gpu
-    shown, said = ["1"], []
+    gpus, own = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
+    shown, clauses = [said("difference.times", times="1")], []
     for plan, name in zip(plans[1:], names[1:], strict=True):
         other = plan.scenario.hardware.gpu
         times, how = _work(plans[0], other) if other != own else ("1", "")
-        shown.append(times or "not known")
-        boards = [f"one {model_name(catalog.gpus[gpu].name)}" for gpu in (other, own)]
-        if times:
-            clause = f"{name}: {boards[0]} does {times} times the work of {boards[1]}, {how}"
-        else:
-            clause = f"{name}: no source compares the speed of {boards[0]} with {boards[1]}"
-        said.append(clause if other != own else "")
-    shown = [each if each == "not known" else f"{each} x" for each in shown]
-    return Difference("speed", "Speed per GPU", tuple(shown), tuple(said)) if any(said) else None
+        shown.append(said("difference.times", times=times) if times else said("difference.not known"))
+        boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[own].name)}
+        clause = said(
+            "difference.speed" if times else "difference.no speed", name=name, times=times, how=how, **boards
+        )
+        clauses.append(clause if other != own else "")
+    return Difference("speed", LABELS["speed"], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:
@@ -279,8 +196,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     low, high = (written(float(f"{end(work.ratio for work in known):.2g}"), "g") for end in (min, max))
     assumed = any(work.basis == "assumed" for work in known)
     return (
-        low if low == high else f"{low} to {high}",
-        "assumed from published figures" if assumed else "according to published figures",
+        low if low == high else said("difference.range", low=low, high=high),
+        said("difference.assumed" if assumed else "difference.published"),
     )
 
 
@@ -294,17 +211,17 @@ def counting(plans: Sequence[Plan]) -> str:
         return ""
     groups = [group for plan in plans for group in plan.scenario.groups]
     models = any(map(uses_model, groups))
-    anew = " Language-model workloads are sized separately for each board." if models else ""
+    anew = said("difference.models") if models else ""
     if models and all(map(uses_model, groups)):
         return anew.strip()
-    if any(is_converted(plan.scenario) for plan in plans):
-        return f"GPUs are counted by their work: the demand is for {_either(boards.values())} doing the same work.{anew}"
-    return f"1 GPU counts as 1 GPU, whether {_either(boards.values())}.{anew}"
+    by_work = any(is_converted(plan.scenario) for plan in plans)
+    how = "difference.counted by work" if by_work else "difference.counted alike"
+    return said(how, boards=_either(boards.values()), models=anew)
 
 
 def _either(names: Any) -> str:
     *others, last = names
-    return f"{', '.join(others)} or {last}"
+    return said("difference.either", names=", ".join(others), last=last)
 
 
 def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
@@ -312,15 +229,16 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     if counted := counting(plans):
         yield counted
     years = [amount(p.scenario.cost.years, "year") for p in plans]
-    left_out = [set(p.costs.excludes) if p.costs else {"everything"} for p in plans]
+    left_out = [set(p.costs.excludes) if p.costs else {said("difference.everything")} for p in plans]
     in_all = set.intersection(*left_out)
-    excluded = [" and ".join(sorted(each - in_all)) or "nothing more" for each in left_out]
+    excluded = [" and ".join(sorted(each - in_all)) or said("difference.nothing more") for each in left_out]
     names = short_names(names)
-    for what, values in (
-        ("The costs are in different currencies", [plan.scenario.cost.currency for plan in plans]),
-        ("The costs cover different periods", years),
-        ("The costs exclude different items", excluded),
+    for key, values in (
+        ("difference.currencies", [plan.scenario.cost.currency for plan in plans]),
+        ("difference.periods", years),
+        ("difference.items", excluded),
     ):
         if len(set(values)) > 1:
-            each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))
-            yield f"{what}: {each}."
+            stated = zip(values, names, strict=True)
+            each = "; ".join(said("difference.value in", value=value, name=name) for value, name in stated)
+            yield said(key, each=each)

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,12 +35,9 @@ from gpuplan.analysis.candidates import (
 )
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, sorted_out
+from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
-
-Progress = Callable[[int, int], None]
-"""Called with how many candidates are done, and how many there are."""
-
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
 """An order that does not depend on that of the space; what shares its hosts stands together."""
@@ -153,16 +150,20 @@ def _starting() -> Iterator[None]:
 
 
 def _begin(folders: tuple[str, ...]) -> None:
-    """In a worker: end with the process that started it, leave Ctrl-C to that, and read the catalog."""
+    """In a worker: end with the process that started it, and read the catalog."""
+    end_with_parent()
+    _catalog(folders)
+
+
+def end_with_parent() -> None:
+    """In a process for work: leave Ctrl-C to the process that started it, and end when that does, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _catalog(folders)
 
 
 def _end_with(parent: Any) -> None:
-    """Wait for the process that started this one, and end with it."""
     parent.join()
     os._exit(1)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from gpuplan.analysis.candidates import SHARING, Candidate, launched, maybe_ended, unfit
+from gpuplan.analysis.variants import figure, outcome, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
@@ -16,8 +17,8 @@ from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS
 from gpuplan.plan.sharing import unconfirmed_on
-from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
-from gpuplan.wording import MODE_NAMES, amount, number, percent, verb
+from gpuplan.scenario import FIELD_BY_PATH, Scenario
+from gpuplan.wording import MODE_NAMES, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +71,19 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     if why := unfit(scenario, catalog, candidate):
         other = not candidate.server and candidate.gpu != scenario.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
-    try:
-        plan = _planned(scenario, catalog, candidate)
-    except ScenarioError as error:
-        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in error.problems)
+    made = outcome_of(partial(_planned, scenario, catalog, candidate))
+    if (plan := made.plan) is None:
+        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in made.problems)
         return Option(candidate, label, reasons=reasons)
-    waiting = plan.lines.get("totals.waiting")
     return Option(
         candidate=candidate,
         label=label,
         hosts=plan.totals.hosts,
         gpus=plan.totals.gpus,
         gpus_alike=_gpus_alike(plan, scenario, catalog, candidate),
-        waiting_pct=float(waiting.value) if waiting else None,
-        short_h=next((p.short_h for p in plan.postures if p.chosen), None),
-        kept=min((use.kept for use in plan.network.remote), default=None),
+        waiting_pct=figure(plan, "totals.waiting"),
+        short_h=figure(plan, "short_h"),
+        kept=figure(plan, "kept"),
         unplaced_vms=plan.totals.unplaced_vms,
         reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
         modes=tuple(group.mode for group in plan.groups),
@@ -128,11 +127,8 @@ def _hosts_only(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
 def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
-    try:
-        plan = make_plan(scenario, catalog)
-    except ScenarioError:
-        return None
-    return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host
+    plan = outcome(scenario, catalog).plan
+    return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host if plan else None
 
 
 def _bought_on(plan: Plan) -> str:
@@ -148,20 +144,20 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
     day = _bought_on(plan)
     if not day:
         return
-    fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
-    if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
-        yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
-    if hardware.server and catalog.servers[hardware.server].value("cpu_sockets") == 1:
-        cores = plan.cores.value
-        yield f"that one processor of {cores} cores is enough for {amount(hardware.gpus_per_host, 'GPU')}"
+    if hardware.server:
+        server, fit = catalog.servers[hardware.server], fit_of(catalog, hardware.server, gpu.id)
+        if fit is None or fit.basis in ("derived", "assumed"):
+            yield said("option.sold with", server=server.name, gpu=gpu.name)
+        if server.value("cpu_sockets") == 1:
+            yield said("option.one processor", cores=plan.cores.value, gpus=hardware.gpus_per_host)
     least = int(catalog.assumptions["vi-cluster"].fact("min_hosts").value)
     if few := [pool.hosts for pool in plan.pools if pool.hosts < least]:
-        yield f"that a cluster may have {amount(min(few), 'host')}, where it usually starts with {least}"
-    version = catalog.vsphere[plan.scenario.platform.vsphere]
+        yield said("option.few hosts", hosts=min(few), least=least)
+    version, launch = catalog.vsphere[plan.scenario.platform.vsphere], launched(gpu.id, catalog)
     if unconfirmed_on(catalog, gpu, version):
-        yield f"that {gpu.name}, launched {launched(gpu.id, catalog)}, runs on {version.name}"
+        yield said("option.runs on", gpu=gpu.name, year=launch, version=version.name)
     if maybe_ended(gpu.id, catalog, day):
-        yield f"that {gpu.name}, launched {launched(gpu.id, catalog)}, is still sold"
+        yield said("option.still sold", gpu=gpu.name, year=launch)
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
@@ -222,29 +218,28 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
 def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
     """VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
-        yield "No workloads yet."
+        yield said("option.no workloads")
     for group in plan.groups:
         for missing in group.unplaced:
             why = missing.reason
             if missing.code == "no-mode-possible" and group.id in chosen:
-                why = f"{chosen[group.id]} cannot serve this group"
-            yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {why}"
+                why = said("option.cannot serve", mode=chosen[group.id])
+            yield said("option.no place", group=group.name, vms=missing.vms, why=why)
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost and plan.scenario.availability.host_failures:
-        yield f"After the loss of a host {amount(lost, 'VM')} {verb(lost, 'have')} no GPU"
+        yield said("option.after failure", lost=lost)
 
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:
     """Groups whose work the link does not carry."""
-    link = f"{plan.scenario.network.link_gbit_s} Gbit/s is too slow for"
+    link = plan.scenario.network.link_gbit_s
     for use in plan.network.remote:
         if use.verdict == "bad":
-            yield f"{use.name}: {link} the workload, which keeps {percent(use.kept)} of its native speed"
+            yield said("option.slow for remote", group=use.name, link=link, kept=use.kept)
     for job in plan.network.training[:-1]:
         if job.verdict == "bad":
-            yield (
-                f"{job.name}: {link} training across {job.hosts} hosts, which "
-                f"reaches {percent(job.efficiency)} of the speed its GPUs reach alone"
+            yield said(
+                "option.slow for training", group=job.name, link=link, hosts=job.hosts, kept=job.efficiency
             )
 
 
@@ -252,10 +247,7 @@ def _not_to_build(plan: Plan) -> Iterator[str]:
     """A host that no rack takes, and a GPU that no source says can be shared."""
     if plan.power is not None and not plan.power.racks:
         limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
-        yield (
-            f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at peak, or is taller than a rack; the rack limit "
-            f"is {number(limit)} kW"
-        )
+        yield said("option.rack", kw=round(plan.power.host_peak_w / 1000, 1), limit=limit)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
-        yield f"No source says whether {gpu.name} can be shared as vGPU on vSphere"
+        yield said("option.not shared", gpu=gpu.name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
+from functools import partial
 
+from gpuplan.analysis.variants import outcome_of
 from gpuplan.models import cost
 from gpuplan.plan import Plan
-from gpuplan.scenario import ScenarioError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +40,31 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     Fewest failures first; what cannot be planned is left out.
     """
     chosen = plan.scenario.availability.host_failures
+    risks = {posture.host_failures: posture for posture in plan.postures}
     found: list[PostureCost] = []
     before = 0.0
     for failures in sorted({0, 1, 2, chosen}):
-        with contextlib.suppress(ScenarioError):
-            design = plan if failures == chosen else plan.tolerating(failures)
-            totals, costs = design.totals, design.costs
-            if costs is None:
-                continue
-            risk = next(p for p in plan.postures if p.host_failures == failures)
-            short = (risk.short_h + risk.maintenance_short_h) * costs.years
-            extra = costs.net_present - found[-1].net_present if found else 0.0
-            removed = before - short if found else 0.0
-            found.append(
-                PostureCost(
-                    host_failures=failures,
-                    chosen=failures == chosen,
-                    hosts=totals.hosts,
-                    gpus=totals.gpus,
-                    net_present=costs.net_present,
-                    short_h=risk.short_h,
-                    exposed_h=risk.exposed_h,
-                    extra_cost=extra,
-                    hours_removed=removed,
-                    hour_price=cost.avoided_hour_price(extra, hours_removed_h=removed)
-                    if removed > 0
-                    else None,
-                    excludes=costs.excludes,
-                )
+        design = plan if failures == chosen else outcome_of(partial(plan.tolerating, failures)).plan
+        if design is None or design.costs is None:
+            continue
+        costs, risk = design.costs, risks[failures]
+        short = (risk.short_h + risk.maintenance_short_h) * costs.years
+        extra = costs.net_present - found[-1].net_present if found else 0.0
+        removed = before - short if found else 0.0
+        found.append(
+            PostureCost(
+                host_failures=failures,
+                chosen=failures == chosen,
+                hosts=design.totals.hosts,
+                gpus=design.totals.gpus,
+                net_present=costs.net_present,
+                short_h=risk.short_h,
+                exposed_h=risk.exposed_h,
+                extra_cost=extra,
+                hours_removed=removed,
+                hour_price=cost.avoided_hour_price(extra, hours_removed_h=removed) if removed > 0 else None,
+                excludes=costs.excludes,
             )
-            before = short
+        )
+        before = short
     return tuple(found)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuplan.analysis.board_equivalence import Work, work_of
 from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
 from gpuplan.analysis.option import Option
-from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, counted, hours, money, verb, whole_percent
+from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
-WINNER_LEAVES_OUT = "includes what the recommended design leaves out"
+WINNER_LEAVES_OUT = said("ranking.winner leaves out")
 """Why a design loses, before what that is."""
 
 
@@ -156,18 +156,14 @@ def _aims(option: Option) -> tuple[float, ...]:
 
 def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option | None) -> Iterator[str]:
     """What a reader of the costs must know."""
-    left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
-    if left_out:
-        yield (
-            f"Some costs exclude, for lack of a price or figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
-            "says what its cost leaves out."
-        )
+    if left_out := dict.fromkeys(name for option in ranked for name in option.excludes):
+        yield said("ranking.some exclude", names="; ".join(left_out))
     if winner and winner.excludes and winner.net_present:
         yield _note_on_winner(scenario, ranked, winner, winner.net_present)
     speeds = {o.candidate.link_gbit_s for o in ranked}
     costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
     if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
-        yield "Link speeds cost the same here; among designs of equal cost, the one with the chosen link comes first."
+        yield said("ranking.links cost the same")
 
 
 def _notes_on_boards(
@@ -175,18 +171,12 @@ def _notes_on_boards(
 ) -> Iterator[str]:
     """How GPUs are compared, and what is to be asked before one is bought."""
     own = scenario.hardware.gpu
-    others = dict.fromkeys(o.candidate.gpu for o in ranked if o.candidate.gpu != own)
-    if others:
-        yield (
-            f"The same work: of each board, as many GPUs as do the work of those of this design ({catalog.gpus[own].name}), no VM with less "
-            "memory than it has; \u2018counted alike\u2019 is their number if a GPU counted as a GPU."
-        )
-    ended = dict.fromkeys(catalog.gpus[o.candidate.gpu].name for o in ranked if o.maybe_ended)
-    if ended:
-        yield f"Designs with boards that may no longer be sold come last, regardless of cost: {', '.join(ended)}."
-    asked_for = [o for o in options if o.candidate.gpu != own]
-    if asked_for and scenario.hardware.existing:
-        yield "Existing hosts hold the chosen GPU model; designs with another model buy all hosts new."
+    if any(option.candidate.gpu != own for option in ranked):
+        yield said("ranking.same work", gpu=catalog.gpus[own].name)
+    if ended := dict.fromkeys(option.candidate.gpu for option in ranked if option.maybe_ended):
+        yield said("ranking.maybe ended", names=_names(ended, catalog))
+    if scenario.hardware.existing and any(option.candidate.gpu != own for option in options):
+        yield said("ranking.existing hosts")
 
 
 def _notes_on_missing(
@@ -197,109 +187,80 @@ def _notes_on_missing(
     tried = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != own)
     homeless = [gpu for gpu in tried if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
     if homeless:
-        yield (
-            f"No chassis in the catalog takes {_names(homeless, catalog)}: choose the board and its server as this design\u2019s own, or add "
-            "the two to server_gpus.csv in a folder of your own (--catalog)."
-        )
+        yield said("ranking.no chassis", names=_names(homeless, catalog))
     if beyond:
-        yield (
-            f"Suitable but not tried: {_names(beyond, catalog)}; choose one as this design\u2019s own, or name it to gpuplan explore --gpu."
-        )
+        yield said("ranking.not tried", names=_names(beyond, catalog))
 
 
-def _names(gpus: Sequence[str], catalog: Catalog) -> str:
+def _names(gpus: Iterable[str], catalog: Catalog) -> str:
     return ", ".join(catalog.gpus[gpu].name for gpu in gpus)
 
 
 def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option, cost: float) -> str:
     """What the winner's cost leaves out, and whether that could change the order."""
-    wanted = scenario.availability.host_failures
-    whole = (
-        o
-        for o in ranked
-        if not set(o.excludes) & set(winner.excludes) and o.candidate.host_failures >= wanted
-    )
-    said = f"The recommended design's cost leaves out {'; '.join(winner.excludes)}. "
-    best = next(whole, None)
-    if best is None or not best.net_present:
-        return f"{said}So does the cost of every design that tolerates at least as many failures."
-    apart = money(best.net_present - cost, scenario.cost.currency)
-    return (
-        f"{said}It stays below the cheapest design whose cost leaves out none of that, {best.label}, while that costs less "
-        f"than {apart} together over all years."
-    )
+    wanted, names = scenario.availability.host_failures, "; ".join(winner.excludes)
+    for best in ranked:
+        if best.candidate.host_failures >= wanted and not set(best.excludes) & set(winner.excludes):
+            apart = money((best.net_present or 0.0) - cost, scenario.cost.currency)
+            return said("ranking.stays below", names=names, best=best.label, apart=apart)
+    return said("ranking.all leave out", names=names)
 
 
 def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:
     """Why an option is not the winner, in sentences: what is against it, what is for it last; none for the winner itself."""
     if option.reasons:
         return option.reasons
-    found = [f"no price of {name} is known" for name in option.unpriced]
+    found = [said("ranking.no price", name=name) for name in option.unpriced]
     if winner is None or option.candidate == winner.candidate:
         return tuple(found)
-    wanted = scenario.availability.host_failures
-    if option.candidate.host_failures < wanted:
-        found.append(
-            f"tolerates {counted(option.candidate.host_failures, 'host failure')}; {wanted} {verb(wanted, 'are')} required"
-        )
+    wanted, failures = scenario.availability.host_failures, option.candidate.host_failures
+    if failures < wanted:
+        found.append(said("ranking.tolerates", failures=counted(failures, "host failure"), wanted=wanted))
     found += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
-    ask = [f"confirm {text}" for text in option.confirm if text not in winner.confirm]
-    return (*found, *against, *ask, *(f"in its favour: {text}" for text in pro))
+    ask = [said("ranking.confirm", text=text) for text in option.confirm if text not in winner.confirm]
+    return (*found, *against, *ask, *(said("ranking.in its favour", text=text) for text in pro))
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
     """What an option costs beside the winner, and what the cost of only one of them counts."""
     if not option.unpriced and option.net_present is not None and winner.net_present:
         dearer = option.net_present / winner.net_present - 1
-        if abs(dearer) >= 0.0005:
-            yield f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}"
-        else:
-            yield "costs the same; ties are decided by: current design, less to confirm, fewer hosts, chosen link, name"
+        more = "ranking.costs more" if dearer > 0 else "ranking.costs less"
+        yield said(more if abs(dearer) >= 0.0005 else "ranking.costs the same", share=_share(abs(dearer)))
     if less := [name for name in winner.excludes if name not in option.excludes]:
         yield f"{WINNER_LEAVES_OUT} ({'; '.join(less)})"
-    if more := [name for name in option.excludes if name not in winner.excludes]:
-        yield f"leaves out {'; '.join(more)}"
+    if more_names := [name for name in option.excludes if name not in winner.excludes]:
+        yield said("ranking.leaves out", names="; ".join(more_names))
 
 
-MEASURED = (
-    ("hosts", "takes {} more", "takes {} fewer", "host", 1),
-    (
-        "short_h",
-        "has {} more capacity shortfall a year",
-        "has {} less capacity shortfall a year",
-        "h",
-        0.1,
-    ),
-    (
-        "waiting_pct",
-        "probability of waiting {} higher",
-        "probability of waiting {} lower",
-        "percentage point",
-        0.1,
-    ),
-    ("peak_w", "draws {} more at peak", "draws {} less at peak", "W", 100),
-    ("racks", "takes {} more", "takes {} fewer", "rack", 1),
-)
-"""What two options are compared by: figure, how more and less of it is said, unit, least difference that is worth saying."""
+MEASURED: Mapping[str, tuple[str, float]] = {
+    "hosts": ("host", 1),
+    "short_h": ("h", 0.1),
+    "waiting_pct": ("percentage point", 0.1),
+    "peak_w": ("W", 100),
+    "racks": ("rack", 1),
+}
+"""Figures that are to be small, by which options are compared: unit, and the least difference that is worth saying."""
+WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str]]:
     """In what an option is worse than the winner, and in what it is better."""
     worse: list[str] = []
     better: list[str] = []
-    for name, more, less, unit, least in MEASURED:
+    for name, (unit, least) in MEASURED.items():
         mine, best = getattr(option, name), getattr(winner, name)
         if mine is None or best is None or abs(mine - best) < least:
             continue
         if unit == "W" and option.powerless != winner.powerless:
             continue
         apart = float(f"{abs(mine - best):.2g}")
-        said = hours(apart) if unit == "h" else amount(apart, unit)
+        size = hours(apart) if unit == "h" else amount(apart, unit)
         if mine > best:
-            worse.append(more.format(said))
+            worse.append(WORSE[name].format(size))
         else:
-            better.append(less.format(said))
+            better.append(BETTER[name].format(size))
     return worse, better
 
 

@@ -61,25 +61,17 @@ class RentOrBuy:
     """GPUs of the design that are for failures, or come with its division into clusters, and that are not rented."""
 
 
-def rentals(plan: Plan, gpu: str = "") -> tuple[RentRow, ...]:
-    """Offers of a GPU, or of that of the plan, in the currency of the plan, the cheapest first."""
+def rentals(plan: Plan) -> tuple[RentRow, ...]:
+    """Offers of the GPU of the plan in its currency, the cheapest first."""
     rate = plan.scenario.cost.usd_rate or 1.0
-    rows = [row for row in plan.catalog.rows("rentals") if row["gpu"] == (gpu or plan.scenario.hardware.gpu)]
+    rows = [row for row in plan.catalog.rows("rentals") if row["gpu"] == plan.scenario.hardware.gpu]
     return tuple(sorted((_offer(row, rate) for row in rows), key=lambda row: (row.gpu_hour_price, row.id)))
 
 
 def _offer(row: Row, rate: float) -> RentRow:
-    return RentRow(
-        row.id,
-        f"{row['provider']} {row['instance']}",
-        row["provider"],
-        row["term"],
-        row["gpus"],
-        row["price_usd"] * rate / row["gpus"],
-        row["as_of"],
-        row.basis,
-        row.sources,
-    )
+    name, price = f"{row['provider']} {row['instance']}", row["price_usd"] * rate / row["gpus"]
+    known = (row["as_of"], row.basis, row.sources)
+    return RentRow(row.id, name, row["provider"], row["term"], row["gpus"], price, *known)
 
 
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
@@ -125,18 +117,12 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     )
 
 
-def offered_terms(plan: Plan) -> tuple[str, ...]:
-    """Ways in which GPUs of the plan are rented out, or the one that the scenario states a rent for."""
-    if plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}") is not None:
-        return ("on-demand",)
-    offered = {row.term for row in rentals(plan)}
-    return tuple(term for term in TERMS if term in offered)
-
-
 def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
-    """The design against each way to rent that is offered."""
-    found = ((term, rent_or_buy(plan, term)) for term in offered_terms(plan))
-    return tuple(each for term, each in found if each is not None and each.term == term)
+    """The design against each way to rent that is offered, or on demand for the rent that is stated."""
+    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}") is not None
+    offered = {"on-demand"} if stated else {row.term for row in rentals(plan)}
+    found = (rent_or_buy(plan, term) for term in TERMS if term in offered)
+    return tuple(each for each in found if each is not None)
 
 
 def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:

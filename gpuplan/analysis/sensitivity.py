@@ -9,8 +9,10 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+from gpuplan.analysis.variants import Progress, outcome_of
 from gpuplan.catalog import Catalog, Row
 from gpuplan.locales import written
 from gpuplan.plan import Plan, make_plan
@@ -19,9 +21,7 @@ from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import RISKS, Group, Scenario, ScenarioError, field_of
 from gpuplan.units import exact
-
-Progress = Callable[[int, int], None]
-"""Called with how many steps are done, and how many there are."""
+from gpuplan.wording import said
 
 FACTORS = (
     "discount_rate",
@@ -96,23 +96,23 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
 
 def _bar(plan: Plan, given: Range) -> Bar:
     """One input planned at both ends."""
-    ends: list[tuple[float | None, int | None]] = []
-    notes = [given.note]
-    for name, value in (("low", given.low), ("high", given.high)):
-        try:
-            asked = plan.scenario.with_value(given.path, value)
-            of_money = given.path.startswith("prices.")
-            there = plan.relinked(asked) if of_money else make_plan(asked, plan.catalog)
-        except ScenarioError as error:
-            notes.append(f"The {name} end cannot be planned: {'; '.join(p.message for p in error.problems)}.")
-            ends.append((None, None))
-            continue
-        costs = there.costs
-        if costs is None:
-            notes.append(f"At the {name} end there is no demand.")
-        elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
-            notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
-        ends.append((costs.net_present if costs else None, there.totals.hosts))
+    notes, ends = [given.note], list[tuple[float | None, int | None]]()
+    of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
+
+    def planned(value: float) -> Plan:
+        asked = plan.scenario.with_value(given.path, value)
+        return plan.relinked(asked) if of_money else make_plan(asked, plan.catalog)
+
+    for end, value in (("low", given.low), ("high", given.high)):
+        there = outcome_of(partial(planned, value))
+        if there.plan is None:
+            why = "; ".join(problem.message for problem in there.problems)
+            notes.append(said("sensitivity.not planned", end=end, why=why))
+        elif there.costs is None:
+            notes.append(said("sensitivity.no demand", end=end))
+        elif more := [name for name in there.costs.excludes if name not in left_out]:
+            notes.append(said("sensitivity.also leaves out", end=end, names="; ".join(more)))
+        ends.append((there.net_present, there.plan.totals.hosts if there.plan else None))
     (cost_low, hosts_low), (cost_high, hosts_high) = ends
     known = asdict(given) | {"note": _joined(*notes)}
     return Bar(**known, cost_low=cost_low, cost_high=cost_high, hosts_low=hosts_low, hosts_high=hosts_high)
@@ -137,18 +137,10 @@ def _stated(plan: Plan) -> Iterator[Range]:
     """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
-        now = plan.planned(path)
-        origin = scenario.origin(f"ranges.{path}")
-        yield Range(
-            path,
-            scenario.label(path),
-            _unit(scenario, path),
-            low if now is None else now,
-            low,
-            high,
-            origin.basis,
-            origin.note,
-        )
+        now, origin = plan.planned(path), scenario.origin(f"ranges.{path}")
+        ends = (low if now is None else now, low, high)
+        label, unit = scenario.label(path), _unit(scenario, path)
+        yield Range(path, label, unit, *ends, origin.basis, origin.note)
 
 
 def _prices(plan: Plan) -> Iterator[Range]:
@@ -156,16 +148,10 @@ def _prices(plan: Plan) -> Iterator[Range]:
     for price in plan.costs.prices if plan.costs else ():
         fact = price.given
         if fact.low is not None and fact.high is not None:
-            yield Range(
-                f"prices.{price.key}",
-                f"{'Purchase price' if price.purchase else 'Price'}: {price.name}",
-                fact.unit,
-                float(fact.value),
-                fact.low,
-                fact.high,
-                fact.basis,
-                fact.note,
-            )
+            key = "sensitivity.purchase price" if price.purchase else "sensitivity.price"
+            ends = (float(fact.value), fact.low, fact.high)
+            label = said(key, name=price.name)
+            yield Range(f"prices.{price.key}", label, fact.unit, *ends, fact.basis, fact.note)
 
 
 def _factors(plan: Plan) -> Iterator[Range]:
@@ -210,12 +196,12 @@ def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Rang
     if row["field"] == "off_hours_share":
         most = exact(scenario.get(path.replace("off_hours_share", "active_share")))
     bounds = (max(low, exact(spec.low)), min(high, most))
-    cut = f"Ends at {written(float(most), 'g')}, the most there can be." if high > most else ""
+    cut = said("sensitivity.most", most=written(float(most), "g")) if high > most else ""
     ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
     if spec.kind == "int":
         ends = (math.floor(bounds[0]), math.ceil(bounds[1]))
         if (Fraction(ends[0]), Fraction(ends[1])) != bounds:
-            cut = f"Rounded outwards, to whole ones. {cut}".strip()
+            cut = f"{said('sensitivity.rounded')} {cut}".strip()
     note = _joined(row.note, cut)
     return Range(path, scenario.label(path), _unit(scenario, path), now, *ends, row.basis, note)
 
@@ -234,20 +220,13 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
     """How bursty the demand is, as stated or as the planning value has it."""
-    asked, bursts = scenario.demand, burst_fact(catalog)
+    asked, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
-    now = asked.peakedness if asked.peakedness is not None else value
-    return Range(
-        "demand.peakedness",
-        field_of("demand.peakedness").label,
-        "1",
-        now,
-        asked.peakedness_low if asked.peakedness_low is not None else min(now, low),
-        asked.peakedness_high if asked.peakedness_high is not None else max(now, high),
-        bursts.basis,
-        bursts.note,
-    )
+    now = value if asked.peakedness is None else asked.peakedness
+    low = min(now, low) if asked.peakedness_low is None else asked.peakedness_low
+    high = max(now, high) if asked.peakedness_high is None else asked.peakedness_high
+    return Range(path, field_of(path).label, "1", now, low, high, bursts.basis, bursts.note)
 
 
 def _unit(scenario: Scenario, path: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from gpuplan.analysis.demand import WeekDemand, week_demand
 from gpuplan.catalog import Catalog
@@ -42,29 +41,20 @@ class Silos:
     pool: Silo
 
     @property
-    def gpus(self) -> int:
-        """GPUs of all silos."""
-        return sum(silo.installed_gpus for silo in self.groups)
-
-    @property
-    def hosts(self) -> int:
-        """Hosts of all silos."""
-        return sum(silo.hosts for silo in self.groups)
+    def together(self) -> Silo:
+        """All silos together."""
+        counts = ([getattr(silo, field.name) for silo in self.groups] for field in fields(Silo)[1:])
+        return Silo("", *map(sum, counts))
 
     @property
     def saved_gpus(self) -> int:
         """GPUs that the pool needs fewer than the silos; negative if it needs more."""
-        return self.gpus - self.pool.installed_gpus
+        return self.together.installed_gpus - self.pool.installed_gpus
 
     @property
     def saved_hosts(self) -> int:
         """Hosts that the pool needs fewer than the silos; negative if it needs more."""
-        return self.hosts - self.pool.hosts
-
-    @property
-    def utilisation(self) -> float:
-        """Share of the GPUs of all silos that are held, on average over the week."""
-        return sum(silo.busy_gpus for silo in self.groups) / self.gpus if self.gpus else 0.0
+        return self.together.hosts - self.pool.hosts
 
 
 def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
@@ -108,13 +98,12 @@ def _unstated(scenario: Scenario) -> Scenario:
     )
 
 
-def _alone(scenario: Scenario, group: Group, catalog: Catalog) -> Scenario:
-    """The scenario of one of its groups, as bursty as it is in the whole."""
-    return _as_bursty(scenario.with_groups([group]), scenario, catalog)
+PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
-def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
-    """A part of a scenario with the peakedness that makes it as bursty as the stated one makes the whole."""
+def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
+    """The scenario of one of its groups, with the peakedness that makes it as bursty as the stated one makes the whole."""
+    own = whole.with_groups([group])
     names = ("peakedness_low", "peakedness", "peakedness_high")
     stated = {name: z for name in names if (z := getattr(own.demand, name)) is not None}
     if not stated:
@@ -122,9 +111,6 @@ def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
     ratio = poisson_peakedness(own, catalog) / poisson_peakedness(whole, catalog)
     scaled = {name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high) for name, z in stated.items()}
     return replace(own, demand=replace(own.demand, **scaled))
-
-
-PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +157,24 @@ class PricedSilos:
     unjoined: Plan
     """The pool with switches for nothing."""
 
-    def cost(self, group: str, figure: Callable[[Plan], float]) -> float:
-        """A figure of what a silo costs: its own, and its share of the pool's switches and cables by the number of hosts."""
+    def cost(self, group: str, what: str) -> float:
+        """What a silo costs, as `paid` names it: its own, and its share of the pool's switches and cables by the number of hosts."""
         own = self.alone[group]
-        switches = figure(self.pool) - figure(self.unjoined)
-        return figure(own) + switches * _last_hosts(own) / max(1, _last_hosts(self.pool))
+        switches = paid(self.pool, what) - paid(self.unjoined, what)
+        hosts, in_pool = (each.costs.hosts[-1] if each.costs else 0 for each in (own, self.pool))
+        return paid(own, what) + switches * hosts / max(1, in_pool)
 
-    def sum(self, figure: Callable[[Plan], float]) -> float:
-        """A figure of all silos together."""
-        return cost.total_cost(*(self.cost(group, figure) for group in self.alone))
+    def sum(self, what: str) -> float:
+        """What all silos cost together."""
+        return cost.total_cost(*(self.cost(group, what) for group in self.alone))
+
+
+def paid(plan: Plan, what: str) -> float:
+    """The ``total`` or the ``net_present`` cost of a plan, or the ``low`` or ``high`` of the latter; nothing without hosts."""
+    if plan.cost_ranges and what in ("low", "high"):
+        return plan.cost_ranges.net_present[what == "high"]
+    costs = plan.costs
+    return 0.0 if costs is None else costs.total if what == "total" else costs.net_present
 
 
 def priced_silos(plan: Plan) -> PricedSilos:
@@ -195,16 +190,6 @@ def priced_silos(plan: Plan) -> PricedSilos:
     )
     alone, unjoined = silo_plans(make_plan(scenario, plan.catalog))
     return PricedSilos(alone, _pool(pool), unjoined)
-
-
-def _last_hosts(plan: Plan) -> int:
-    """Hosts at the end of the growth."""
-    return plan.costs.hosts[-1] if plan.costs else 0
-
-
-def net_present(plan: Plan) -> float:
-    """Net present cost of a plan; nothing without hosts."""
-    return plan.costs.net_present if plan.costs else 0.0
 
 
 def silo_costs(plan: Plan) -> SiloCosts | None:
@@ -223,8 +208,8 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
             own.groups[0].name,
             own.totals.hosts,
             own.totals.gpus,
-            priced.cost(group, _total),
-            priced.cost(group, net_present),
+            priced.cost(group, "total"),
+            priced.cost(group, "net_present"),
         )
         for group, own in alone.items()
     )
@@ -236,19 +221,15 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         net_present=together,
         hosts=sum(silo.hosts for silo in groups),
         gpus=sum(silo.gpus for silo in groups),
-        pool_total=_total(pool),
-        pool_net_present=net_present(pool),
+        pool_total=paid(pool, "total"),
+        pool_net_present=paid(pool, "net_present"),
         pool_hosts=pool.totals.hosts,
         pool_gpus=pool.totals.gpus,
-        saved=together - net_present(pool),
+        saved=together - paid(pool, "net_present"),
         currency=plan.costs.currency,
         excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
         claimed_gpu_hour=_claimed(pool.costs or plan.costs, plan.catalog),
     )
-
-
-def _total(plan: Plan) -> float:
-    return plan.costs.total if plan.costs else 0.0
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:

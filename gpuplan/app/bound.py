@@ -7,7 +7,7 @@ from typing import Any
 
 from ipywidgets import Dropdown, FloatSlider, IntSlider, Layout
 
-from gpuplan.app.changes import path_is_there
+from gpuplan.analysis.variants import has_input
 from gpuplan.app.holding import Holding
 from gpuplan.catalog import Catalog
 from gpuplan.report.tables.known import input_words
@@ -79,7 +79,7 @@ def _bound(design: Holding, path: str, made: Any, put: Callable[[Any], None]) ->
 
     def follow(_change: Any = None) -> None:
         nonlocal following
-        made.disabled = not path_is_there(path, design.scenario)
+        made.disabled = not has_input(design.scenario, path)
         if not made.disabled:
             following = True
             try:

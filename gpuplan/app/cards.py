@@ -84,6 +84,13 @@ def box(style: str, *children: Place) -> Box:
     return Box(style, children)
 
 
+def tab(
+    name: str, title: str, *content: Place, badge: Callable[[Workbook], str] = lambda _workbook: ""
+) -> Tab:
+    """A part of a step whose cards stand below each other."""
+    return Tab(name, title, box("gp-page", *content), badge)
+
+
 def wide_card(*children: Place) -> Box:
     """A card as wide as the page."""
     return Box("gp-card gp-wide", children)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from gpuplan.analysis.variants import changed_inputs, has_input
 from gpuplan.catalog import Catalog
 from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.workloads import KIND_NAMES
-from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Scenario, field_of
+from gpuplan.scenario import Scenario, field_of
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
 
 MOST_TEXT = 40
@@ -29,7 +28,7 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
     """
     if words := _of_groups(old, new):
         return words
-    every = list(_changed(old, new))
+    every = list(changed_inputs((old, new)))
     changed = [path for path in every if path.partition(".")[0] not in unsaid]
     if not every:
         return _of_origins(old, new, unsaid)
@@ -41,13 +40,13 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
     if len(changed) == 1:
         path = changed[0]
         before, after = (_said(each, path, catalog) for each in (old, new))
-        return f"{input_name(new if path_is_there(path, new) else old, path)}: {before} \u2192 {after}"
+        return f"{input_name(new if has_input(new, path) else old, path)}: {before} \u2192 {after}"
     return f"{new.name} opened" if old.name != new.name else f"{_named(old, new, changed)} changed"
 
 
 def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
     """The first inputs of many by their names, and how many more."""
-    names = list(dict.fromkeys(_name(new if path_is_there(path, new) else old, path) for path in changed))
+    names = list(dict.fromkeys(_name(new if has_input(new, path) else old, path) for path in changed))
     left = len(names) - MOST_NAMES
     if left > 0:
         return f"{', '.join(names[:MOST_NAMES])} and {counted(left, 'more input')}"
@@ -72,18 +71,12 @@ def input_name(scenario: Scenario, path: str) -> str:
     return f"{field_of(path).label} of {rest}" if head in MAPS else field_of(path).label
 
 
-def path_is_there(path: str, scenario: Scenario) -> bool:
-    """Whether an input is none of a group, or of one that a scenario has."""
-    head, _, rest = path.removeprefix("ranges.").partition(".")
-    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
-
-
 def _of_groups(old: Scenario, new: Scenario) -> str:
     """What became of a group, if one came, went or moved and nothing else did."""
     was, now = ({group.id: group for group in each.groups} for each in (old, new))
     came, went = now.keys() - was.keys(), was.keys() - now.keys()
     stayed = all(was[id] == now[id] for id in was.keys() & now.keys())
-    if not stayed or any(_changed(old.with_groups(()), new.with_groups(()))):
+    if not stayed or any(changed_inputs((old.with_groups(()), new.with_groups(())))):
         return ""
     if len(came) == 1 and not went:
         return f"Group {now[came.pop()].name} added"
@@ -91,28 +84,6 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
         return f"Group {was[went.pop()].name} deleted"
     swapped = [before.name for before, after in zip(old.groups, new.groups, strict=False) if before != after]
     return f"Groups {' and '.join(swapped)} swapped" if not came and len(swapped) == 2 else ""
-
-
-def _changed(old: Scenario, new: Scenario) -> Iterator[str]:
-    """Paths of the inputs that differ; a group that is not in both counts as one."""
-    for path, spec in FIELD_BY_PATH.items():
-        head = spec.path.partition(".")[0]
-        if getattr(old, head) != getattr(new, head) and old.get(path) != new.get(path):
-            yield path
-    was, now = ({group.id: group for group in each.groups} for each in (old, new))
-    for id in was.keys() | now.keys():
-        before, after = was.get(id), now.get(id)
-        if before is None or after is None:
-            yield f"groups.{id}"
-        elif before != after:
-            yield from (
-                f"groups.{id}.{name}"
-                for name in GROUP_FIELD_BY_NAME
-                if getattr(before, name) != getattr(after, name)
-            )
-    for head in MAPS:
-        had, has = dict(getattr(old, head)), dict(getattr(new, head))
-        yield from (f"{head}.{key}" for key in {**had, **has} if had.get(key) != has.get(key))
 
 
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:

@@ -12,13 +12,12 @@ import contextlib
 import gc
 import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gpuplan.analysis.explore import end_with_parent
 from gpuplan.catalog import load_catalog
 from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Plan, make_plan
@@ -59,17 +58,9 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _give_way() -> None:
-    """In the process for long work: give way to every open page, and end when the session does, however that ends."""
+    """In the process for long work: give way to every open page, and end when the session does."""
     os.nice(NICE)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    session = multiprocessing.parent_process()
-    assert session is not None
-
-    def end() -> None:
-        session.join()
-        os._exit(0)
-
-    threading.Thread(target=end, daemon=True).start()
+    end_with_parent()
 
 
 def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:

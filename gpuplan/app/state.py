@@ -11,9 +11,10 @@ from traitlets import Unicode
 
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.differences import design_name
+from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Simulating
-from gpuplan.app.changes import input_name, path_is_there
+from gpuplan.app.changes import input_name
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
 from gpuplan.app.guided import Answers, first_design
@@ -300,7 +301,7 @@ class Workbook(PlanView):
             self.say("warn", why)
             return
         number = cell_at(path) is not None or field_of(path).kind in NUMERIC
-        if not path_is_there(path, self.scenario):
+        if not has_input(self.scenario, path):
             return  # typed into a row that has been deleted since
         if live and number and is_half_typed(str(given), locale_of(self.scenario)):
             return
@@ -358,7 +359,7 @@ class Workbook(PlanView):
         """Mark what is assumed at ``path`` as confirmed by the customer, or take that back; ``by`` says who, and when."""
         if why := self.locked(path):
             self.say("warn", why)
-        elif path_is_there(path, self.scenario):
+        elif has_input(self.scenario, path):
             by = "".join(sign for sign in " ".join(by.split()) if sign.isprintable())[:MOST_NOTE]
             here = self.scenario
             self._take(here.confirmed(path, by) if yes else here.doubted(path))
@@ -613,7 +614,7 @@ class Workbook(PlanView):
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` is what it moves of the plan before."""
         self.scenario, self.seen = scenario, self._seen(scenario)
-        self.drafts = {path: draft for path, draft in self.drafts.items() if path_is_there(path, scenario)}
+        self.drafts = {path: draft for path, draft in self.drafts.items() if has_input(scenario, path)}
         try:
             plan = self._made(self.seen)
         except ScenarioError as error:

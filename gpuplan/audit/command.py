@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gpuplan.analysis.llm_traffic import replayed, traffic_of
 from gpuplan.audit import (
-    FORMATS,
     Audit,
     Comparison,
     Jobs,
@@ -28,14 +27,11 @@ from gpuplan.audit.report import Findings, audit_dict, audit_text
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
-    examples,
     path_text,
     print_answer,
     read_numbers,
     read_scenario,
     refusal,
-    takes_json,
-    takes_progress,
     tell_progress,
 )
 from gpuplan.facts import did_you_mean, did_you_mean_file
@@ -43,48 +39,6 @@ from gpuplan.plan import make_plan
 from gpuplan.plan.llm import SERVING, uses_model
 from gpuplan.scenario import Scenario, from_dict, show, shown_name
 from gpuplan.wording import amount
-
-
-def audit_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan audit``."""
-    add, path = command.add_argument, Path
-    add("file", type=path, help="CSV or JSON file, packed with gzip or not")
-    add("--name", default="", help="original name of the file, if it was renamed")
-    words = "file format (default: detected from the header)"
-    add("--format", choices=FORMATS, default="auto", help=words)
-    words = "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu, percent, tokens_in or tokens_out"
-    add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
-    words = "time zone of times without an offset, and of the hours shown (default UTC)"
-    add("--time-zone", default="UTC", help=words)
-    words = (
-        "ignore everything before this day: a date (2020-04-01), or the number of a day in the file, from 1"
-    )
-    add("--first-day", default="", metavar="DAY", help=words)
-    words = "ignore everything after this day; of jobs that cross an edge, the part inside counts"
-    add("--last-day", default="", metavar="DAY", help=words)
-    add("--installed", help="GPUs installed today")
-    add("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
-    words = "share of the period to skip at its start in curves and hours"
-    add("--skip", default=0, metavar="SHARE", help=words)
-    add("--scenario", type=path, metavar="OUT", help="write the suggested groups as a scenario file")
-    words = f"replay the jobs on the hosts, or the requests on the replicas, of this scenario (- reads it from the input), or of {examples()}"
-    add("--on", metavar="FILE", help=words)
-    words = (
-        "model that serves the requests of the file, such as llama-3.3-70b (default: that of the scenario)"
-    )
-    add("--model", default="", metavar="ID", help=words)
-    words = "scenario that provides hardware and platform for the groups (- reads it from the input)"
-    add("--base", metavar="FILE", help=words)
-    words = "CSV of the existing hosts (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
-    add("--hosts", type=path, metavar="FILE", help=words)
-    words = "GPU of the catalog that a model of --hosts is, such as P100=p100-pcie-16gb"
-    add("--gpu", action="append", default=[], metavar="MODEL=ID", help=words)
-    words = "longest acceptable wait, in minutes (default: as in the --on scenario)"
-    add("--wait-min", help=words)
-    words = "share of jobs that may wait longer (default: as in the --on scenario)"
-    add("--share", help=words)
-    takes_json(command)
-    takes_progress(command)
 
 
 def run_audit(args: argparse.Namespace) -> int:

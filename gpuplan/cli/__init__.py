@@ -1,6 +1,6 @@
 """The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``rehearse``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others.
 
-A command is a row of ``COMMANDS``; its module, with its options and what it runs, is loaded when it is chosen.
+A command and its options are rows of ``data/words``; the module with what it runs is loaded when it is chosen.
 """
 
 from __future__ import annotations
@@ -10,65 +10,35 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
-from gpuplan.facts import did_you_mean
+from gpuplan.facts import did_you_mean, own_rows
 
 BAD_INPUT = 2
 MOST_LINES = 20
 """Things wrong with a file that are said at once."""
 INTERRUPTED = 130
 """Ctrl-C was pressed."""
-COMMANDS = {
-    "plan": ("designs", "print the design for a scenario"),
-    "demand": ("designs", "print GPU demand by hour, GPUs by sizing rule, and silos compared with a pool"),
-    "network": (
-        "designs",
-        "print the effect of the network on remote GPUs and training, and the fabric",
-    ),
-    "cost": (
-        "designs",
-        "print cost by year, part and group, the bill of materials, prices, and rent or buy",
-    ),
-    "rehearse": (
-        "over_time",
-        "rehearse rolling upgrades, host failures and a week of power-ons, with VMs placed as vSphere does",
-    ),
-    "traffic": (
-        "traffic",
-        "print how long users of a language model wait for the first token, by number of replicas",
-    ),
-    "power-on": (
-        "over_time",
-        "print in how many power-on orders every VM starts, by vSphere setting, or replay one order VM by VM",
-    ),
-    "explore": (
-        "exploring",
-        "plan and rank many designs for the same demand, and say why each one loses",
-    ),
-    "sensitivity": (
-        "designs",
-        "print which inputs affect cost and hosts most, and where the number of hosts changes",
-    ),
-    "compare": ("designs", "print 2 to 4 designs side by side"),
-    "report": (
-        "delivering",
-        "write the customer's files: design document, deck, workbook, scenario, infrastructure as code",
-    ),
-    "audit": ("audit.command", "print how GPUs are used today, from a file of jobs, samples or requests"),
-    "calibrate": ("tables", "compare your runs of language models with the prediction, and refit to them"),
-    "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
-    "schema": ("tables", "print the JSON Schema of a scenario file"),
-    "words": ("language", "print the texts of the customer's files as CSV, to be translated"),
-    "app": ("serving", "serve the workbook as a web app"),
-    "completion": ("completion", "print a script that lets bash, zsh or fish complete commands and options"),
+COMMANDS = {row["command"]: (row["module"], row["help"]) for row in own_rows("words/commands")}
+"""Command -> its module, here or in the room that is named, where ``run_NAME`` runs it, and its help; its options are in ``data/words/options.csv``."""
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "": {},
+    "flag": {"action": "store_true"},
+    "many": {"action": "append", "default": []},
+    "path": {"type": Path},
+    "required path": {"type": Path, "required": True},
+    "whole": {"type": int},
+    "text": {"default": ""},
+    "optional": {"nargs": "?"},
+    "optional text": {"nargs": "?", "default": ""},
+    "several": {"nargs": "+"},
 }
-"""Command -> its module, here or in the room that is named, where ``NAME_options`` adds its options and ``run_NAME`` runs it, and its help."""
+"""Kind of an option in that table -> what argparse is told of it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -153,13 +123,24 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
         if name in chosen:
             module = import_module(f"gpuplan.{room}" if "." in room else f"gpuplan.cli.{room}")
             key = name.replace("-", "_")
-            getattr(module, f"{key}_options")(command)
             command.set_defaults(run=getattr(module, f"run_{key}"))
-            if name not in ("schema", "words", "completion"):
-                _takes_catalog(command)
+            _add_options(command, name)
     return whole
 
 
-def _takes_catalog(command: argparse.ArgumentParser) -> None:
-    words = "folder with your own rows, which add to or replace catalog rows"
-    command.add_argument("--catalog", type=Path, dest="folder", metavar="DIR", help=words)
+def _add_options(command: argparse.ArgumentParser, name: str) -> None:
+    """The options of a command; of those that stand alone in it one can be given."""
+    from gpuplan.scenario import example_names
+
+    examples, alone = ", ".join(example_names()), None
+    for row in own_rows("words/options"):
+        if name not in row["commands"].split():
+            continue
+        to: argparse._ActionsContainer = command
+        if name in row["alone"].split():
+            to = alone = alone or command.add_mutually_exclusive_group()
+        stated: dict[str, Any] = {key: row[key] for key in ("metavar", "default") if row[key]}
+        if row["choices"]:
+            stated["choices"] = row["choices"].split("; ")
+        words = row["help"].format(examples=examples)
+        to.add_argument(row["option"], help=words, **{**KINDS[row["kind"]], **stated})

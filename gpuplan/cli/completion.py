@@ -23,12 +23,6 @@ complete -o filenames -F _gpuplan gpuplan
 ZSH = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"
 
 
-def completion_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan completion``."""
-    words = "shell to write the script for (default bash)"
-    command.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), default="bash", help=words)
-
-
 def run_completion(args: argparse.Namespace) -> int:
     """``gpuplan completion``."""
     print(_fish() if args.shell == "fish" else ZSH * (args.shell == "zsh") + _bash(), end="")

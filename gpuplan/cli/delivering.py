@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from gpuplan.analysis.compare import MOST
-from gpuplan.cli.language import language_option
-from gpuplan.cli.options import catalog_of, path_text, refusal, takes_file, takes_progress, tell_progress
+from gpuplan.cli.options import catalog_of, path_text, refusal, tell_progress
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.deliver import KINDS, design_files
 from gpuplan.deliver.brand import PLAIN, load_brand
@@ -19,30 +18,6 @@ from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
-
-
-def report_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan report``."""
-    takes_file(command)
-    add = command.add_argument
-    words = "folder to write to (- with --progress puts the files into the last line, in base64)"
-    add("--to", type=Path, required=True, metavar="DIR", help=words)
-    words = "write only this file; repeat for more"
-    add("--only", action="append", choices=tuple(KINDS), default=[], help=words)
-    words = "another design to compare with in document, deck and workbook; repeat for more"
-    add("--beside", action="append", default=[], metavar="FILE", help=words)
-    words = "write your internal version, with notes and margin (default: the customer version)"
-    add("--internal", action="store_true", help=words)
-    add(
-        "--brand",
-        type=Path,
-        metavar="FILE",
-        help="YAML file with name, logo, colours, fonts, footer, currency and paper of your firm",
-    )
-    language_option(command)
-    add("--docx-template", type=Path, metavar="FILE", help="your own document, whose styles are used")
-    add("--pptx-template", type=Path, metavar="FILE", help="your own deck, whose layouts are used")
-    takes_progress(command, "file made")
 
 
 def run_report(args: argparse.Namespace) -> int:

@@ -9,7 +9,6 @@ from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import (
-    WHEN,
     PoolSimulation,
     hosts_to_simulate,
     simulate_pool,
@@ -17,17 +16,11 @@ from gpuplan.analysis.simulation import (
 )
 from gpuplan.cli.options import (
     catalog_of,
-    examples,
     plan_of,
     print_answer,
     read_numbers,
     read_scenario,
     refusal,
-    takes_customer,
-    takes_file,
-    takes_file_and_json,
-    takes_json,
-    takes_progress,
     tell_progress,
 )
 from gpuplan.plan import Plan, fail_hosts, make_plan
@@ -50,15 +43,6 @@ from gpuplan.report import (
 )
 from gpuplan.scenario import Scenario
 from gpuplan.simulation.jobs import Progress
-
-
-def plan_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan plan``."""
-    takes_file(command)
-    takes_json(command, "the whole plan")
-    takes_customer(command)
-    words = "show what happens when these hosts of a cluster fail together, such as vgpu:3 or vgpu-4:3,5"
-    command.add_argument("--fail", metavar="CLUSTER:HOSTS", action="append", default=[], help=words)
 
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
@@ -88,18 +72,9 @@ def run_plan(args: argparse.Namespace) -> int:
     return print_answer(args, failure_dict, failure_text, plan, plan.pool(cluster), hosts, outcome)
 
 
-network_options = takes_file_and_json
-
-
 def run_network(args: argparse.Namespace) -> int:
     """``gpuplan network``."""
     return print_answer(args, network_dict, network_text, plan_of(args))
-
-
-def cost_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan cost``."""
-    takes_file_and_json(command)
-    takes_customer(command)
 
 
 def run_cost(args: argparse.Namespace) -> int:
@@ -109,14 +84,6 @@ def run_cost(args: argparse.Namespace) -> int:
 
 AT_ENDS = 0.6
 """Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
-
-
-def sensitivity_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan sensitivity``."""
-    takes_file(command)
-    form = command.add_mutually_exclusive_group()
-    takes_json(form)
-    takes_progress(form)
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
@@ -137,13 +104,6 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     return print_answer(args, sensitivity_dict, sensitivity_text, plan, bars, limits)
 
 
-def compare_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan compare``."""
-    words = f"scenario files (- reads one from standard input), or {examples()}"
-    command.add_argument("files", nargs="+", metavar="file", help=words)
-    takes_json(command)
-
-
 def run_compare(args: argparse.Namespace) -> int:
     """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
@@ -152,20 +112,6 @@ def run_compare(args: argparse.Namespace) -> int:
     catalog = catalog_of(args)
     found = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
     return print_answer(args, compare_dict, compare_text, found)
-
-
-def demand_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan demand``."""
-    takes_file(command)
-    add = command.add_argument
-    add("--simulate", action="store_true", help="simulate requests on the planned hosts")
-    add("--when", choices=WHEN, default="busiest", help="simulate the busiest hours or the week")
-    add("--hosts", metavar="N,N", help="numbers of hosts to simulate (default: as planned)")
-    add("--around", default=0, metavar="N", help="also simulate up to N hosts fewer and more")
-    add("--down", default=0, help="hosts that are down all the time")
-    add("--seed", default=1, help="random seed (default 1)")
-    takes_json(command)
-    takes_progress(command)
 
 
 def run_demand(args: argparse.Namespace) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from gpuplan.analysis.candidates import SHARING, Space, default_space
+from gpuplan.analysis.break_even import to_win
+from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.explore import explore
-from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
@@ -16,9 +16,6 @@ from gpuplan.cli.options import (
     read_numbers,
     read_scenario,
     refusal,
-    takes_file,
-    takes_json,
-    takes_progress,
     tell_progress,
 )
 from gpuplan.cli.terminal import clear_bar
@@ -29,32 +26,6 @@ from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 
 ANY_SERVER = "any"
 """Stands for a server of any make among those to explore."""
-
-
-def explore_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan explore``."""
-    gpu = "try only this GPU model; repeat for more (default: those that can replace the chosen one)"
-    takes_file(command)
-    for option, unit, words in (
-        ("--gpu", "ID", gpu),
-        ("--server", "ID", f"try only this server, or '{ANY_SERVER}'; repeat for more"),
-        ("--gpus-per-host", "N", "try only this number of GPUs per host; repeat for more"),
-        ("--link", "N", "try only this link speed in Gbit/s; repeat for more"),
-        ("--failures", "N", "try only this host failure tolerance; repeat for more"),
-    ):
-        command.add_argument(option, action="append", default=[], metavar=unit, help=words)
-    words = "try only this access mode for all groups; repeat for more"
-    command.add_argument("--sharing", action="append", default=[], choices=SHARING, help=words)
-    command.add_argument(
-        "--workers", default=0, metavar="N", help="number of processes (default: one per core)"
-    )
-    engines, words = ("processes", "dask"), "where to plan (default processes)"
-    command.add_argument("--engine", choices=engines, default="processes", help=words)
-    command.add_argument("--scheduler", default="", metavar="ADDRESS", help="of the dask cluster to use")
-    form = command.add_mutually_exclusive_group()
-    takes_json(form)
-    form.add_argument("--csv", action="store_true", help="print every design as a row of CSV")
-    takes_progress(form)
 
 
 def run_explore(args: argparse.Namespace) -> int:

@@ -64,10 +64,6 @@ def texts() -> dict[Address, Text]:
     }
 
 
-def words_options(command: argparse.ArgumentParser) -> None:
-    """It takes none."""
-
-
 def run_words(args: argparse.Namespace) -> int:
     """``gpuplan words``."""
     write = csv.writer(sys.stdout, lineterminator="\n").writerow
@@ -77,16 +73,10 @@ def run_words(args: argparse.Namespace) -> int:
     return 0
 
 
-def language_option(command: argparse.ArgumentParser) -> None:
-    """In which language the files are."""
-    words = "language of the files: en, or a CSV file with their texts (gpuplan words writes one to fill in)"
-    command.add_argument("--language", default=SHIPPED, metavar="en|FILE", help=words)
-
-
 def put_into_language(words: Sequence[str]) -> None:
     """Lay the texts of ``--language FILE`` over the English ones, before any of them is read."""
     early = argparse.ArgumentParser(prog="gpuplan report", add_help=False)
-    language_option(early)
+    early.add_argument("--language", default=SHIPPED)
     language = early.parse_known_args(words)[0].language
     if language == SHIPPED:
         return

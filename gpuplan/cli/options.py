@@ -12,17 +12,16 @@ from typing import Any
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.cli.terminal import clear_bar, coloured, show_bar
+from gpuplan.facts import own_rows
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
-    MAX_GPUS,
     Field,
     Problem,
     Scenario,
     ScenarioError,
     decode_scenario,
-    example_names,
     field_of,
     load_scenario,
     one_line,
@@ -30,64 +29,16 @@ from gpuplan.scenario import (
 )
 
 
-def examples() -> str:
-    """Names of the examples, as help shows them."""
-    return ", ".join(example_names())
-
-
-def takes_file(command: argparse.ArgumentParser) -> None:
-    """One scenario: a file, the input or an example."""
-    words = f"scenario file (- reads standard input), or an example: {examples()}"
-    command.add_argument("file", help=words)
-
-
-def takes_json(command: argparse._ActionsContainer, what: str = "everything") -> None:
-    """JSON instead of text."""
-    command.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-
-
-def takes_progress(command: argparse._ActionsContainer, of: str = "step done") -> None:
-    """A line of JSON for each step."""
-    command.add_argument("--progress", action="store_true", help=f"print one line of JSON for each {of}")
-
-
-def takes_customer(command: argparse.ArgumentParser) -> None:
-    """The version for the customer."""
-    words = "customer version: selling prices, no internal notes, no margin"
-    command.add_argument("--customer", action="store_true", help=words)
-
-
-def takes_file_and_json(command: argparse.ArgumentParser) -> None:
-    """What a command about one design takes."""
-    takes_file(command)
-    takes_json(command)
-
-
 def _number_options() -> dict[str, Field]:
-    """Options that hold a number, and what each may be."""
-    inputs = {
-        "--wait-min": "demand.wait_min",
-        "--share": "demand.chance",
-        "--gpus-per-host": "hardware.gpus_per_host",
-        "--link": "network.link_gbit_s",
-        "--failures": "availability.host_failures",
-        "--reserve": "availability.reserved_hosts",
-    }
-    options = (
-        Field("--hosts", "", "int", None, 1, 10_000),
-        Field("--around", "", "int", 0, 0, 1_000),
-        Field("--down", "", "int", 0, 0, 10_000),
-        Field("--seed", "", "int", 1, 0, 1_000_000_000),
-        Field("--orders", "", "int", 10_000, 1, 1_000_000),
-        Field("--installed", "", "int", None, 1, MAX_GPUS),
-        Field("--largest", "", "number", None, 0, MAX_GPUS),
-        Field("--skip", "", "share", 0, 0, 0.9),
-        Field("--workers", "", "int", 0, 0, 1_000),
-        Field("--sessions", "", "int", 0, 0, 10_000),
-        Field("--idle", "", "number", 30, 1, 10_000),
-        *(replace(field_of(path), path=option) for option, path in inputs.items()),
-    )
-    return {option.path: option for option in options}
+    """Options that hold a number, and what each may be: as an input of the scenario, or of a kind from low to high."""
+    options = {}
+    for row in own_rows("words/options"):
+        match row["number"].split():
+            case [path]:
+                options[row["option"]] = replace(field_of(path), path=row["option"])
+            case [kind, low, high]:
+                options[row["option"]] = Field(row["option"], "", kind, None, float(low), float(high))
+    return options
 
 
 def read_numbers(args: argparse.Namespace, *options: str) -> None:
@@ -146,7 +97,7 @@ def catalog_of(args: argparse.Namespace) -> Catalog:
 
 def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
     """The user's own folder, if there is one."""
-    return (args.folder,) if args.folder else ()
+    return (args.catalog,) if args.catalog else ()
 
 
 def read_scenario(file: str) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gpuplan.analysis.power_on import ORDERS, Watched, power_on, studies_plain, thorough, watched
+from gpuplan.analysis.power_on import Watched, power_on, studies_plain, thorough, watched
 from gpuplan.cli.options import (
     catalog_of,
     plan_of,
@@ -12,10 +12,6 @@ from gpuplan.cli.options import (
     read_numbers,
     read_scenario,
     refusal,
-    takes_file,
-    takes_file_and_json,
-    takes_json,
-    takes_progress,
     tell_progress,
 )
 from gpuplan.plan import Plan, make_plan
@@ -25,28 +21,6 @@ from gpuplan.report.tables.over_time import NOT_REHEARSED, TOO_LARGE
 from gpuplan.scenario import Scenario
 
 NAMED = ("worst", "largest", "smallest", "priority", "groups")
-
-
-def power_on_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan power-on``."""
-    takes_file(command)
-    add = command.add_argument
-    add(
-        "--orders",
-        default=ORDERS,
-        metavar="N",
-        help=f"number of orders to try under each interpretation of vSphere's rules (default {ORDERS})",
-    )
-    add("--policy", choices=("spread", "group"), help="GPU assignment policy (default: that of the design)")
-    add("--sizes", choices=("equal", "mixed"), help="one size or mixed sizes of time-sliced vGPUs on a GPU")
-    add("--consolidate", action="store_true", help="DRS consolidation of vGPU VMs")
-    add("--reserve", metavar="N", help="hosts of each cluster to reserve, so that no VM powers on there")
-    add("--watch", action="store_true", help="print one order VM by VM, with a picture of the hosts after it")
-    words = f"order to watch: {', '.join(NAMED)}, or the number of a random order (default: the worst found)"
-    add("--order", metavar="ORDER", help=words)
-    form = command.add_mutually_exclusive_group()
-    takes_json(form)
-    takes_progress(form)
 
 
 def run_power_on(args: argparse.Namespace) -> int:
@@ -95,16 +69,6 @@ def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
         except ValueError as error:
             raise refusal(str(error), "--order", name) from None
     return found
-
-
-def rehearse_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan rehearse``."""
-    takes_file_and_json(command)
-    one = command.add_mutually_exclusive_group()
-    words = "evacuate this host only, VM by VM; CLUSTER:N where there are several clusters"
-    one.add_argument("--host", metavar="N", help=words)
-    words = "fail these hosts together, such as 3, 3,5 or vgpu-4:3"
-    one.add_argument("--fail", metavar="N", help=words)
 
 
 def run_rehearse(args: argparse.Namespace) -> int:

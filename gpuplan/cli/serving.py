@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuplan.cli import BAD_INPUT
-from gpuplan.cli.options import catalog_of, examples, read_numbers, refusal
+from gpuplan.cli.options import catalog_of, read_numbers, refusal
 from gpuplan.plan import make_plan
 from gpuplan.scenario import load_scenario, scenario_path
 
@@ -19,41 +19,6 @@ TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
 """Variables that hold what ``gpuplan app`` may be given as ``--token`` and ``--base-url``."""
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
-
-
-def app_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan app``."""
-    add = command.add_argument
-    add("file", nargs="?", help=f"scenario to open with (a file, or {examples()})")
-    add("--customer", action="store_true", help="open every page in the customer view")
-    add("--host", default="localhost", help="address to listen on (default localhost)")
-    add("--port", type=int, default=8866, help="port to listen on (default 8866)")
-    add(
-        "--token",
-        help=f"token that visitors need; prefer the variable {TOKEN}, which ps does not show; made up and printed if "
-        "--host is not localhost and none is given",
-    )
-    words = f"path prefix behind a proxy (default: the variable {BASE_URL}, or /)"
-    add("--base-url", metavar="PATH", help=words)
-    add(
-        "--trusted-proxy",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="trust the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; may be repeated (default: none; "
-        "under JupyterHub, this machine)",
-    )
-    words = "path of another gpuplan server on the same host name; pages move there if this one fails; may be repeated"
-    add("--other", action="append", default=[], metavar="PATH", help=words)
-    words = "pages that may be open at once (default: as many as free memory and open files allow)"
-    add("--sessions", default="0", metavar="NUMBER", help=words)
-    words = "how long to keep the session of a page that stopped responding, such as a sleeping laptop's (default 30)"
-    add("--idle", default="30", metavar="MINUTES", help=words)
-    words = "serve Prometheus metrics at BASE-URL/metrics, to signed-in users"
-    add("--metrics", action="store_true", help=words)
-    add("--json-log", action="store_true", help="write each line of the log as a JSON object")
-    add("--no-browser", action="store_true", help="do not open a browser")
-    add("--verbose", action="store_true", help="also log requests and sessions")
 
 
 def run_app(args: argparse.Namespace) -> int:
@@ -75,7 +40,7 @@ def run_app(args: argparse.Namespace) -> int:
         return BAD_INPUT
     return serve(
         scenario=scenario_path(args.file) if args.file else None,
-        catalog=args.folder,
+        catalog=args.catalog,
         customer=args.customer,
         host=args.host,
         port=args.port,

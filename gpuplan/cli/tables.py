@@ -5,24 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from gpuplan.analysis.llm_files import fit_own, read_runs, write_own
 from gpuplan.analysis.llm_runs import predict
-from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal, takes_json
+from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
 from gpuplan.facts import did_you_mean
 from gpuplan.report import catalog_text
 from gpuplan.report.llm_report import llm_runs_dict, llm_runs_text
 from gpuplan.scenario import json_schema
-
-
-def calibrate_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan calibrate``."""
-    words = "CSV of your own runs of language models, to compare with the prediction"
-    command.add_argument("--llm", type=Path, metavar="FILE", help=words)
-    words = "refit with these runs and write runs and fit into this catalog folder"
-    command.add_argument("--fit", type=Path, metavar="FOLDER", help=words)
-    takes_json(command)
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
@@ -39,11 +29,6 @@ def run_calibrate(args: argparse.Namespace) -> int:
     return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, own, speeds))
 
 
-def catalog_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan catalog``."""
-    command.add_argument("query", nargs="?", default="", help="a table, an id, or a word to search for")
-
-
 def run_catalog(args: argparse.Namespace) -> int:
     """``gpuplan catalog``."""
     catalog = catalog_of(args)
@@ -54,10 +39,6 @@ def run_catalog(args: argparse.Namespace) -> int:
         return 1
     print(text, end="")
     return 0
-
-
-def schema_options(command: argparse.ArgumentParser) -> None:
-    """It takes none."""
 
 
 def run_schema(args: argparse.Namespace) -> int:

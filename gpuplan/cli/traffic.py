@@ -5,15 +5,9 @@ from __future__ import annotations
 import argparse
 
 from gpuplan.analysis.llm_traffic import played, traffic_of
-from gpuplan.cli.options import catalog_of, print_answer, read_scenario, refusal, takes_file, takes_json
+from gpuplan.cli.options import catalog_of, print_answer, read_scenario, refusal
 from gpuplan.plan import make_plan
 from gpuplan.report.traffic_report import traffic_dict, traffic_text
-
-
-def traffic_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``gpuplan traffic``."""
-    takes_file(command)
-    takes_json(command)
 
 
 def run_traffic(args: argparse.Namespace) -> int:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpuplan.analysis.alternatives import IN_SHORT, Alternative, planned_alternatives
-from gpuplan.analysis.sensitivity import Bar, Progress, tornado
+from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
+from gpuplan.analysis.sensitivity import Bar, tornado
+from gpuplan.analysis.variants import Progress
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
@@ -26,20 +27,6 @@ MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
 """Alternatives by how much they tell an executive, the first of them shown."""
 OWNERS = NAMES["owner"]
-
-
-class Choice(NamedTuple):
-    """An alternative that was priced, and why it is not recommended."""
-
-    key: str
-    name: str
-    hosts: int | None
-    """At the start; None where GPUs are rented."""
-    net_present: float
-    low: float | None
-    high: float | None
-    difference: float
-    why_not: str
 
 
 class Priced(NamedTuple):
@@ -91,7 +78,8 @@ class Executive:
     money: str
     """Net present cost with its range."""
     money_about: str
-    choices: tuple[Choice, ...]
+    choices: tuple[Alternative, ...]
+    """Each with why it is not recommended in place of what it gives up."""
     drivers: tuple[Driver, ...]
     decisions: tuple[Action, ...]
     priced: tuple[Priced, ...] = ()
@@ -205,20 +193,18 @@ def _some_items(items: Sequence[str]) -> str:
 def _priced(plan: Plan) -> Iterator[Priced]:
     """The plan and its alternatives."""
     for each, own in planned_alternatives(plan):
-        if own is not None:
-            items = PricedItems(own)
-            yield Priced(each, {key: items.discounted(key) for key in items.prices})
-        else:
+        if own is None:
             yield Priced(each, None if each.hosts else {})
+            continue
+        items = PricedItems(own)
+        yield Priced(each, {key: items.discounted(key) for key in items.prices})
 
 
-def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Choice]:
-    """The alternatives that tell an executive most, each priced, with why it is not recommended."""
-    found = [_choice(plan, each) for each in alternatives if not each.chosen]
-    rents = [each for each in found if each.key.startswith("rent-")]
-    cheapest = min(rents, key=lambda each: each.net_present, default=None)
-    shown = [each for each in found if each not in rents or each is cheapest]
-    yield from sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key)))
+def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:
+    """The alternatives that tell an executive most, each with its short name and why it is not recommended."""
+    shown = [each for each in with_cheapest_rent(alternatives) if not each.chosen]
+    for each in sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key))):
+        yield replace(each, name=each.short_name, gives_up=_why_not(plan, each))
 
 
 def _kind(plan: Plan, key: str) -> str:
@@ -229,15 +215,12 @@ def _kind(plan: Plan, key: str) -> str:
     return "rent" if key.startswith("rent-") else key
 
 
-def _choice(plan: Plan, each: Alternative) -> Choice:
-    name = IN_SHORT.get(each.key, each.name)
-    hosts = each.hosts[0] if each.hosts else None
-    why = each.gives_up
+def _why_not(plan: Plan, each: Alternative) -> str:
     if each.key.startswith("n") and each.difference > 0:
-        why = said("executive.why not more", less=_short_of_hours(plan))
+        return said("executive.why not more", less=_short_of_hours(plan))
     if each.key == "silos" and each.difference > 0:
-        why = said("executive.why not silos")
-    return Choice(each.key, name, hosts, each.net_present, each.low, each.high, each.difference, why)
+        return said("executive.why not silos")
+    return each.gives_up
 
 
 def _short_of_hours(plan: Plan) -> str:

@@ -38,7 +38,7 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
-    asked, pooled = plan.scenario.demand, against.pool
+    asked, alone, pooled = plan.scenario.demand, against.together, against.pool
     own = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")
     return as_json(
         rule=asked.rule,
@@ -62,7 +62,11 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
         methods=[_methods(plan, methods(plan, pool)) for pool in _asked(plan)],
         silos={
             "groups": demand.silos(plan, against),
-            "together": {"gpus": against.gpus, "hosts": against.hosts, "utilisation": against.utilisation},
+            "together": {
+                "gpus": alone.installed_gpus,
+                "hosts": alone.hosts,
+                "utilisation": alone.utilisation,
+            },
             "pool": {"gpus_demanded": pooled.gpus, "hosts": pooled.hosts}
             | {"gpus": pooled.installed_gpus, "utilisation": pooled.utilisation},
         },

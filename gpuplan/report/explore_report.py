@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.analysis.break_even import Condition
 from gpuplan.analysis.compare import Comparison
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
-from gpuplan.analysis.what_wins import Condition
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import as_json, fields_of

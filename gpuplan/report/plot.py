@@ -14,6 +14,7 @@ from typing import Any
 
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
+from gpuplan.analysis.variants import Progress
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
@@ -50,7 +51,6 @@ WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding
 NO_COST = "No cost: the design has no hosts or no prices"
 Drawn = tuple[Spec | None, str]
 """A chart, or None, and what is said where there is nothing to draw."""
-Progress = Callable[[int, int], None]
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
 """What altair refuses in a chart that is laid over another or put beside one."""
 

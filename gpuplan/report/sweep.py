@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.analysis.variants import figure, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Asked, make_plan, planned
 from gpuplan.report.table import Column, frame, listed
@@ -58,15 +59,12 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
 
 def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str, Any]:
     """The headlines with an input at a value, or why it is refused."""
+    made = outcome_of(lambda: make_plan(asked.with_value(path, value), catalog))
     totals = ("gpus_demanded", "hosts", "gpus", "gpus_after_failure")
-    row = {"value": value, "refused": ""} | dict.fromkeys((*totals, "power_w", "net_present"))
-    try:
-        plan = make_plan(asked.with_value(path, value), catalog)
-    except ScenarioError as error:
-        return row | {"refused": str(error)}
-    line = plan.lines.get("power.typical")
-    return row | {
-        **{name: getattr(plan.totals, name) for name in totals},
-        "power_w": line.value if line else None,
-        "net_present": plan.costs.net_present if plan.costs else None,
+    return {
+        "value": value,
+        **{name: getattr(made.plan.totals, name) if made.plan else None for name in totals},
+        "power_w": figure(made.plan, "power.typical") if made.plan else None,
+        "net_present": made.net_present,
+        "refused": str(ScenarioError(made.problems)) if made.problems else "",
     }

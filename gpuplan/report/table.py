@@ -21,6 +21,7 @@ from gpuplan.facts import Brief
 from gpuplan.locales import per_cent, written, written_day
 from gpuplan.wording import (
     PAGE_WIDTH,
+    TEXTS,
     basis_word,
     capital,
     hours,
@@ -118,7 +119,7 @@ KIND_UNITS = {
 
 
 BY_KEY = "\ue000"
-"""Head of a column and title of a table whose words stand in ``data/words`` under ``table.TABLE.COLUMN`` and ``table.TABLE``."""
+"""Head of a column and title of a table whose words stand in ``data/words`` under ``table.TABLE.COLUMN``, of several tables ``table.COLUMN``, and ``table.TABLE``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +195,11 @@ class Table(Brief):
             object.__setattr__(self, "columns", tuple(map(self._headed, self.columns)))
 
     def _headed(self, column: Column) -> Column:
-        """A column with its head."""
+        """A column with its head, that of money with its currency."""
         if column.label != BY_KEY:
             return column
-        return replace(column, label=said(f"table.{self.name}.{column.key}"))
+        own, shared = f"table.{self.name}.{column.key}", f"table.{column.key}"
+        return replace(column, label=said(own if own in TEXTS else shared, currency=column.unit))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
         """The rows, every value a cell."""

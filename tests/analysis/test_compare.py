@@ -21,7 +21,7 @@ def three(catalog: Catalog) -> list[Plan]:
 
 def test_a_plan_does_not_differ_from_itself(example: Plan) -> None:
     found = compare_plans([example, example])
-    assert [row.key for row in found.rows] == [key for key, *_ in RESULTS]
+    assert [row.key for row in found.rows] == list(RESULTS)
     assert not any(row.differs for row in found.rows)
     assert found.sentences == ()
     assert found.names == (f"{example.scenario.name} (1)", f"{example.scenario.name} (2)")
@@ -29,7 +29,7 @@ def test_a_plan_does_not_differ_from_itself(example: Plan) -> None:
 
 def test_the_inputs_that_differ_are_those_that_were_changed(three: list[Plan]) -> None:
     found = compare_plans(three)
-    inputs = {row.key: row.values for row in found.rows if row.key not in {key for key, *_ in RESULTS}}
+    inputs = {row.key: row.values for row in found.rows if row.key not in RESULTS}
     assert inputs == {
         "availability.host_failures": (1, 2, 1),
         "network.link_gbit_s": (100, 100, 25),

@@ -6,6 +6,7 @@ import pytest
 from approved import has_approved, is_approved
 
 from gpuplan import Plan, make_plan
+from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.analysis.differences import (
     caveats,
     counting,
@@ -14,7 +15,6 @@ from gpuplan.analysis.differences import (
     model_name,
     short_names,
 )
-from gpuplan.analysis.same_work import on_board
 from gpuplan.catalog import Catalog
 
 

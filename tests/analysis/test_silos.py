@@ -32,9 +32,9 @@ def test_silos_against_the_pool(catalog: Catalog) -> None:
     assert [s.busy_gpus for s in found.groups] == pytest.approx([5, 2.5, 4])
     assert found.pool.busy_gpus == pytest.approx(11.5)
     assert found.groups[1].utilisation == pytest.approx(2.5 / found.groups[1].installed_gpus)
-    assert found.gpus > found.pool.installed_gpus
-    assert found.hosts > found.pool.hosts
-    assert found.utilisation < found.pool.utilisation
+    assert found.together.installed_gpus > found.pool.installed_gpus
+    assert found.together.hosts > found.pool.hosts
+    assert found.together.utilisation < found.pool.utilisation
     assert found.pool.hosts == plan.totals.hosts
 
 
@@ -52,7 +52,7 @@ def test_silos_add_up_and_are_those_of_the_demand(example: Plan) -> None:
     assert found.net_present == pytest.approx(sum(silo.net_present for silo in found.groups))
     assert found.total == pytest.approx(sum(silo.total for silo in found.groups))
     assert found.saved == pytest.approx(found.net_present - found.pool_net_present)
-    assert (found.hosts, found.gpus) == (counted.hosts, counted.gpus)
+    assert (found.hosts, found.gpus) == (counted.together.hosts, counted.together.installed_gpus)
     assert (found.pool_hosts, found.pool_gpus) == (counted.pool.hosts, counted.pool.installed_gpus)
     assert [silo.group for silo in found.groups] == [group.id for group in example.scenario.groups]
 

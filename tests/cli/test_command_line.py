@@ -12,9 +12,16 @@ import pytest
 from command_line import run
 
 from gpuplan import __version__
+from gpuplan.analysis.candidates import SHARING
 from gpuplan.analysis.compare import FEWEST, MOST
+from gpuplan.analysis.power_on import ORDERS
+from gpuplan.analysis.simulation import WHEN
+from gpuplan.audit import FORMATS
 from gpuplan.cli import COMMANDS, main
-from gpuplan.scenario import one_line
+from gpuplan.cli.language import SHIPPED
+from gpuplan.deliver import KINDS
+from gpuplan.facts import own_rows
+from gpuplan.scenario import MAX_GPUS, one_line
 
 BAD = {
     "unknown-field.yaml": ("colour: red", ["colour", "red", "known are"]),
@@ -176,3 +183,19 @@ def test_what_a_library_prints_beside_python_stays_out_of_the_answer() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["scenario"]["name"] == "Starter example"
     assert done.stderr == "noise"
+
+
+def test_choices_of_options_are_those_of_the_code() -> None:
+    chosen = {
+        (row["commands"], row["option"]): tuple(row["choices"].split("; "))
+        for row in own_rows("words/options")
+        if row["choices"]
+    }
+    assert chosen["demand", "--when"] == tuple(WHEN)
+    assert chosen["explore", "--sharing"] == SHARING
+    assert chosen["report", "--only"] == tuple(KINDS)
+    assert chosen["audit", "--format"] == tuple(FORMATS)
+    defaults = {row["option"]: row["default"] for row in own_rows("words/options")}
+    assert defaults["--orders"] == str(ORDERS) and defaults["--language"] == SHIPPED
+    numbers = {row["option"]: row["number"] for row in own_rows("words/options") if row["number"]}
+    assert numbers["--installed"].endswith(f" {MAX_GPUS}") and numbers["--largest"].endswith(f" {MAX_GPUS}")

@@ -22,7 +22,18 @@ from pptx import Presentation
 from gpuplan.cli.language import MOST_FILE_BYTES, TRANSLATED, texts
 from gpuplan.facts import TRANSLATION, data_root, own_rows
 
-NOT_READ_IN_FILES = {"about_modes", "glossary", "host_columns", "locales", "trace_columns"}
+NOT_READ_IN_FILES = {
+    *(
+        "about_modes",
+        "commands",
+        "glossary",
+        "host_columns",
+        "input_places",
+        "locales",
+        "options",
+        "trace_columns",
+    )
+}
 """Tables of the app, of what is read, and of tests."""
 HEAD = "file,key,column,text\n"
 MOST_ENGLISH = {"paragraphs": 0, "slides": 2}

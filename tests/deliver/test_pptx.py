@@ -25,10 +25,11 @@ from pptx.util import Emu, Inches
 from summaries import summary_of
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.compare import THIS, compare_plans, named
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import Brand
-from gpuplan.deliver.executive import OWNERS, Choice, Driver, Executive, actions, executive
+from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, executive
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, cut, text_lines, text_width
 from gpuplan.deliver.pptx.money import cost_series
@@ -42,8 +43,8 @@ RTL = "מרכז נתונים للذكاء الاصطناعي"
 MAIN = "http://schemas.openxmlformats.org/drawingml/2006/main"
 A, C = f"{{{MAIN}}}", "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 CHOICES = (
-    Choice("n0", "No host failure covered (N+0)", 7, 2e6, 1.5e6, 2.4e6, -3e5, "less"),
-    Choice("silos", "Silos", 13, 4e6, 3e6, 5e6, 1.6e6, "dearer"),
+    Alternative("n0", "No host failure covered (N+0)", (7,), (28,), 2e6, 1.5e6, 2.4e6, -3e5, "less", ()),
+    Alternative("silos", "Silos", (13,), (52,), 4e6, 3e6, 5e6, 1.6e6, "dearer", ()),
 )
 DRIVERS = (Driver("Cores per processor", "16", "64", 2e6, 3e6, 2e6, 3e6),)
 PICTURE = (
@@ -386,7 +387,9 @@ def test_why_not_is_short_for_every_alternative(made: Made) -> None:
     kinds = ("n0", "n1", "n2", "board", "rent-on-demand", "silos", "orders", "no-growth")
     for key in kinds:
         for more in (-1e5, 1e5):
-            told = why_not(deck, Choice(key, key, 1, 1.0, None, None, more, "its own words"))
+            told = why_not(
+                deck, Alternative(key, key, (1,), (4,), 1.0, None, None, more, "its own words", ())
+            )
             assert 0 < len(told.split()) <= 12, told
     assert is_approved(why_not(deck, summary.choices[0]), "182 h", "2.2 h")
 

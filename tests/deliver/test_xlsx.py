@@ -105,7 +105,7 @@ def test_the_first_sheet_says_what_an_executive_decides_on(plans: dict[str, Plan
     assert list(choices) == ["This design", *(choice.name for choice in summary.choices)]
     for choice in summary.choices:
         row = choices[choice.name]
-        assert row["Why not"] == choice.why_not
+        assert row["Why not"] == choice.gives_up
         assert row["Net present cost as planned, USD"] == pytest.approx(choice.net_present)
         assert row["Difference now, USD"] == pytest.approx(choice.difference)
     moved = rows(file["Sensitivity"])

@@ -25,7 +25,7 @@ def test_the_examples_as_data(name: str, catalog: Catalog) -> None:
     )
     assert found["gpus_demanded"] == plan.totals.gpus_demanded
     assert [(r["rule"], r["gpus"]) for r in found["rules"]] == [(a.rule, a.gpus) for a in rule_answers(plan)]
-    assert found["silos"]["together"]["hosts"] == silos(plan).hosts
+    assert found["silos"]["together"]["hosts"] == silos(plan).together.hosts
     assert found["methods"][0]["answers"][0]["gpus"] == methods(plan, plan.pools[0].id).answers[0].gpus
     for week in found["weeks"]:
         totals = [sum(each) for each in zip(*week["quarter_hours_gpus"].values(), strict=True)]

@@ -12,13 +12,13 @@ import pytest
 from approved import has_approved, is_approved
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import Candidate, Space
 from gpuplan.analysis.compare import compare_plans
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold, thresholds, tornado
-from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.report import (
     beside_winner,

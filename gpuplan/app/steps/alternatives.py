@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, alternatives
-from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_terms
 from gpuplan.app.cards import Contents, asked, panel, said, tried
 from gpuplan.app.state import Workbook
@@ -28,11 +28,6 @@ class Found(NamedTuple):
     problem: str = ""
 
 
-def _found(workbook: Workbook) -> Found | None:
-    """The alternatives, planned beside the page once for each plan; None until they are there."""
-    return workbook.later("cost: alternatives", _planned)
-
-
 def _planned(plan: Plan) -> Found:
     try:
         return Found(
@@ -42,41 +37,40 @@ def _planned(plan: Plan) -> Found:
         return Found(problem=str(error))
 
 
-def _wait(workbook: Workbook) -> dict[str, Any]:
-    """What stands there while no alternative does: a button where planning them takes long, else that they are planned."""
+def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> Contents:
+    """What is shown of the alternatives; until they are there a button where planning them takes long, else that they are planned."""
+    if workbook.plan.costs is None:
+        return None
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
         return {"button": {"key": KEY, "text": "Plan the alternatives"}}
-    return {} if _found(workbook) else {"text": [said({"text": "Planning \u2026", "waiting": True})]}
+    found = workbook.later("cost: alternatives", _planned)
+    if found is None:
+        return {"text": [said({"text": "Planning \u2026", "waiting": True})]}
+    return shown(found) if found.alternatives else found.problem or "Nothing to compare."
 
 
 @panel("Alternatives")
 def in_short_data(workbook: Workbook) -> Contents:
     """The plan and its alternatives, the cost of each rounded."""
-    if workbook.plan.costs is None:
-        return None
-    if wait := _wait(workbook):
-        return wait
-    found = _found(workbook) or Found()
-    if not found.alternatives:
-        return found.problem or "Nothing to compare."
-    return {
-        "hint": "net present cost",
-        "tables": [screen(tables.in_short(workbook.plan, found.alternatives))],
-    }
+    return _contents(
+        workbook,
+        lambda found: {
+            "hint": "net present cost",
+            "tables": [screen(tables.in_short(workbook.plan, found.alternatives))],
+        },
+    )
 
 
 @panel("Alternatives", "priced on the same basis")
 def alternatives_data(workbook: Workbook) -> Contents:
     """The plan and its alternatives in one table, and what follows from them."""
-    if workbook.plan.costs is None:
-        return None
-    if wait := _wait(workbook):
-        return wait
-    found = _found(workbook) or Found()
-    if not found.alternatives:
-        return found.problem or "Nothing to compare."
-    table = tables.alternatives(workbook.plan, found.alternatives)
-    return {"tables": [screen(table)], "after": [said(each) for each in found.words]}
+    return _contents(
+        workbook,
+        lambda found: {
+            "tables": [screen(tables.alternatives(workbook.plan, found.alternatives))],
+            "after": [said(each) for each in found.words],
+        },
+    )
 
 
 # Rent by year
@@ -101,9 +95,3 @@ def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, 
     left = len(others.rows) - SHOWN_OFFERS
     more = f"And {number(left)} more expensive ones." if left > 0 else ""
     return [screen(others.top(SHOWN_OFFERS), title="Other offers", more=more)]
-
-
-def postures_of(workbook: Workbook) -> tuple[PostureCost, ...]:
-    """The postures with their cost, once for each plan; nothing if one of them cannot be worked out."""
-    found, _ = tried(workbook, "cost: postures", lambda: posture_costs(workbook.plan))
-    return found or ()

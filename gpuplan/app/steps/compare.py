@@ -1,37 +1,43 @@
-"""Designs side by side: those that were kept and the one on the screen, with what differs marked and said."""
+"""Designs side by side: those that were kept and the one on the screen, with what differs marked and said, and what would make another one win."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gpuplan.analysis.alternatives import changes, nearby
+from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
-from gpuplan.analysis.differences import TOPICS, design_name
-from gpuplan.analysis.nearby import nearby, told
+from gpuplan.analysis.differences import LABELS, design_name
+from gpuplan.analysis.option import Option
 from gpuplan.app.cards import (
     Card,
     Contents,
     Page,
     Picture,
-    Tab,
-    box,
+    bare,
     panel,
     parted_card,
+    said,
+    select,
+    tab,
     tried,
     wide_card,
 )
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps import explore, sensitivity, what_wins
+from gpuplan.app.steps import explore, sensitivity
 from gpuplan.plan import Plan
+from gpuplan.report import number
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.report.headlines import HEADLINES, Headline
-from gpuplan.report.table import Table
+from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
-from gpuplan.wording import some_of
+from gpuplan.wording import LICENCE_NAMES, capital, counted, some_of, stated_percent
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
 KEEP = "Then change an input or explore others: one sentence for each difference appears here."
@@ -91,7 +97,7 @@ def _same(found: Comparison) -> str:
     """Inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {each.key for each in found.differences}
-    same = [topic.label for topic in TOPICS if topic.key not in differs]
+    same = [label for key, label in LABELS.items() if key not in differs]
     said = [f"Inputs that differ: {some_of(changed)}."] if changed else []
     return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
 
@@ -111,7 +117,7 @@ def _tries(workbook: Workbook) -> list[dict[str, str]]:
 
 def _told(plan: Plan, other: Scenario) -> str:
     try:
-        return told(plan, other)
+        return changes(plan, other)
     except ValueError as error:
         return str(error)
 
@@ -173,41 +179,123 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     return row.label
 
 
+# What would make another design win
+
+
+NOW = re.compile(r" \(now [^)]*\)")
+"""What a condition says of now, which has a column of its own."""
+IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
+LIKELY = {
+    (True, False): {"sign": "\u2713", "text": "yes", "tone": "good"},
+    (True, True): {"sign": "!", "text": "unlikely", "tone": "warn"},
+    (False, False): IMPOSSIBLE,
+    (False, True): IMPOSSIBLE,
+}
+"""Whether a condition is possible, and whether its value is beyond what is known -> a sign and a word."""
+
+
+@panel("What would make another design win?")
+def to_win_data(workbook: Workbook) -> Contents:
+    """What would have to be true for another design to win, one input at a time."""
+    exploring = workbook.exploring
+    found, plan = exploring.found, exploring.plan
+    if found is None or plan is None or found["winner"] is None or len(found["ranked"]) < 2:
+        return None
+    winner = found["winner"]["label"]
+    others = {option["label"]: option for option in found["ranked"] if option["label"] != winner}
+    chosen = workbook.chosen("other", ["", *others])
+    named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
+    data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
+    if not chosen:
+        return data
+    duel = partial(_to_win, first=_option(found["winner"]), other=_option(others[chosen]))
+    conditions = exploring.later(f"to win: {chosen}", duel)
+    if conditions is None:
+        return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
+    if not conditions:
+        return data | {"text": [said("No single input makes it win.")]}
+    more = f"One input at a time; at that value it costs as much as {winner}."
+    return data | {"tables": [screen(_conditions(conditions), more=more)]}
+
+
+def _to_win(plan: Plan, first: Option, other: Option) -> tuple[Condition, ...]:
+    return to_win(plan.scenario, plan.catalog, first, other)
+
+
+def _option(option: dict[str, Any]) -> Option:
+    """An option as the conditions are asked with: its candidate is what counts."""
+    return Option(explore.candidate_of(option), str(option["label"]))
+
+
+def _conditions(found: Sequence[Condition]) -> Table:
+    columns = (
+        Column("label", "Input"),
+        Column("now", "Now", "number", of=lambda each: _named(each, each.now)),
+        Column("needed", "Needed", "number", of=lambda each: _named(each, each.needed)),
+        Column("possible", "Possible", of=_likely),
+        Column("text", "", of=_words),
+    )
+    return listed(
+        "conditions", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)), title=""
+    )
+
+
+def _likely(each: Condition) -> Cell:
+    return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
+
+
+def _words(each: Condition) -> Cell:
+    return Cell(capital(NOW.sub("", each.text.removeprefix(f"{each.label}: "))), tone="small")
+
+
+def _named(each: Condition, value: Any) -> Cell:
+    """The value of an input, a licence by its name in the form."""
+    return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
+
+
+def _value(value: Any, unit: str) -> str:
+    if value is None:
+        return "\u2013"
+    if isinstance(value, str):
+        return value
+    if len(unit) == 3 and unit.isupper():
+        return bare(value)
+    if unit in ("1", "%"):
+        return stated_percent(float(f"{value:.4g}"))
+    if unit == "year":
+        return counted(value, "year")
+    return f"{number(float(f'{value:.4g}'))} {unit}".strip()
+
+
 PAGE = Page(
     message,
     (
-        Tab("designs", "Designs", box("gp-page", wide_card(Card("compare", designs_data)))),
-        Tab("all", "All differences", box("gp-page", parted_card(results_data, inputs_data))),
-        Tab(
+        tab("designs", "Designs", wide_card(Card("compare", designs_data))),
+        tab("all", "All differences", parted_card(results_data, inputs_data)),
+        tab(
             "explore",
             "Explore",
-            box(
-                "gp-page",
-                parted_card(
-                    Card("run", explore.explore_data),
-                    what_wins.to_win_data,
-                    explore.frontier_head,
-                    Picture(explore.frontier_rows, frontier_chart),
-                    explore.frontier_table,
-                    explore.ranked_data,
-                    explore.works_data,
-                    explore.unpriced_data,
-                    explore.rejected_data,
-                ),
+            parted_card(
+                Card("run", explore.explore_data),
+                to_win_data,
+                explore.frontier_head,
+                Picture(explore.frontier_rows, frontier_chart),
+                explore.frontier_table,
+                explore.ranked_data,
+                explore.works_data,
+                explore.unpriced_data,
+                explore.rejected_data,
             ),
         ),
-        Tab(
+        tab(
             "inputs",
             "Sensitivity",
-            box(
-                "gp-page",
-                parted_card(
-                    Card("run", sensitivity.sensitivity_data),
-                    sensitivity.tornado_head,
-                    Picture(sensitivity.tornado_rows, tornado_chart),
-                    sensitivity.ranges_data,
-                    sensitivity.thresholds_data,
-                ),
+            parted_card(
+                Card("run", sensitivity.sensitivity_data),
+                sensitivity.tornado_head,
+                Picture(sensitivity.tornado_rows, tornado_chart),
+                sensitivity.ranges_data,
+                sensitivity.thresholds_data,
             ),
         ),
     ),

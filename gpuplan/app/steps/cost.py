@@ -24,6 +24,7 @@ from gpuplan.app.cards import (
     said,
     sheet,
     strong,
+    tab,
     visit,
     wide_card,
 )
@@ -562,58 +563,30 @@ PAGE = Page(
                     box("gp-inputs", Card("form", first_form)),
                 ),
                 box(
-                    "gp-side gp-prices",
-                    box("gp-card", unit_data),
-                    box("gp-card", alternatives.in_short_data),
+                    "gp-side gp-prices", box("gp-card", unit_data), box("gp-card", alternatives.in_short_data)
                 ),
             ),
         ),
-        Tab(
+        tab(
             "alternatives",
             "Alternatives",
-            box(
-                "gp-page",
-                wide_card(alternatives.alternatives_data),
-                wide_card(alternatives.rent_data),
-                wide_card(tokens_data),
-            ),
+            wide_card(alternatives.alternatives_data),
+            wide_card(alternatives.rent_data),
+            wide_card(tokens_data),
         ),
-        Tab(
+        tab(
             "breakdown",
             "Breakdown",
-            box(
-                "gp-page",
-                parted_card(
-                    cost_data,
-                    box("gp-pair gp-years", parts_data, groups_data),
-                    years_table,
-                ),
-            ),
+            parted_card(cost_data, box("gp-pair gp-years", parts_data, groups_data), years_table),
         ),
-        Tab(
-            "bill",
-            "Bill of materials",
-            box("gp-page", wide_card(bill_data)),
-        ),
-        Tab(
-            "prices",
-            "Prices",
-            box("gp-page", wide_card(prices_data)),
-            prices_badge,
-        ),
-        Tab(
-            "power",
-            "Power and space",
-            box("gp-page", wide_card(power_data)),
-        ),
-        Tab(
+        tab("bill", "Bill of materials", wide_card(bill_data)),
+        tab("prices", "Prices", wide_card(prices_data), badge=prices_badge),
+        tab("power", "Power and space", wide_card(power_data)),
+        tab(
             "money",
             "Assumptions",
-            box(
-                "gp-page",
-                box("gp-inputs", Card("form", money_form)),
-                box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
-            ),
+            box("gp-inputs", Card("form", money_form)),
+            box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, Tab, act, box, select, wide_card
+from gpuplan.app.cards import Card, Page, act, box, select, tab, wide_card
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
@@ -224,34 +224,24 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
 PAGE = Page(
     lambda workbook: HEADLINES["deliver"](workbook.plan),
     (
-        Tab(
-            "files",
-            "Files",
-            box("gp-page", wide_card(Card("run", deliver_data))),
-        ),
-        Tab(
+        tab("files", "Files", wide_card(Card("run", deliver_data))),
+        tab(
             "document",
             "Document",
             box(
-                "gp-page",
-                box(
-                    "gp-split gp-document gp-cards-even",
-                    box("gp-card", Card("form", document_form)),
-                    box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
-                ),
+                "gp-split gp-document gp-cards-even",
+                box("gp-card", Card("form", document_form)),
+                box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
             ),
         ),
-        Tab(
+        tab(
             "templates",
             "Templates",
             box(
-                "gp-page",
-                box(
-                    "gp-split gp-three gp-cards-even",
-                    *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
-                ),
+                "gp-split gp-three gp-cards-even",
+                *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
             ),
         ),
-        Tab("format", "Numbers and paper", box("gp-page", box("gp-card", Card("form", format_form)))),
+        tab("format", "Numbers and paper", box("gp-card", Card("form", format_form))),
     ),
 )

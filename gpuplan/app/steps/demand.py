@@ -6,15 +6,18 @@ from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.app.cards import Card, Page, Picture, Tab, asked, box, tried
+from gpuplan.analysis.silos import Silos, silos
+from gpuplan.app.cards import Card, Contents, Page, Picture, asked, box, lettered, panel, said, tab, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import methods, silos, simulate, week
+from gpuplan.app.steps import methods, simulate, week
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.app.steps.usecases import DAYS, EMPTIES, days_of, group_heads, group_rows
+from gpuplan.app.steps.week import weeks
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
+from gpuplan.locales import per_cent
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import amount, basis_word, number
+from gpuplan.report import amount, basis_word, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import screen
@@ -31,6 +34,66 @@ from gpuplan.wording import (
     whole,
     years_left_out,
 )
+
+IN_MONEY = "The cost step has their prices."
+
+
+@panel("Silos and pool", slow=True)
+def silo_data(workbook: Workbook) -> Contents:
+    """Each group with hosts of its own against all groups together, at the same target."""
+    plan = workbook.plan
+    if not plan.groups:
+        return None
+    if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
+        return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
+    if not asked(workbook, "silos"):
+        return {"button": {"key": "silos", "text": f"Plan {len(plan.groups)} silos"}}
+    found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
+    if found is None:
+        return problem
+    more = (
+        "Hosts include this design's failover capacity. Utilisation is the share of GPUs allocated on average over the week, "
+        f"whether the chips are busy or not. {_leaves_out(workbook)}"
+    )
+    return {
+        "text": [said(_silo_words(found, bool(plan.scenario.hardware.existing)))],
+        "tables": [screen(lettered(workbook, tables.silos(plan, found)), more=more)],
+        "notes": [_quoted(workbook)],
+    }
+
+
+def _leaves_out(workbook: Workbook) -> str:
+    scenario, left = workbook.plan.scenario, []
+    if scenario.deciding_total_gpus is not None:
+        left.append("the stated total")
+    if scenario.hardware.existing:
+        left.append("the existing hosts")
+    if not left:
+        return IN_MONEY
+    return f"Not counted: {' and '.join(left)}. {IN_MONEY}"
+
+
+def _silo_words(found: Silos, existing: bool) -> str:
+    lead = "Without the existing hosts, in" if existing else "In"
+    alone = found.together
+    return (
+        f"{lead} silos the groups would need {amount(alone.installed_gpus, 'GPU')} on {amount(alone.hosts, 'host')}, allocated "
+        f"{percent(alone.utilisation)} of the time; pooled, they need {number(found.pool.installed_gpus)} on "
+        f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
+    )
+
+
+def _quoted(workbook: Workbook) -> dict[str, str]:
+    """What is said of GPUs bound to single machines, with its source."""
+    quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
+    source = workbook.catalog.sources[quoted.sources[0]].title
+    return {
+        "text": per_cent(
+            f"The reference papers quote {number(quoted.low)} to {number(quoted.high)} % for GPUs dedicated to single machines."
+        ),
+        "cite": source,
+    }
+
 
 COLUMNS = NAMES["column of the hours"]
 """Attribute of a group -> its head in the grid."""
@@ -209,66 +272,46 @@ def _totals_grow(workbook: Workbook) -> str:
 PAGE = Page(
     lambda workbook: HEADLINES["demand"](workbook.plan),
     (
-        Tab(
+        tab(
             "rule",
             "Sizing rule",
+            Card("demand", rules_data, slow=True),
             box(
-                "gp-page",
-                Card("demand", rules_data, slow=True),
-                box(
-                    "gp-card",
-                    week.day_head,
-                    box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
-                ),
+                "gp-card",
+                week.day_head,
+                box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
             ),
         ),
-        Tab(
-            "people",
-            "Hours",
-            box("gp-page", Card("grid", people_data)),
-        ),
-        Tab(
+        tab("people", "Hours", Card("grid", people_data)),
+        tab(
             "waiting",
             "Waiting",
             box(
-                "gp-page",
+                "gp-card",
+                methods.odds_head,
                 box(
-                    "gp-card",
-                    methods.odds_head,
-                    box(
-                        "gp-split gp-even",
-                        Picture(methods.odds_rows, charts.odds_chart, slow=True),
-                        methods.odds_data,
-                    ),
+                    "gp-split gp-even",
+                    Picture(methods.odds_rows, charts.odds_chart, slow=True),
+                    methods.odds_data,
                 ),
-                Card("form", methods.assumption_form),
             ),
+            Card("form", methods.assumption_form),
         ),
-        Tab(
+        tab(
             "pool",
             "Pooling and growth",
-            box(
-                "gp-page",
-                box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
-                box("gp-card", week.mixes_data),
-            ),
+            box("gp-pair", box("gp-card", silo_data), Card("form", growth_form)),
+            box("gp-card", week.mixes_data),
         ),
-        Tab(
-            "simulate",
-            "Simulation",
-            box("gp-page", box("gp-card", Card("run", simulate.simulate_data))),
-        ),
-        Tab(
+        tab("simulate", "Simulation", box("gp-card", Card("run", simulate.simulate_data))),
+        tab(
             "audit",
             "Audit",
             box(
-                "gp-page",
-                box(
-                    "gp-card",
-                    Card("run", audit_data),
-                    Picture(week_rows, charts.week_chart),
-                    Card("panel", audit_tables),
-                ),
+                "gp-card",
+                Card("run", audit_data),
+                Picture(week_rows, charts.week_chart),
+                Card("panel", audit_tables),
             ),
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.cards import Card, Contents, Page, Tab, act, attributes, box, panel, parted_card, wide_card
+from gpuplan.app.cards import Card, Contents, Page, act, attributes, panel, parted_card, tab, wide_card
 from gpuplan.app.header import message_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.known import unconfirmed
@@ -115,14 +115,14 @@ def _weighty(workbook: Workbook) -> str:
 PAGE = Page(
     lambda workbook: design(workbook.plan, workbook.messages),
     (
-        Tab("decisions", "Decisions", box("gp-page", wide_card(Card("design", decisions_data)))),
-        Tab("messages", "Messages", box("gp-page", wide_card(Card("design", messages_data))), _weighty),
-        Tab(
+        tab("decisions", "Decisions", wide_card(Card("design", decisions_data))),
+        tab("messages", "Messages", wide_card(Card("design", messages_data)), badge=_weighty),
+        tab(
             "values",
             "Planning values",
-            box("gp-page", parted_card(values_data, confirmed_data)),
-            lambda workbook: number(len(unconfirmed(workbook.plan))),
+            parted_card(values_data, confirmed_data),
+            badge=lambda workbook: number(len(unconfirmed(workbook.plan))),
         ),
-        Tab("sources", "Sources", box("gp-page", wide_card(sources_data))),
+        tab("sources", "Sources", wide_card(sources_data)),
     ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
@@ -211,6 +213,16 @@ def _found(workbook: Workbook, what: str) -> list[Option]:
     return list((workbook.exploring.found or {}).get(what, ()))
 
 
+_unpriced, _rejected, _frontier = (
+    partial(_found, what=each) for each in ("unpriced", "rejected", "frontier")
+)
+
+
+def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[Workbook], str]:
+    """Words with how many there are."""
+    return lambda workbook: words.format(number(len(of(workbook))))
+
+
 def _dearer(workbook: Workbook) -> list[Option]:
     found = workbook.exploring.found
     first = {option["label"] for option in _listed_first(found)} if found else set()
@@ -220,7 +232,7 @@ def _dearer(workbook: Workbook) -> list[Option]:
 @details(
     "explore-ranked",
     "Other designs",
-    lambda workbook: f"{number(len(_dearer(workbook)))}, and why each loses",
+    _counted("{}, and why each loses", _dearer),
     _dearer,
 )
 def ranked_data(workbook: Workbook) -> Contents:
@@ -244,7 +256,7 @@ def _cut(count: int) -> str:
     "explore-works",
     "Work per GPU",
     lambda workbook: "how many GPUs of this design one GPU of another board replaces, and on what basis",
-    lambda workbook: (workbook.exploring.found or {}).get("works"),
+    partial(_found, what="works"),
 )
 def works_data(workbook: Workbook) -> Contents:
     """How the boards were compared."""
@@ -254,15 +266,12 @@ def works_data(workbook: Workbook) -> Contents:
 @details(
     "explore-unpriced",
     "Without a price",
-    lambda workbook: (
-        f"{number(len(_found(workbook, 'unpriced')))} that would work; use one, enter its prices at Cost and "
-        "explore again"
-    ),
-    lambda workbook: _found(workbook, "unpriced"),
+    _counted("{} that would work; use one, enter its prices at Cost and explore again", _unpriced),
+    _unpriced,
 )
 def unpriced_data(workbook: Workbook) -> Contents:
     """Designs that would do, but whose GPUs or servers have no known price."""
-    options = _found(workbook, "unpriced")
+    options = _unpriced(workbook)
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
     table = tables.without_price(listed).beside(Column("acts", ""), acts, after="excludes")
@@ -272,8 +281,8 @@ def unpriced_data(workbook: Workbook) -> Contents:
 @details(
     "explore-rejected",
     "Ruled out",
-    lambda workbook: f"{number(len(_found(workbook, 'rejected')))}, each with its reason",
-    lambda workbook: _found(workbook, "rejected"),
+    _counted("{}, each with its reason", _rejected),
+    _rejected,
 )
 def rejected_data(workbook: Workbook) -> Contents:
     """Designs that are ruled out, with the reason; those with the same reason together, whatever the share in it."""
@@ -305,11 +314,9 @@ def frontier_rows(workbook: Workbook) -> dict[str, Any]:
 @details(
     "explore-frontier",
     "The frontier as a table",
-    lambda workbook: (
-        f"{number(len(_found(workbook, 'frontier')))} designs" if workbook.exploring.found else ""
-    ),
+    lambda workbook: _counted("{} designs", _frontier)(workbook) if workbook.exploring.found else "",
     _priced,
 )
 def frontier_table(workbook: Workbook) -> Contents:
     """The frontier as a table."""
-    return _listed(workbook, _found(workbook, "frontier"), "net_present", "waiting_pct", "short_h")
+    return _listed(workbook, _frontier(workbook), "net_present", "waiting_pct", "short_h")

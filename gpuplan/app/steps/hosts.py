@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, Picture, Tab, attributes, box, group_colours
+from gpuplan.app.cards import Card, Page, Picture, attributes, box, group_colours, tab
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, over_time, posture
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
@@ -468,94 +468,71 @@ def _listed(numbers: Sequence[int]) -> str:
 PAGE = Page(
     lambda workbook: HEADLINES["hosts"](workbook.plan),
     (
-        Tab(
+        tab(
             "picture",
             "Hosts",
             box(
-                "gp-page",
+                "gp-two",
                 box(
-                    "gp-two",
-                    box(
-                        "gp-main",
-                        Card("posture", posture.posture_data, slow=True),
-                        Card("watch", over_time.watch_data),
-                        Card("hosts", picture_data),
-                    ),
-                    box(
-                        "gp-side",
-                        Card("form", hardware.hardware_form),
-                        Card("form", posture.maintenance_form),
-                    ),
+                    "gp-main",
+                    Card("posture", posture.posture_data, slow=True),
+                    Card("watch", over_time.watch_data),
+                    Card("hosts", picture_data),
                 ),
+                box("gp-side", Card("form", hardware.hardware_form), Card("form", posture.maintenance_form)),
             ),
         ),
-        Tab(
+        tab(
             "failures",
             "Failures",
             box(
-                "gp-page",
-                box(
-                    "gp-card",
-                    failures.capacity_head,
-                    Picture(failures.capacity_drawn, capacity_chart, wide=False),
-                ),
-                box("gp-card", posture.tolerance_data),
-                box("gp-card", failures.failures_data),
+                "gp-card",
+                failures.capacity_head,
+                Picture(failures.capacity_drawn, capacity_chart, wide=False),
             ),
+            box("gp-card", posture.tolerance_data),
+            box("gp-card", failures.failures_data),
         ),
-        Tab(
+        tab(
             "power-on",
             "Power-on",
             box(
-                "gp-page",
-                box(
-                    "gp-card",
-                    over_time.power_on_data,
-                    Card("form", over_time.settings_form),
-                    Card("run", over_time.tried_data),
-                ),
+                "gp-card",
+                over_time.power_on_data,
+                Card("form", over_time.settings_form),
+                Card("run", over_time.tried_data),
             ),
         ),
-        Tab(
-            "upgrades",
-            "Maintenance",
-            box("gp-page", box("gp-card", over_time.rehearse_data)),
-        ),
-        Tab(
+        tab("upgrades", "Maintenance", box("gp-card", over_time.rehearse_data)),
+        tab(
             "hardware",
             "Hardware",
             box(
-                "gp-page",
+                "gp-two",
                 box(
-                    "gp-two",
-                    box(
-                        "gp-main",
-                        box("gp-card", hardware.inventory_data),
-                        Card("grid", hardware.existing_grid),
-                        Card("grid", hardware.other_vms_grid),
-                        box("gp-card", hardware.shared_data),
-                        box("gp-card", hardware.host_line_data),
-                        box("gp-card", hardware.management_data),
-                    ),
-                    box(
-                        "gp-side",
-                        Card("form", hardware.more_form),
-                        Card("form", hardware.management_form),
-                        Card("form", posture.clusters_form),
-                        Card("form", hardware.sharing_form),
-                        Card("allowed", hardware.allowed_data),
-                    ),
+                    "gp-main",
+                    box("gp-card", hardware.inventory_data),
+                    Card("grid", hardware.existing_grid),
+                    Card("grid", hardware.other_vms_grid),
+                    box("gp-card", hardware.shared_data),
+                    box("gp-card", hardware.host_line_data),
+                    box("gp-card", hardware.management_data),
+                ),
+                box(
+                    "gp-side",
+                    Card("form", hardware.more_form),
+                    Card("form", hardware.management_form),
+                    Card("form", posture.clusters_form),
+                    Card("form", hardware.sharing_form),
+                    Card("allowed", hardware.allowed_data),
                 ),
             ),
         ),
-        Tab(
+        tab(
             "risk",
             "Risk",
-            box(
-                "gp-page",
-                box("gp-inputs", Card("form", posture.risk_form)),
-                box("gp-card", posture.platform_data),
-            ),
+            box("gp-inputs", Card("form", posture.risk_form)),
+            box("gp-card", posture.platform_data),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from gpuplan.app.cards import (
     said,
     source_titles,
     strong,
+    tab,
     wide_card,
 )
 from gpuplan.app.header import field_data
@@ -272,57 +273,40 @@ PAGE = Page(
                 box("gp-side", Card("form", network_form)),
             ),
         ),
-        Tab(
+        tab(
             "remote",
             "Remote GPUs",
-            box(
-                "gp-page",
-                parted_card(remote_data, rules_data),
-                box("gp-inputs", Card("form", rates_form)),
-            ),
+            parted_card(remote_data, rules_data),
+            box("gp-inputs", Card("form", rates_form)),
         ),
-        Tab(
+        tab(
             "fabric",
             "Fabric",
+            box("gp-inputs", Card("form", fabric_form)),
+            parted_card(fabric.fabric_data, fabric.drawing_data),
             box(
-                "gp-page",
-                box("gp-inputs", Card("form", fabric_form)),
-                parted_card(fabric.fabric_data, fabric.drawing_data),
-                box(
-                    "gp-split gp-even gp-cards-even",
-                    box("gp-card", fabric.settings_data),
-                    box("gp-card", fabric.failures_data),
-                ),
+                "gp-split gp-even gp-cards-even",
+                box("gp-card", fabric.settings_data),
+                box("gp-card", fabric.failures_data),
             ),
         ),
-        Tab(
-            "traffic",
-            "Typical work",
-            box("gp-page", wide_card(carries_data)),
-        ),
-        Tab(
+        tab("traffic", "Typical work", wide_card(carries_data)),
+        tab(
             "training",
             "Training",
             box(
-                "gp-page",
-                box(
-                    "gp-inputs gp-joined",
-                    Card("form", training.training_form),
-                    parted_card(
-                        training.training_data,
-                        training.groups_data,
-                        training.scaling_head,
-                        Picture(training.scaling_rows, scaling_chart, slow=True),
-                        training.scaling_table,
-                    ),
+                "gp-inputs gp-joined",
+                Card("form", training.training_form),
+                parted_card(
+                    training.training_data,
+                    training.groups_data,
+                    training.scaling_head,
+                    Picture(training.scaling_rows, scaling_chart, slow=True),
+                    training.scaling_table,
                 ),
             ),
-            training.example_badge,
+            badge=training.example_badge,
         ),
-        Tab(
-            "claims",
-            "Vendor claims",
-            box("gp-page", wide_card(claims_data)),
-        ),
+        tab("claims", "Vendor claims", wide_card(claims_data)),
     ),
 )

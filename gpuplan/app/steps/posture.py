@@ -10,7 +10,7 @@ from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.app.cards import Contents, panel
 from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.alternatives import MANY_HOSTS, postures_of
+from gpuplan.app.steps.alternatives import MANY_HOSTS
 from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
@@ -117,7 +117,7 @@ def _cost(workbook: Workbook, failures: int) -> str:
     if plan.totals.hosts > COSTED_HOSTS or grows:
         costed = workbook.later("cost: postures beside the page", _costed) or ()
     else:
-        costed = postures_of(workbook)
+        costed = workbook.once("cost: postures", lambda: _costed(plan))
     found = {each.host_failures: each.net_present for each in costed}
     if failures not in found:
         return ""

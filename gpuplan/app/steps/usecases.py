@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from gpuplan.app.cards import Card, Page, Tab, attributes, box, figure, group_colours
+from gpuplan.app.cards import Card, Page, attributes, box, figure, group_colours, tab
 from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
@@ -339,25 +339,9 @@ def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
 PAGE = Page(
     lambda workbook: HEADLINES["usecases"](workbook.plan),
     (
-        Tab(
-            "groups",
-            "Workloads",
-            box("gp-page", Card("workloads", workloads_data)),
-        ),
-        Tab(
-            "vms",
-            "Virtual machines",
-            box("gp-page", Card("grid", per_vm_data)),
-        ),
-        Tab(
-            "access",
-            "Access",
-            box("gp-page", Card("access", access_data)),
-        ),
-        Tab(
-            "basis",
-            "Customer",
-            box("gp-page", box("gp-inputs", Card("form", demand_form))),
-        ),
+        tab("groups", "Workloads", Card("workloads", workloads_data)),
+        tab("vms", "Virtual machines", Card("grid", per_vm_data)),
+        tab("access", "Access", Card("access", access_data)),
+        tab("basis", "Customer", box("gp-inputs", Card("form", demand_form))),
     ),
 )

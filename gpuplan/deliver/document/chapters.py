@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpuplan.analysis.compare import Comparison
+from gpuplan.catalog import Catalog
 from gpuplan.deliver.document import front
-from gpuplan.deliver.document.acceptance import acceptance_chapter, risks_chapter
 from gpuplan.deliver.document.access import access_chapter
-from gpuplan.deliver.document.availability import availability_chapter
-from gpuplan.deliver.document.blocks import Document
-from gpuplan.deliver.document.compared import compared_chapter
+from gpuplan.deliver.document.blocks import Bullets, Chapter, Document, Paragraph, chapter
 from gpuplan.deliver.document.cost import cost_chapter, internal_chapters
 from gpuplan.deliver.document.demand import demand_chapter
 from gpuplan.deliver.document.hosts import hosts_chapter
-from gpuplan.deliver.document.network import network_chapter
-from gpuplan.deliver.document.operations import operations_chapter
-from gpuplan.deliver.document.physical import physical_chapter
+from gpuplan.deliver.document.operations import availability_chapter, operations_chapter, services_chapter
+from gpuplan.deliver.document.physical import network_chapter, physical_chapter, software_chapter
 from gpuplan.deliver.document.requirements import requirements_chapter
-from gpuplan.deliver.document.services import services_chapter
-from gpuplan.deliver.document.software import software_chapter
-from gpuplan.deliver.document.sources import decisions_chapter, sources_chapter
-from gpuplan.deliver.document.writing import Citations
+from gpuplan.deliver.document.sources import (
+    acceptance_chapter,
+    decisions_chapter,
+    risks_chapter,
+    sources_chapter,
+)
+from gpuplan.deliver.document.writing import Citations, tabled
 from gpuplan.deliver.executive import Executive, document_day, executive
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.figures import paper_of
+from gpuplan.report.tables.sensitivity import compared
+from gpuplan.wording import said
 
 
 @spoken
@@ -61,4 +65,17 @@ def design_document(
         ),
         locale=plan.scenario.format.locale or "",
         paper=paper_of(plan),
+    )
+
+
+def compared_chapter(found: Comparison, catalog: Catalog) -> Chapter:
+    """What differs between this design and others: a sentence for each result, then inputs and results side by side."""
+    sentences = [each.sentence for each in found.differences]
+    table = replace(compared(found, catalog).without("differs"), notes=())
+    return chapter(
+        said("compared.title"),
+        Paragraph(sentences[0] if sentences else said("compared.the designs have the"), "lead"),
+        Bullets(tuple(sentences[1:])) if sentences[1:] else None,
+        *(Paragraph(note, "note") for note in found.notes),
+        tabled(table, caption=said("compared.table inputs that differ and")),
     )

@@ -1,4 +1,4 @@
-"""Day-two operations: in which order to upgrade, who cannot move, what restarts, and when to grow."""
+"""Running the clusters: how they are set and what vSphere does, what failures and maintenance do, upgrades, and who cannot move."""
 
 from __future__ import annotations
 
@@ -11,9 +11,74 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.tables import over_time
-from gpuplan.report.tables.build import upgrade_order
+from gpuplan.report.tables.availability import failures, losses, postures
+from gpuplan.report.tables.build import cluster_settings, upgrade_order
+from gpuplan.report.tables.over_time import answer, power_on
 from gpuplan.report.tables.plan import clusters_alike
-from gpuplan.wording import MODE_NAMES, said, some_of
+from gpuplan.report.tables.vsphere_rules import behaviour
+from gpuplan.wording import MODE_NAMES, hours, said, some_of
+
+
+def services_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """How the clusters are set, and what follows at power-on."""
+    title = said("services.title")
+    if not plan.pools:
+        return Chapter(title, (Paragraph(said("services.nothing")),))
+    return chapter(
+        title,
+        section(
+            said("services.settings"),
+            tabled(cluster_settings(plan), cite, widths=(0.14, 0.24, 0.22, 0.3, 0.1)),
+        ),
+        section(said("services.power-on"), _power_on(plan, cite)),
+        section(said("services.behaviour"), tabled(behaviour(plan), cite, widths=(0.14, 0.6, 0.14, 0.12))),
+    )
+
+
+def _power_on(plan: Plan, cite: Citations) -> list[Block]:
+    """What becomes of the VMs as vSphere starts one after another, as it is set and otherwise."""
+    told: dict[str, list[str]] = {}
+    for made in plan.power_on.values():
+        told.setdefault(answer(made), []).append(made.pool.name)
+    sources = [source for made in plan.power_on.values() for each in made.readings for source in each.sources]
+    several = len(plan.power_on) > 1
+    return [
+        *(Paragraph(f"{some_of(names)}: " * several + text + cite(sources)) for text, names in told.items()),
+        *tabled(power_on(plan) if several else power_on(plan).without("pool")),
+    ]
+
+
+def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 6: what failures and maintenance do."""
+    if not plan.pools:
+        return Chapter(said("availability.title"), (Paragraph(said("availability.without hosts there is")),))
+    clusters = clusters_alike(plan)
+    lead = said("availability.the check failed each", sentence=plan.placed.sentence)
+    chosen = next((p for p in plan.postures if p.chosen), None)
+    if plan.placed.state == "all" and chosen is not None and chosen.short_h > 0:
+        lead += said("availability.if more hosts fail", short_h=hours(chosen.short_h))
+    return chapter(
+        said("availability.title"),
+        Paragraph(lead, "lead"),
+        section(
+            said("availability.when a host fails"),
+            tabled(of_clusters(plan, failures(plan, *clusters)), most=MOST_HOSTS),
+            tabled(of_clusters(plan, losses(plan, *clusters))),
+        ),
+        section(said("availability.capacity shortfall and exposure"), _hours(plan, cite)),
+    )
+
+
+def _hours(plan: Plan, cite: Citations) -> list[Block]:
+    sources = plan.lines["availability.host_up"].sources if "availability.host_up" in plan.lines else ()
+    return [
+        *tabled(postures(plan)),
+        Paragraph(
+            said("availability.the hours follow from", sources=cite(sources)),
+            "note",
+        ),
+    ]
+
 
 RULES = ("denneman-drs-placement", "denneman-gpu-modes")
 """Where the rules of placement are described."""

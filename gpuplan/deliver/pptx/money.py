@@ -145,7 +145,7 @@ def alternatives_slide(deck: Deck, costs: Costs) -> None:
             keys=("cost.net_present",),
             more=[
                 said("deck.choices.alike"),
-                *(f"{each.name}: {each.why_not}" for each in found if each.why_not),
+                *(f"{each.name}: {each.gives_up}" for each in found if each.gives_up),
             ],
         ),
     )

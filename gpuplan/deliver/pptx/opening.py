@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
-from gpuplan.deliver.executive import Choice
 from gpuplan.deliver.pptx.deck import Deck, Tile, put
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, SMALL, TITLE, Box, box_of, cut
 from gpuplan.deliver.pptx.native import Look, Series, add_chart, fill, label_values
@@ -151,7 +151,7 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     ]
 
 
-def choices_table(deck: Deck, found: tuple[Choice, ...]) -> Table:
+def choices_table(deck: Deck, found: tuple[Alternative, ...]) -> Table:
     """Alternatives with their cost and why not."""
     assert deck.plan.costs is not None
     currency = deck.plan.costs.currency
@@ -159,7 +159,7 @@ def choices_table(deck: Deck, found: tuple[Choice, ...]) -> Table:
     for each in found:
         cost = rounded_money(each.net_present)[0]
         more = signed(each.difference)
-        hosts = number(each.hosts) if each.hosts is not None else "\u2013"
+        hosts = number(each.hosts[0]) if each.hosts else "\u2013"
         rows.append((each.name, hosts, cost, more, why_not(deck, each)))
     columns = (
         Column("name", said("deck.column.alternative")),
@@ -179,7 +179,7 @@ def signed(amount: float) -> str:
     return f"{sign}{short_number(abs(amount))}"
 
 
-def why_not(deck: Deck, each: Choice) -> str:
+def why_not(deck: Deck, each: Alternative) -> str:
     """Why an alternative is not recommended, in a few words."""
     short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
     chosen = deck.plan.scenario.availability.host_failures
@@ -193,7 +193,7 @@ def why_not(deck: Deck, each: Choice) -> str:
         return said("deck.why.board dearer" if each.difference > 0 else "deck.why.board cheaper")
     if kind in WHY_NOT or (kind == "silos" and each.difference > 0):
         return said(WHY_NOT.get(kind, "deck.why.silos"))
-    return each.why_not
+    return each.gives_up
 
 
 WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}

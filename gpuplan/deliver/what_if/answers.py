@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from gpuplan.analysis.variants import Progress
 from gpuplan.deliver.what_if.axes import Axis, axes_of, most_plans
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.placed import Placed
@@ -13,8 +14,6 @@ from gpuplan.plan.totals import Totals
 from gpuplan.report.figures import CostFigures, cost_figures
 from gpuplan.scenario import Problem, Scenario, ScenarioError
 
-Progress = Callable[[int, int], object]
-"""Called with how many plans are made, and how many it takes at most."""
 Position = tuple[int, ...]
 """Position of each input in its list, in the order of the axes."""
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from gpuplan.plan import Plan, make_plan
+from gpuplan.analysis.variants import Outcome, outcome
+from gpuplan.plan import Plan
 from gpuplan.plan.prices import Price
 from gpuplan.report.workloads import WHO
-from gpuplan.scenario import Group, Scenario, ScenarioError, field_of
+from gpuplan.scenario import Group, Scenario, field_of
 
 SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
 """Positions of a size as shares of that of the design."""
@@ -87,12 +88,9 @@ def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
 def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
     """The cost with a size at a share of its own; that of the design where this cannot be planned."""
     scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
-    try:
-        costs = make_plan(scenario, plan.catalog).costs
-    except ScenarioError:
-        costs = plan.costs
+    made = outcome(scenario, plan.catalog)
     tell()
-    return costs.net_present if costs else 0.0
+    return (made if made.plan else Outcome(plan)).net_present or 0.0
 
 
 def sizes(scenario: Scenario) -> Iterator[Axis]:

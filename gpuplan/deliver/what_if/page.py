@@ -7,26 +7,24 @@ heights that are worked out here.
 from __future__ import annotations
 
 import json
+import math
 from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
-from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white
 from gpuplan.deliver.executive import document_day
 from gpuplan.deliver.html import templates
 from gpuplan.deliver.texts import clean
-from gpuplan.deliver.what_if import axis_words
+from gpuplan.deliver.what_if import words
 from gpuplan.deliver.what_if.answers import Answer, WhatIf
 from gpuplan.deliver.what_if.axes import ASIDE, Axis, sizes
-from gpuplan.deliver.what_if.axis_words import named
-from gpuplan.deliver.what_if.colours import on_dark
-from gpuplan.deliver.what_if.measures import MEASURES, Measure
-from gpuplan.deliver.what_if.scale import Scale, scale_to
 from gpuplan.deliver.what_if.texts import FIGURES, Teller
+from gpuplan.deliver.what_if.words import MEASURES, Measure, named
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.wording import said, short_number, unit_of
@@ -62,19 +60,19 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
             customer=customer,
             figures=FIGURES,
             fixed=tuple(_fixed(found)),
-            labels=[axis_words.label(axis) for axis in found.axes],
+            labels=[words.label(axis) for axis in found.axes],
             logo=b64encode(brand.logo).decode(),
             made=said("whatif.made", version=version("gpuplan"), day=day),
             own=teller.texts(found.own),
             row_label=partial(_row_label, found),
             rows=tuple(_measures(found)),
-            said=lambda key, **words: said(f"whatif.{key}", **words),
+            said=lambda key, **values: said(f"whatif.{key}", **values),
             script=script,
             script_hash=_hash(script),
             style=style,
             style_hash=_hash(style),
             title=title,
-            words=axis_words,
+            words=words,
             years=scenario.cost.years,
             currency=scenario.cost.currency,
         )
@@ -115,12 +113,12 @@ def _data(found: WhatIf, teller: Teller) -> str:
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
     """What a slider says at each position."""
     count = range(len(axis.values))
-    said_of = {"readouts": axis_words.readout, "moved": axis_words.moved, "by": _by, "ticks": axis_words.tick}
-    return {"own": axis.own} | {key: [at(words(axis, n)) for n in count] for key, words in said_of.items()}
+    said_of = {"readouts": words.readout, "moved": words.moved, "by": _by, "ticks": words.tick}
+    return {"own": axis.own} | {key: [at(of(axis, n)) for n in count] for key, of in said_of.items()}
 
 
 def _by(axis: Axis, at: int) -> str:
-    return axis_words.by(axis, at) or said("whatif.same")
+    return words.by(axis, at) or said("whatif.same")
 
 
 def _ends(found: WhatIf) -> Iterator[tuple[float, float]]:
@@ -150,7 +148,7 @@ def _measures(found: WhatIf) -> Iterator[Measure]:
 def _row_label(found: WhatIf, measure: Measure) -> str:
     costs = found.scenario.cost
     label = said(f"whatif.row {measure.key}", years=costs.years)
-    return said("whatif.currency", label=label, currency=costs.currency) if measure.is_money else label
+    return said("whatif.currency", label=label, currency=costs.currency) if measure.kind == "money" else label
 
 
 def _fixed(found: WhatIf) -> Iterator[str]:
@@ -182,4 +180,63 @@ def _hosts(found: WhatIf) -> str:
 
 
 def _workload(axis: Axis) -> str:
-    return said("whatif.workload", name=named(axis.name), size=axis_words.readout(axis, axis.own))
+    return said("whatif.workload", name=named(axis.name), size=words.readout(axis, axis.own))
+
+
+# Scale and colours
+
+
+HEIGHT = 1000
+MOST_STEPS = 5
+ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Scale(NamedTuple):
+    """Round amounts from nothing to the top."""
+
+    step: float
+    steps: int
+
+    def at(self, value: float) -> int:
+        """How high an amount is."""
+        return round(HEIGHT * value / (self.step * self.steps))
+
+    @property
+    def marks(self) -> tuple[float, ...]:
+        """The amounts that are named."""
+        return tuple(self.step * n for n in range(self.steps + 1))
+
+
+def scale_to(most: float) -> Scale:
+    """The scale that holds an amount in a few round steps."""
+    if most <= 0:
+        return Scale(1.0, 1)
+    least = most / MOST_STEPS
+    size = 10.0 ** math.floor(math.log10(least))
+    step = next(round_ * size for round_ in ROUND if round_ * size >= least)
+    return Scale(step, max(1, math.ceil(most / step - 1e-9)))
+
+
+DARK_CARD = "18202B"
+LEAST_CONTRAST = 5.5
+"""Of the accent on a dark card: words in it are small."""
+PLAIN_ON_DARK = "5AA9F0"
+"""The accent of gpuplan on a dark screen."""
+
+
+def on_dark(accent: str) -> str:
+    """The accent, with as much white as it needs on a dark card."""
+    if accent == PLAIN.accent:
+        return PLAIN_ON_DARK
+    mixed = (_with_white(accent, tenths / 10) for tenths in range(11))
+    return next(colour for colour in mixed if _contrast(colour) >= LEAST_CONTRAST)
+
+
+def _with_white(colour: str, share: float) -> str:
+    parts = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
+    return "".join(f"{round(part + share * (255 - part)):02X}" for part in parts)
+
+
+def _contrast(colour: str) -> float:
+    """Contrast of a colour and the card below it (WCAG 2.2)."""
+    return contrast_on_white(DARK_CARD) / contrast_on_white(colour)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.deliver.what_if.answers import Answer, Position, Refused, WhatIf
-from gpuplan.deliver.what_if.axis_words import named, readout
-from gpuplan.deliver.what_if.measures import MEASURES, signed
+from gpuplan.deliver.what_if.words import MEASURES, named, readout, signed
 from gpuplan.scenario import Problem
 from gpuplan.wording import (
     capital,

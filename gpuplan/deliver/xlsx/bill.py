@@ -6,9 +6,8 @@ from typing import Any
 
 from gpuplan.deliver.xlsx.blocks import column_of
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, area
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
 from gpuplan.deliver.xlsx.money import Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.plan import Plan

@@ -123,3 +123,8 @@ def sum_of(rows: Iterable[int], cols: Iterable[int], sheet: str = "") -> str:
         for across in columns
     ]
     return f"({'+'.join(terms)})" if len(terms) > 1 else "".join(terms) or "0"
+
+
+def tab(key: str) -> str:
+    """Name of a sheet."""
+    return said(f"sheet.tab.{key}")

@@ -7,10 +7,9 @@ from typing import Any
 
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.xlsx.book import HEAD
-from gpuplan.deliver.xlsx.cells import area
+from gpuplan.deliver.xlsx.cells import area, tab
 from gpuplan.deliver.xlsx.choices import COLUMNS, DRIVERS, Shown
 from gpuplan.deliver.xlsx.money import Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 from gpuplan.wording import said
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.analysis.alternatives import IN_SHORT
 from gpuplan.deliver.executive import Driver, Executive, Priced
 from gpuplan.deliver.xlsx import measure
 from gpuplan.deliver.xlsx.blocks import Block, SheetColumn
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Live, address, area, cleaned
+from gpuplan.deliver.xlsx.cells import Live, address, area, cleaned, tab
 from gpuplan.deliver.xlsx.money import Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report.table import NOTHING
@@ -45,7 +43,7 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
     if money is None or len(summary.priced) < 2:
         return None
     found = _ordered(summary)
-    why = {choice.key: choice.why_not for choice in summary.choices}
+    why = {choice.key: choice.gives_up for choice in summary.choices}
     matrix = HEAD + len(found) + 4
     rows = [
         [_cells(money, priced, why, at, matrix)[column] for column in COLUMNS]
@@ -89,7 +87,7 @@ def _cells(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: i
     row = HEAD + 2 + at
     live = address(row, COLUMNS.index("live"))
     return {
-        "name": IN_SHORT.get(each.key, each.name),
+        "name": each.short_name,
         "hosts": count_over_years(each.hosts) if each.hosts else NOTHING,
         "gpus": count_over_years(each.gpus) if each.gpus else NOTHING,
         "planned": each.net_present,
@@ -131,7 +129,7 @@ def _quantities(money: Money, found: Sequence[Priced]) -> Block:
             else:
                 cells.append(quantities.get(key, 0.0) if quantities else None)
         rows.append(cells)
-    heads = [SheetColumn(IN_SHORT.get(each.key, each.name), "num") for each, _ in found]
+    heads = [SheetColumn(each.short_name, "num") for each, _ in found]
     title = said("sheet.alternatives.quantities")
     return Block(title, [SheetColumn(said("sheet.alternatives.price")), *heads], rows)
 

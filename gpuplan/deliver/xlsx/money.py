@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.deliver.xlsx.blocks import column_of, ordered
 from gpuplan.deliver.xlsx.book import HEAD
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, area
-from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
 from gpuplan.facts import Fact
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan

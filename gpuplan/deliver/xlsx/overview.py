@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.executive import OWNERS, Executive, document_day
 from gpuplan.deliver.xlsx.book import Book
-from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.cells import Live, address, tab
 from gpuplan.deliver.xlsx.charts import Charts
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.look import CHANGE
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
-from gpuplan.deliver.xlsx.picture import scaled
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.figures import Figures
@@ -258,3 +257,29 @@ def _guide(page: Page, at: int) -> None:
     tabs = {name: tab(name) for name in ("own", "bill", "years", "factors", "trail", "names")}
     for n, key in enumerate(("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"), 1):
         page.span(at + n, 0, COLUMNS - 1, said(key, **tabs), "plain")
+
+
+FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+"""Markers of a JPEG file after which its size stands."""
+
+
+def pixels(picture: bytes) -> tuple[int, int]:
+    """(width, height) of a PNG or JPEG picture; (0, 0) where the file does not say."""
+    if picture.startswith(b"\x89PNG"):
+        return struct.unpack(">II", picture[16:24]) if len(picture) >= 24 else (0, 0)
+    at = 2
+    while at + 9 <= len(picture) and picture[at] == 0xFF:
+        if picture[at + 1] in FRAMES:
+            high, wide = struct.unpack(">HH", picture[at + 5 : at + 9])
+            return wide, high
+        at += 2 + int(struct.unpack(">H", picture[at + 2 : at + 4])[0])
+    return 0, 0
+
+
+def scaled(picture: bytes, wide: float, high: float) -> tuple[float, float, float]:
+    """(scale, left, top) that put a picture into the middle of a room, as large as it fits; scale 0 where its size is not known."""
+    own_wide, own_high = pixels(picture)
+    if not own_wide or not own_high:
+        return 0.0, 0.0, 0.0
+    scale = min(wide / own_wide, high / own_high)
+    return scale, (wide - own_wide * scale) / 2, (high - own_high * scale) / 2

@@ -6,9 +6,8 @@ from typing import Any
 
 from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Editable, Live, address
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, tab
 from gpuplan.deliver.xlsx.money import OWN, Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.facts import Fact
 from gpuplan.plan import Plan
 from gpuplan.report.table import Column, listed

@@ -12,10 +12,9 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import OWNERS, Executive
 from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of, ordered
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Live, address
+from gpuplan.deliver.xlsx.cells import Live, address, tab
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money
-from gpuplan.deliver.xlsx.tabs import tab
 from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.charts.availability import capacity_rows

@@ -12,12 +12,10 @@ from typing import Any
 from gpuplan.deliver.priced_items import RUNNING
 from gpuplan.deliver.xlsx.blocks import SheetColumn, need_of, printed_widths
 from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of
+from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of, tab
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
-from gpuplan.deliver.xlsx.results import results
-from gpuplan.deliver.xlsx.rows import Row, summed
-from gpuplan.deliver.xlsx.tabs import tab
+from gpuplan.deliver.xlsx.results import Row, results, summed
 from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from gpuplan.analysis.alternatives import IN_SHORT, Alternative
+from gpuplan.analysis.alternatives import Alternative, with_cheapest_rent
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
@@ -19,21 +19,18 @@ TERM_NAMES = NAMES["rental term"]
 
 def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
     """What else the plan could cost, rounded as its own cost is: of several ways to rent, the cheapest."""
-    rented = [each for each in found if each.key.startswith("rent-")]
-    cheapest = min(rented, key=lambda each: each.net_present, default=None)
-    shown = [each for each in found if each not in rented or each is cheapest]
     return listed(
         "alternatives_in_short",
         (
             Column("name", of=_short_name),
             Column("net_present", plan.scenario.cost.currency, "money", of=_rounded),
         ),
-        shown,
+        with_cheapest_rent(found),
     )
 
 
 def _short_name(each: Alternative) -> Cell:
-    return Cell(IN_SHORT.get(each.key, each.name), tone="strong" if each.chosen else "")
+    return Cell(each.short_name, tone="strong" if each.chosen else "")
 
 
 def _rounded(each: Alternative) -> Cell:
@@ -66,19 +63,11 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
             Column("name", of=lambda each: Cell(each.name, tone="strong" if each.chosen else "")),
             Column("hosts", kind="number", of=lambda each: _counted(each.hosts)),
             Column("gpus", kind="number", of=lambda each: _counted(each.gpus)),
-            Column(
-                "net_present", said("table.alternatives.net_present", currency=currency), "money", currency
-            ),
+            Column("net_present", kind="money", unit=currency),
             Column("range", of=_range),
             Column("low", kind="money", unit=currency, detail=True),
             Column("high", kind="money", unit=currency, detail=True),
-            Column(
-                "difference",
-                said("table.alternatives.difference", currency=currency),
-                "money",
-                currency,
-                of=_difference,
-            ),
+            Column("difference", kind="money", unit=currency, of=_difference),
             Column("hosts_at_end", kind="number", detail=True, of=lambda each: _last(each.hosts)),
             Column("gpus_at_end", kind="number", detail=True, of=lambda each: _last(each.gpus)),
             Column("excludes", detail=True, of=lambda each: "; ".join(each.excludes)),

@@ -69,18 +69,8 @@ def software(plan: Plan) -> Table:
         (
             Column("part", words=PARTS.get, of=lambda part: part),
             Column("value", of=value),
-            Column(
-                "basis",
-                said("table.basis"),
-                "basis",
-                of=lambda part: rows[part].basis if part in rows else None,
-            ),
-            Column(
-                "sources",
-                said("table.sources"),
-                "sources",
-                of=lambda part: rows[part].sources if part in rows else (),
-            ),
+            Column("basis", kind="basis", of=lambda part: rows[part].basis if part in rows else None),
+            Column("sources", kind="sources", of=lambda part: rows[part].sources if part in rows else ()),
         ),
         list(PARTS),
         notes=(said("table.software.note"),),
@@ -207,7 +197,7 @@ def licences(plan: Plan) -> Table:
             Column("quantity", said("table.count"), "number"),
             Column("unit", words=lambda unit: "" if unit == "1" else unit),
             Column("rule"),
-            Column("sources", said("table.sources"), "sources", detail=True),
+            Column("sources", kind="sources", detail=True),
         ),
         held,
     )
@@ -222,7 +212,7 @@ def naming(plan: Plan) -> Table:
         "naming",
         (
             Column("what"),
-            Column("count", said("table.count"), "number", of="many"),
+            Column("count", kind="number", of="many"),
             Column("names", of=_from_to),
             Column("standard", of=lambda _: to_fill()),
         ),
@@ -331,11 +321,11 @@ def cluster_settings(plan: Plan) -> Table:
     return listed(
         "cluster_settings",
         (
-            Column("area", said("table.area")),
+            Column("area"),
             Column("what"),
             Column("value"),
-            Column("why", said("table.why")),
-            Column("sources", said("table.sources"), "sources", detail=True),
+            Column("why"),
+            Column("sources", kind="sources", detail=True),
         ),
         list(_holding(plan, "cluster_settings", ("setting", "value", "why"), _facts(plan))),
     )
@@ -355,14 +345,11 @@ def upgrade_order(plan: Plan) -> Table:
     return listed(
         "upgrade_order",
         (
-            Column("number", said("table.number"), of=lambda each: str(each[0])),
+            Column("number", of=lambda each: str(each[0])),
             Column("part", of=lambda each: each[1]["part"]),
             Column("what", of=lambda each: each[1]["what"]),
             Column(
-                "sources",
-                said("table.sources"),
-                "sources",
-                of=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"])),
+                "sources", kind="sources", of=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"]))
             ),
         ),
         list(enumerate(rows, 1)),
@@ -378,12 +365,12 @@ def acceptance(plan: Plan) -> Table:
     return listed(
         "acceptance",
         (
-            Column("number", said("table.number"), of=lambda each: f"T{each[0]}"),
-            Column("area", said("table.area"), of=lambda each: each[1].area),
+            Column("number", of=lambda each: f"T{each[0]}"),
+            Column("area", of=lambda each: each[1].area),
             Column("test", of=lambda each: each[1].what),
             Column("expected", of=lambda each: each[1].value),
             Column("result", of=lambda _: to_fill(said("build.result"))),
-            Column("sources", said("table.sources"), "sources", detail=True, of=lambda each: each[1].sources),
+            Column("sources", kind="sources", detail=True, of=lambda each: each[1].sources),
         ),
         list(found),
     )

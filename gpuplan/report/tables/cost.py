@@ -135,7 +135,7 @@ def cash_flow(plan: Plan) -> Table:
         (
             Column("part"),
             Column("year", kind="number"),
-            Column("cost", said("table.cash_flow.cost", currency=currency), "money", currency),
+            Column("cost", kind="money", unit=currency),
         ),
         tuple(
             (part.name, year, paid)
@@ -163,13 +163,7 @@ def cost_by_part(plan: Plan) -> Table:
         "cost_by_part",
         (
             Column("part", of="name"),
-            Column(
-                "total",
-                said("table.cost_by_part.total", currency=currency),
-                "money",
-                currency,
-                of=_part_total,
-            ),
+            Column("total", kind="money", unit=currency, of=_part_total),
             Column("low", kind="money", unit=currency, of=partial(end, 0)),
             Column("high", kind="money", unit=currency, of=partial(end, 1)),
             Column("share", kind="portion", of=share),
@@ -258,13 +252,7 @@ def cost_by_group(plan: Plan) -> Table:
         "cost_by_group",
         (
             Column("group", of=lambda each: names[each.id]),
-            Column(
-                "total",
-                said("table.cost_by_group.total", currency=currency),
-                "money",
-                currency,
-                of=_group_total,
-            ),
+            Column("total", kind="money", unit=currency, of=_group_total),
             Column("share", kind="portion"),
             key("group_id", "id"),
         ),
@@ -289,16 +277,10 @@ def bill_of_materials(plan: Plan) -> Table:
             Column("unit", detail=True, words=lambda unit: "" if unit == "1" else unit),
             Column("rule", of=lambda m: Cell(m.rule, tone="small")),
             Column("status", detail=True, words=lambda status: PAID.get(status, STATUS.get(status))),
-            Column(
-                "unit_price",
-                said("table.materials.unit_price", currency=currency),
-                "price",
-                currency,
-                of=_price_of_one,
-            ),
+            Column("unit_price", kind="price", unit=currency, of=_price_of_one),
             Column("known", detail=True, of=_price_known),
             Column("discount", kind="share", detail=not discounted, words=_discount),
-            Column("cost", said("table.materials.cost", currency=currency), "money", currency, of=_paid),
+            Column("cost", kind="money", unit=currency, of=_paid),
             Column("currency", detail=True, of=lambda _: currency),
             Column("item", detail=True),
             Column("sources", kind="sources"),
@@ -358,7 +340,7 @@ def prices(plan: Plan) -> Table:
         (
             Column("key"),
             Column("name"),
-            Column("value", said("table.prices.value", currency=currency), "price", currency),
+            Column("value", kind="price", unit=currency),
             Column("per", words=lambda per: PER.get(per, per)),
             Column("low", kind="price", unit=currency),
             Column("high", kind="price", unit=currency),

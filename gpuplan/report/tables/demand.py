@@ -226,7 +226,8 @@ def silos(plan: Plan, found: Silos) -> Table:
     names = {group.id: group.name for group in plan.scenario.groups}
     pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
     saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")
-    apart = (found.hosts, found.gpus, found.utilisation)
+    alone = found.together
+    apart = (alone.hosts, alone.installed_gpus, alone.utilisation)
     return listed(
         "silos",
         (

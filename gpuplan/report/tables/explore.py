@@ -33,7 +33,7 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
             Column("hosts", kind="number", of=_hosts),
             Column("gpus", kind="number"),
             Column("gpus_alike", kind="number"),
-            Column("net_present", said("table.designs.net_present", currency=currency), "money", currency),
+            Column("net_present", kind="money", unit=currency),
             Column("gpu_hour_used", kind="money", unit=currency),
             Column("waiting_pct", kind="share", of=_waiting),
             Column("short_h", kind="hours", unit="h"),

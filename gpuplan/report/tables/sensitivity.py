@@ -30,9 +30,7 @@ def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table
             Column("low", kind="number", of=partial(_input, "low")),
             Column("high", kind="number", of=partial(_input, "high")),
             Column("basis", kind="basis"),
-            Column(
-                "cost_low", said("table.bars.cost_low", currency=currency), "money", currency, words=change
-            ),
+            Column("cost_low", kind="money", unit=currency, words=change),
             Column("cost_high", kind="money", unit=currency, words=change),
             Column("hosts_low", kind="number", words=_known),
             Column("hosts_high", kind="number", words=_known),

@@ -15,7 +15,6 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.analysis.alternatives import alternatives
-from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy
 from gpuplan.app.cards import bare
 from gpuplan.app.state import Workbook
@@ -129,9 +128,3 @@ def test_rent_stands_year_by_year_with_other_offers(catalog: Catalog) -> None:
     none = book_of(catalog, "enterprise")
     data = step.rent_data(none)
     assert "tables" not in data and has_approved(data["text"][0][0]["text"])
-
-
-def test_the_postures_are_worked_out_once(catalog: Catalog) -> None:
-    book = book_of(catalog, "enterprise")
-    assert step.postures_of(book) == posture_costs(book.plan)
-    assert step.postures_of(book) is step.postures_of(book)

@@ -18,7 +18,7 @@ from gpuplan.analysis.demand import rule_answers
 from gpuplan.app.cards import AT_ONCE
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand as step
-from gpuplan.app.steps import methods, silos
+from gpuplan.app.steps import methods
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import GROUP_RULES, RULES, from_dict
@@ -34,7 +34,7 @@ PARTS = (
     methods.odds_data,
     methods.odds_rows,
     methods.assumption_form,
-    silos.silo_data,
+    step.silo_data,
     step.growth_form,
     hourly.mixes_data,
 )
@@ -190,7 +190,7 @@ def test_what_is_typed_in_the_grid_is_read(hours: Workbook) -> None:
 def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     asked = {
-        "silos": silos,
+        "silos": step,
         "purchase_plan": step,
         "chance_curve": methods,
         "methods": methods,
@@ -207,7 +207,7 @@ def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pyte
             part(book)
     assert sorted(calls) == ["chance_curve", "methods", "purchase_plan", "rule_answers", "silos"]
     book.edit("groups.hpc.people", "3")
-    silos.silo_data(book)
+    step.silo_data(book)
     assert calls.count("silos") == 2
 
 
@@ -217,11 +217,11 @@ def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pyte
 def test_what_takes_long_for_many_groups_waits_until_it_is_asked_for(catalog: Catalog) -> None:
     groups = [{"id": f"g{n}", "people": 2, "growth": 0.2} for n in range(AT_ONCE + 1)]
     book = Workbook(catalog, from_dict({"groups": groups}))
-    assert silos.silo_data(book)["button"] == {"key": "silos", "text": "Plan 11 silos"}
+    assert step.silo_data(book)["button"] == {"key": "silos", "text": "Plan 11 silos"}
     assert step.growth_form(book)["button"]["key"] == "growth"
     book.fold("silos", True)
     book.fold("growth", True)
-    assert len(silos.silo_data(book)["tables"][0]["rows"]) == 11 + 3
+    assert len(step.silo_data(book)["tables"][0]["rows"]) == 11 + 3
     assert len(step.growth_form(book)["tables"][0]["rows"]) == 3
 
 
@@ -264,3 +264,35 @@ def test_words() -> None:
         assert "hoose" in believe_words(method, 1, 22.3)
     assert has_approved(believe_words("bursty", 1, 22.3), "22 times")
     assert has_approved(believe_words("bursty", 2.1, 22.3), "2 times")
+
+
+def test_silos_against_the_pool(book: Workbook) -> None:
+    data = step.silo_data(book)
+    rows = {row[0]: row[1:] for row in rows_of(data["tables"][0])}
+    assert rows["High-performance researchers"] == ["12", "4", "16", "75 %"]
+    assert rows["All silos"] == ["", "13", "52", "54 %"]
+    assert rows["Pooled"] == ["28", "8", "32", "88 %"]
+    assert rows["Saved by sharing"] == ["", "5", "20", ""]
+    assert is_approved(said(data), "52 GPUs", "13 hosts", "54 %", "32", "8", "88 %")
+    assert "25 to 30 %" in data["notes"][0]["text"]
+    assert data["notes"][0]["cite"]
+    assert "Not counted" not in data["tables"][0]["more"]
+    book.edit("demand.rule", "stated")
+    more = step.silo_data(book)["tables"][0]["more"]
+    assert has_approved(more)
+
+
+def test_a_pool_that_saves_nothing_is_not_praised(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "name": "A", "people": 4, "access": "passthrough"},
+        {"id": "b", "name": "B", "people": 4, "access": "vgpu"},
+    ]
+    book = Workbook(catalog, from_dict({"groups": groups}))
+    saved = step.silo_data(book)["tables"][0]["rows"][-1]
+    assert [c["text"] for c in saved] == ["Saved by sharing", "", "0", "0", ""]
+    assert saved[0]["tone"] == ""
+
+
+def test_one_group_has_no_silos(catalog: Catalog) -> None:
+    book = Workbook(catalog, from_dict({"groups": [{"id": "a", "people": 4}]}))
+    assert has_approved(said(step.silo_data(book)))

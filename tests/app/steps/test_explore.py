@@ -17,8 +17,8 @@ import altair as alt
 from gpuplan import load_scenario
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import compare
 from gpuplan.app.steps import explore as step
-from gpuplan.app.steps import what_wins
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.explore import KINDS, LOOKS, frontier_chart
 from gpuplan.report.charts.look import DARK, LIGHT
@@ -33,7 +33,7 @@ PARTS = (
     step.frontier_head,
     step.frontier_rows,
     step.frontier_table,
-    what_wins.to_win_data,
+    compare.to_win_data,
 )
 
 
@@ -59,7 +59,7 @@ def test_before_it_is_explored_only_the_button_is_shown(catalog: Catalog) -> Non
     assert [b["text"] for b in data["buttons"]] == ["Explore designs"]
     assert not data["buttons"][0]["off"]
     assert not step.frontier_head(book)["shown"]
-    assert not what_wins.to_win_data(book)["shown"]
+    assert not compare.to_win_data(book)["shown"]
     (button,) = step.explore_data(Workbook(catalog, from_dict({})))["buttons"]
     assert (button["text"], button["event"], button["rest"]) == (
         "Add a workload",
@@ -160,3 +160,21 @@ def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, An
     book.fold("explore-frontier", True)
     rows = step.frontier_table(book)["tables"][0]["rows"]
     assert [row[0]["text"] for row in rows] == [o["label"] for o in found["frontier"]]
+
+
+def test_what_would_make_another_design_win_is_asked_in_its_row(
+    book: Workbook, found: dict[str, Any]
+) -> None:
+    assert "tables" not in compare.to_win_data(book)
+    other = found["asked"]["label"]
+    act = next(a for a in ranking(book)[other][-1]["acts"] if a["event"] == "look")
+    book.look(act["rest"]["what"], act["rest"]["value"])
+    data = compare.to_win_data(book)
+    assert data["selects"][0]["value"] == other
+    rows = data["tables"][0]["rows"]
+    possible = [row[3]["mark"]["text"] for row in rows]
+    assert possible == sorted(possible, key=["yes", "unlikely", "no"].index)
+    assert all(row[4]["text"] and "(now" not in row[4]["text"] for row in rows)  # no choice by its code
+    assert next(row for row in rows if row[0]["text"] == "Analysis period")[1]["text"] == "5 years"
+    book.look("other", "no such design")
+    assert compare.to_win_data(book)["selects"][0]["value"] == ""

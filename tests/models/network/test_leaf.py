@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from approved import is_approved
 
 from gpuplan.models.network.leaf import Leaf
 
@@ -24,9 +25,9 @@ def test_a_leaf_whose_ports_are_all_alike_gives_hosts_what_uplinks_leave() -> No
 
 
 def test_what_would_let_one_host_more_in() -> None:
-    assert TWO_KINDS.wider(48) == "a leaf with more ports for hosts"
+    assert is_approved(TWO_KINDS.wider(48))
     tight = TWO_KINDS._replace(max_oversubscription=1)
-    assert tight.wider(tight.fullest()) == "a higher max_oversubscription"
+    assert is_approved(tight.wider(tight.fullest()))
 
 
 def test_a_leaf_without_a_place_for_one_host_is_refused() -> None:

@@ -22,7 +22,7 @@ def test_rules_and_methods(example: Plan) -> None:
 def test_silos_add_up_to_all_of_them(example: Plan) -> None:
     found = silos(example)
     table = demand.silos(example, found)
-    assert sum(row["hosts"] for row in records(table)) == found.hosts
+    assert sum(row["hosts"] for row in records(table)) == found.together.hosts
     assert [cell.value for cell in list(table.cells())[-1]][3:5] == [
         abs(found.saved_hosts),
         abs(found.saved_gpus),

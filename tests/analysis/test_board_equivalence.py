@@ -9,7 +9,7 @@ import pytest
 from approved import has_approved
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.analysis.same_work import ALIKE, on_board, work_of
+from gpuplan.analysis.board_equivalence import ALIKE, on_board, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Group, Scenario
 

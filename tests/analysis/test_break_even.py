@@ -9,10 +9,10 @@ import pytest
 from stated_money import unpriced
 
 from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration
-from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
+from gpuplan.analysis.variants import outcome_of
 from gpuplan.catalog import Catalog
-from gpuplan.plan import make_plan
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, server_price
-from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError, field_of
-from gpuplan.wording import LICENCE_NAMES, money, percent
+from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
+from gpuplan.wording import LICENCE_NAMES, money, percent, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) 
     if gap <= 0 and not other.unpriced:
         path, fewer = "availability.host_failures", other.candidate.host_failures
         asked_for, label = scenario.availability.host_failures, FIELD_BY_PATH[path].label
-        text = f"{label}: {fewer} instead of {asked_for}; it costs less already."
+        text = said("win.fewer failures", label=label, fewer=fewer, wanted=asked_for)
         few = Condition(path, label, "host", asked_for, fewer, True, text)
         return (few,) if fewer < asked_for else ()
     solved = [_solved(duel, now, *lever) for lever in _levers(scenario, catalog, duel)]
@@ -60,19 +62,15 @@ class _Duel:
     """The winner and another design, planned again and again with one input changed."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, winner: Candidate, other: Candidate) -> None:
-        self.scenario, self.catalog = scenario, catalog
-        self.winner, self.other = winner, other
+        self.scenario, self.catalog, self.designs = scenario, catalog, (other, winner)
 
     def costs(self, scenario: Scenario) -> tuple[Costs, Costs] | None:
         """Of the other and of the winner; None if one of them cannot be planned."""
-        try:
-            plans = [
-                make_plan(each.apply(scenario, self.catalog), self.catalog)
-                for each in (self.other, self.winner)
-            ]
-        except ScenarioError:
-            return None
-        return (plans[0].costs, plans[1].costs) if plans[0].costs and plans[1].costs else None
+        other, winner = (outcome_of(partial(self._plan, each, scenario)).costs for each in self.designs)
+        return (other, winner) if other and winner else None
+
+    def _plan(self, candidate: Candidate, scenario: Scenario) -> Plan:
+        return make_plan(candidate.apply(scenario, self.catalog), self.catalog)
 
     def gap(self, path: str, value: Any) -> float | None:
         """Net present cost by which the other is dearer with an input at some value; None if one cannot be planned."""
@@ -82,22 +80,15 @@ class _Duel:
 
 def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple[str, str, str]]:
     """Path, label and unit of each input that is a number."""
-    currency = scenario.cost.currency
-    seen = set()
-    for candidate in (duel.other, duel.winner):
+    currency, seen = scenario.cost.currency, dict[str, str]()
+    price = "win.purchase price" if scenario.internal.margin else "win.price"
+    for candidate in duel.designs:
         server = server_price(candidate.apply(scenario, catalog), catalog)[0]
-        for key, name in (
-            (f"gpus/{candidate.gpu}", catalog.gpus[candidate.gpu].name),
-            (server, catalog.servers[candidate.server].name if candidate.server else "a server of any make"),
-        ):
-            if key not in seen:
-                seen.add(key)
-                yield (
-                    f"prices.{key}",
-                    f"{'Purchase price' if scenario.internal.margin else 'Price'} of {name}",
-                    currency,
-                )
-    yield "prices.electricity-kwh", "Price of electricity", currency
+        named = catalog.servers[candidate.server].name if candidate.server else said("win.any server")
+        seen.setdefault(f"gpus/{candidate.gpu}", catalog.gpus[candidate.gpu].name)
+        seen.setdefault(server, named)
+    yield from ((f"prices.{key}", said(price, name=name), currency) for key, name in seen.items())
+    yield "prices.electricity-kwh", said("win.electricity"), currency
     for path in ("cost.hardware_discount", "cost.licence_discount", RATE):
         yield path, FIELD_BY_PATH[path].label, "1"
 
@@ -112,45 +103,40 @@ def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: 
         current = float(price.given.value) if price else None
     else:
         current = float(duel.scenario.get(path))
-    shown = "not known" if current is None else _shown(current, unit)
-    found = _meeting(duel, path, unit, current, max(abs(costs.net_present) for costs in now))
-    if isinstance(found, str):
-        text = f"{label}: {found.format(now=shown)}"
-        return Condition(path, label, unit, current, None, False, text)
-    needed, bound = found
-    text = f"{label}: {bound} {_shown(needed, unit)} instead of {shown}"
+    shown = said("win.not known") if current is None else _shown(current, unit)
+    needed, key = _meeting(duel, path, unit, current, max(abs(costs.net_present) for costs in now))
+    values = {"now": shown, "needed": _shown(needed, unit)}
+    if key not in ("win.at most", "win.at least"):
+        return Condition(path, label, unit, current, None, False, f"{label}: {said(key, **values)}")
+    text = said(key, label=label, **values)
     beyond = price is not None and not _within(price, needed)
     if price and beyond:
         low, high = (_shown(end or 0.0, unit) for end in (price.given.low, price.given.high))
-        text += f"; known range: {low} to {high}"
+        text += said("win.known range", low=low, high=high)
     return Condition(path, label, unit, current, needed, True, f"{text}.", beyond)
 
 
-def _meeting(
-    duel: _Duel, path: str, unit: str, current: float | None, scale: float
-) -> tuple[float, str] | str:
+def _meeting(duel: _Duel, path: str, unit: str, current: float | None, scale: float) -> tuple[float, str]:
     """(the value at which both cost the same, whether it is the most or the least that does), or why there is none."""
     spec = field_of(path)
     start = spec.low if current is None else current
     step = 0.1 if unit == "1" else max(1.0, start)
     gap, further = (duel.gap(path, value) for value in (start, start + step))
     if gap is None or further is None:
-        return "one of the two designs cannot be planned."
+        return start, "win.not planned"
     change = further - gap
     if abs(change) < 1e-9 * scale:
-        return "changes both designs equally."
+        return start, "win.equally"
     needed = start - gap * step / change
     if path == RATE:  # the only one that the cost does not follow in a straight line
         root = _root(duel, path, spec.low, spec.high, scale)
         needed = root if root is not None else spec.high + 1
     if not spec.low <= needed <= spec.high:
-        return (
-            f"not enough even at {_shown(spec.low if needed < spec.low else spec.high, unit)} (now {{now}})."
-        )
+        return (spec.low if needed < spec.low else spec.high), "win.not enough"
     there = duel.gap(path, needed)
     if there is None or abs(there) > SAME * scale:
-        return "one of the two cannot be planned where they would cost the same."
-    return needed, "at most" if change > 0 else "at least"
+        return start, "win.not planned there"
+    return needed, "win.at most" if change > 0 else "win.at least"
 
 
 def _within(price: Price, needed: float) -> bool:
@@ -186,11 +172,11 @@ def _chosen(duel: _Duel, path: str, dearer: bool) -> Condition:
     if spec.kind == "int":
         years = range(int(spec.low), int(spec.high) + 1)
         choices = sorted(years, key=lambda n: (abs(n - current), n))
-    needed, text = None, f"no other choice makes it cheaper (now {shown})."
+    needed, text = None, said("win.no choice", now=shown)
     for value in choices:
         gap = duel.gap(path, value) if value != current else None
         if gap is not None and gap <= 0 and dearer:
-            needed, text = value, f"{names.get(value, value)} instead of {shown}."
+            needed, text = value, said("win.choice", needed=names.get(value, value), now=shown)
             break
     possible = needed is not None
     return Condition(path, spec.label, spec.unit, current, needed, possible, f"{spec.label}: {text}")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuplan import Plan
-from gpuplan.deliver.document.tornado import EDGES, HIGH, LABELS, LOW, tornado_svg
+from gpuplan.deliver.document.front import EDGES, HIGH, LABELS, LOW, tornado_svg
 from gpuplan.deliver.executive import Driver
 from gpuplan.report.drawing import WIDTH
 from gpuplan.wording import priced, rounded_money

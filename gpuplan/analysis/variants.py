@@ -1,0 +1,115 @@
+"""Variants: a scenario with something changed, the plan that it gives or why it is refused, and the figures by which plans are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
+
+Progress = Callable[[int, int], object]
+"""Called with how many steps are done, and how many there are."""
+
+
+class Outcome(NamedTuple):
+    """The plan of a variant; none where it is refused, and then why."""
+
+    plan: Plan | None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def costs(self) -> Costs | None:
+        """What the plan costs; None without a plan or hosts."""
+        return self.plan.costs if self.plan else None
+
+    @property
+    def net_present(self) -> float | None:
+        """Net present cost; None without a plan or hosts."""
+        return self.costs.net_present if self.costs else None
+
+
+class Variant(NamedTuple):
+    """A scenario with something changed."""
+
+    key: str
+    label: str
+    scenario: Scenario
+    reason: Callable[[Plan], str | None]
+    """What speaks for or against its plan; None where it does not serve its purpose."""
+
+
+def outcome(scenario: Scenario, catalog: Catalog) -> Outcome:
+    """The plan of a scenario, or why it is refused."""
+    return outcome_of(lambda: make_plan(scenario, catalog))
+
+
+def outcome_of(work: Callable[[], Plan]) -> Outcome:
+    """The plan that some work gives, or why it is refused."""
+    try:
+        return Outcome(work())
+    except ScenarioError as error:
+        return Outcome(None, error.problems)
+
+
+def figure(plan: Plan, key: str) -> Any:
+    """A figure of a plan by its key in ``FIGURES`` or that of a line; None where the plan has none."""
+    if key in FIGURES:
+        return FIGURES[key](plan)
+    return plan.lines[key].value if key in plan.lines else None
+
+
+def _gpu_price(plan: Plan) -> float | None:
+    key = f"gpus/{plan.scenario.hardware.gpu}"
+    prices = plan.costs.prices if plan.costs else ()
+    return next((price.value for price in prices if price.key == key), None)
+
+
+FIGURES: Mapping[str, Callable[[Plan], Any]] = {
+    "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
+    "kept": lambda plan: min((use.kept for use in plan.network.remote), default=None),
+    "placed": lambda plan: f"{plan.placed.short}, {plan.placed.note}" if plan.placed.vms else None,
+    "memory": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("memory_gib"),
+    "speed": lambda plan: plan.scenario.hardware.gpu,
+    "board_power": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("tdp_w"),
+    "gpu_price": _gpu_price,
+    "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+}
+"""Figures of a plan that are no lines of it."""
+
+
+def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Paths of the inputs that are not the same in all scenarios; a group that not all have counts as one."""
+    for path in FIELD_BY_PATH:
+        head = path.partition(".")[0]
+        if _differ(getattr(each, head) for each in scenarios) and _differ(
+            each.get(path) for each in scenarios
+        ):
+            yield path
+    having = [{group.id: group for group in each.groups} for each in scenarios]
+    for id in dict.fromkeys(id for groups in having for id in groups):
+        groups = [each[id] for each in having if id in each]
+        if len(groups) < len(scenarios):
+            yield f"groups.{id}"
+            continue
+        for name in GROUP_FIELD_BY_NAME:
+            if _differ(getattr(group, name) for group in groups):
+                yield f"groups.{id}.{name}"
+    for head in ("prices", "ranges"):
+        stated = [dict(getattr(each, head)) for each in scenarios]
+        for key in dict.fromkeys(key for each in stated for key in each):
+            if _differ(each.get(key) for each in stated):
+                yield f"{head}.{key}"
+
+
+def _differ(values: Iterable[object]) -> bool:
+    """Whether not all are the same."""
+    return len(set(values)) > 1
+
+
+def has_input(scenario: Scenario, path: str) -> bool:
+    """Whether an input is none of a group, or of one that a scenario has."""
+    head, _, rest = path.removeprefix("ranges.").partition(".")
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
