@@ -25,6 +25,7 @@ from browsing import (
     fail,
     figure,
     figures,
+    finished,
     focused,
     go,
     have,
@@ -987,10 +988,10 @@ def test_what_changes_comes_in_two_messages(app: Any, tab: Callable[..., Any]) -
         return sum(b'"busy"' in data for data in told) == sum(b'"idle"' in data for data in told)
 
     def typed(share: str) -> None:
-        """All that comes of a number that is typed, to the last word: that the session is idle."""
+        """All that comes of a number that is typed, to the last word: that the session is idle and nothing is worked out any more."""
         chance.fill(share)
         until(page, "document.querySelector('[data-at=slider]').ariaValueText", share)
-        caught_up(page)
+        finished(page)
         soon(lambda: page.wait_for_timeout(1) or idle())
 
     typed("10 %")
@@ -998,7 +999,7 @@ def test_what_changes_comes_in_two_messages(app: Any, tab: Callable[..., Any]) -
     typed("20 %")
     updates = [data for data in came if b"comm_msg" in data]
     assert sum(b'"states"' in data for data in updates) == 2
-    assert len(updates) == 5, "and that the session is busy, that it is idle, and that it took the event"
+    assert len(updates) == 6, "busy, took the event, idle, and that the work beside the page is done"
 
 
 HELD = """() => {
