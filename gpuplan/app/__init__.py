@@ -11,7 +11,7 @@ __all__ = ["Design", "WorkbookApp", "workbook"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the widgets when they are asked for: the server process needs none."""
+    """Load the widgets on first access: the server process needs none."""
     if name in __all__:
         from gpuplan.app import held, screen
 

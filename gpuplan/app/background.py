@@ -1,4 +1,4 @@
-"""Work in the background: a long command of gpuplan in a process of its own, its progress, and what design it was for.
+"""Work in the background: a long command of gpuplan in a process of its own, its progress, and its design.
 
 The page never waits for it. The command prints one line of JSON for each step done. Cancelling ends the process; its memory
 goes with it.
@@ -24,9 +24,9 @@ from gpuplan.scenario import BETWEEN, Scenario
 T = TypeVar("T")
 
 PACED_S = 2.0
-"""So long after its first line the pace of a command is known."""
+"""Time after a command's first line from which its pace is known."""
 AROUND = 2
-"""Hosts fewer and more that are simulated beside those of the plan."""
+"""Fewer and additional hosts that are simulated beside those of the plan."""
 
 
 class Runner:
@@ -38,20 +38,20 @@ class Runner:
         self.done = 0.0
         """Share of the work done, 0 to 1."""
         self.step = ""
-        """What is being done, in words."""
+        """Current step of the work, in words."""
         self.started = False
-        """Whether it has begun to work: until then it is only made ready."""
+        """True once the work has begun; until then it is only being prepared."""
         self.left_s = 0.0
-        """How long it takes at the pace since it began; 0 while that is not known."""
+        """Remaining time at the pace so far [s]; 0 while unknown."""
         self.found: list[dict[str, Any]] = []
         """Lines that hold more than progress."""
         self.error = ""
         self._catalog = ["--catalog", folder] if folder else []
-        """Where catalog rows of the user's own are."""
+        """Options for a folder with catalog rows of the user's own."""
         self._on_change = on_change
         self._process: subprocess.Popen[bytes] | None = None
         self._began = (0.0, 0.0)
-        """When its first line came, and how much was done then."""
+        """Time of the first line, and the share done by then."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
@@ -78,7 +78,7 @@ class Runner:
         self.start([*arguments, *self._catalog], BETWEEN.join(each.to_yaml() for each in given).encode())
 
     def cancel(self) -> None:
-        """End the command, if one runs; what it found so far is kept."""
+        """End the command, if one runs; results found so far are kept."""
         process, self._process = self._process, None
         if process is not None and process.poll() is None:
             process.kill()
@@ -87,7 +87,7 @@ class Runner:
             self._on_change()
 
     def clear(self) -> None:
-        """Forget what was found."""
+        """Discard the results."""
         self.cancel()
         self.state, self.done, self.step, self.found, self.error = "idle", 0.0, "", [], ""
         self.started, self.left_s = False, 0.0
@@ -138,7 +138,7 @@ class Runner:
         self._on_change()
 
     def _pace(self, now: float) -> None:
-        """How long it takes, from what was done since the first line."""
+        """Estimate the remaining time from the share done since the first line."""
         if not self.started:
             self.started, self._began = True, (now, self.done)
         took, more = now - self._began[0], self.done - self._began[1]
@@ -161,17 +161,17 @@ class Simulating:
 
     @property
     def simulations(self) -> list[dict[str, Any]]:
-        """What was found so far, pool by pool, fewest hosts first."""
+        """Simulations found so far, pool by pool, fewest hosts first."""
         return [line["simulation"] for line in self.runner.found]
 
 
 class Exploring:
-    """A command that plans one design many times, ``explore`` or ``sensitivity``; ``key`` names what it finds in its last line."""
+    """A command that plans one design many times, ``explore`` or ``sensitivity``; ``key`` names its result."""
 
     def __init__(self, command: str, key: str, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(on_change, folder)
         self.plan: Plan | None = None
-        """The design it was asked about."""
+        """Design that the command was started for."""
         self._command, self._key = command, key
         self._on_change = on_change
         self._worked: dict[str, Any] = {}
@@ -183,17 +183,17 @@ class Exploring:
         self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
-        """End what runs, and give up what was found."""
+        """End the running command and discard its results."""
         self.runner.clear()
         self.plan, self._worked = None, {}
 
     @property
     def found(self) -> dict[str, Any] | None:
-        """What it found as plain data, if it has ended well."""
+        """Result as plain data, if the command has ended well."""
         return next((line[self._key] for line in self.runner.found if self._key in line), None)
 
     def once(self, key: str, work: Callable[[], T]) -> T:
-        """What ``work`` gives for the design it was asked about, worked out when it is first asked for."""
+        """Return the result of ``work`` for the design it was started for; worked out on first request."""
         if key not in self._worked:
             self._worked[key] = work()
         found: T = self._worked[key]
@@ -201,9 +201,9 @@ class Exploring:
 
     @property
     def busy(self) -> bool:
-        """Whether the command runs, or work on what it found."""
+        """True while the command runs, or work on its results."""
         return self.runner.state == "running" or self._later.busy
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
-        """The same for what takes so long that the page must not wait."""
+        """Do the same for work that takes so long that the page must not wait."""
         return self._later.found(key, work, self.plan) if self.plan else None

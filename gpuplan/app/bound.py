@@ -1,4 +1,4 @@
-"""An input of a design as a slider or a choice of ipywidgets: what is moved sets it, and what else changes it moves the widget."""
+"""An input of a design as a slider or a choice of ipywidgets: moving it sets the input, and other changes move it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gpuplan.report.tables.plan import ITEM_TABLES
 from gpuplan.scenario import Field, Problem, ScenarioError, field_of, show
 
 WIDTH = "min(100%, 34rem)"
-"""Of a slider: its label, a track that a hand can set, and its value."""
+"""Width of a slider: its label, a track that a hand can set, and its value."""
 REFUSED = "#d55e00"
 """Colour of a handle whose last value was refused."""
 STYLE = {"description_width": "initial"}
 
 
 def slider(design: Holding, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
-    """A slider for a number; its ends give way to a value that is set elsewhere."""
+    """Return a slider for a number; its ends give way to a value set elsewhere."""
     spec, now = field_of(path), design.plan.planned(path)
     if isinstance(now, str | bool) or spec.kind in ("id", "bool"):
         raise ScenarioError(
@@ -42,7 +42,7 @@ def slider(design: Holding, path: str, low: float, high: float, step: float = 1)
 
 
 def choice(design: Holding, path: str, *values: Any) -> Dropdown:
-    """A choice of what an input may be, by name: all of it, or some values."""
+    """Return a choice among the values of an input, by name: all of them, or some."""
     spec = field_of(path)
     known = list(values or _there(design.state.catalog, spec))
     made = Dropdown(style=STYLE, layout=Layout(width=WIDTH))
@@ -57,7 +57,7 @@ def choice(design: Holding, path: str, *values: Any) -> Dropdown:
 
 
 def _there(catalog: Catalog, spec: Field) -> tuple[Any, ...]:
-    """All that an input may be; a ScenarioError of one that is no choice."""
+    """Return all values of an input; raise ScenarioError if it is no choice."""
     if spec.kind not in ("choice", "bool", "id"):
         raise ScenarioError([Problem(spec.path, show(spec.kind), "a choice; design.slider moves a number")])
     found: tuple[Any, ...] = (True, False) if spec.kind == "bool" else spec.choices
@@ -68,7 +68,7 @@ def _there(catalog: Catalog, spec: Field) -> tuple[Any, ...]:
 
 
 def _form(kind: str, step: float) -> str:
-    """How the number of a slider reads: as many digits as it moves by."""
+    """Return the number format of a slider: as many digits as its step has."""
     digits = max(0, len(f"{step:.6f}".rstrip("0").partition(".")[2]) - 2 * (kind == "share"))
     return f".{digits}{'%' if kind == 'share' else 'f'}"
 

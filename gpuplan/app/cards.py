@@ -1,4 +1,4 @@
-"""The page of a step as data: cards and charts in boxes, which ``screen`` makes widgets of; and what is in a card."""
+"""The page of a step as data: cards and charts in boxes, which ``screen`` makes widgets of; card contents."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from gpuplan.wording import money
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
 AT_ONCE = 10
-"""Up to so many groups, what takes long for many is worked out unasked."""
+"""Number of groups up to which slow work is done without a click."""
 
 Data = Callable[[Workbook], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Card:
-    """What one of the JavaScript files in ``widgets/static`` draws from plain data."""
+    """A part drawn from plain data by one of the JavaScript files in ``widgets/static``."""
 
     name: str
     data: Data
     slow: bool = False
-    """Whether it is sent last, because its data takes long to work out."""
+    """True if it is sent last, because its data takes long to work out."""
 
     def __call__(self, workbook: Workbook) -> dict[str, Any]:
-        """Its data now."""
+        """Return its current data."""
         return self.data(workbook)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, drawn from rows; nothing is shown while there are none."""
+    """A chart, drawn from rows; it is hidden while there are none."""
 
     rows: Callable[[Workbook], Any]
     draw: Callable[[Any, Look], Spec]
     slow: bool = False
     wide: bool = True
-    """Whether it is as wide as its place."""
+    """True if it is as wide as its place."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ Place = Card | Picture | Box
 
 @dataclass(frozen=True)
 class Tab:
-    """A part of a step that stands on the screen alone; its name is that in ``places``."""
+    """A part of a step that has the screen to itself; its name is the one in ``places``."""
 
     name: str
     title: str
     content: Box
     badge: Callable[[Workbook], str] = lambda _workbook: ""
-    """What stands beside its title, such as how many points are open."""
+    """Text beside its title, such as the number of open points."""
 
 
 @dataclass(frozen=True)
@@ -75,43 +75,43 @@ class Page:
     tabs: tuple[Tab, ...]
 
     def tab(self, name: str) -> Tab:
-        """One of its tabs; the first if it has no such."""
+        """Return one of its tabs; the first if the name is unknown."""
         return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
 
 
 def box(style: str, *children: Place) -> Box:
-    """A box of the given style."""
+    """Return a box of the given style."""
     return Box(style, children)
 
 
 def tab(
     name: str, title: str, *content: Place, badge: Callable[[Workbook], str] = lambda _workbook: ""
 ) -> Tab:
-    """A part of a step whose cards stand below each other."""
+    """Return a part of a step whose cards are placed below each other."""
     return Tab(name, title, box("gp-page", *content), badge)
 
 
 def wide_card(*children: Place) -> Box:
-    """A card as wide as the page."""
+    """Return a card as wide as the page."""
     return Box("gp-card gp-wide", children)
 
 
 def parted_card(*children: Place) -> Box:
-    """A card as wide as the page, with a line between what stands in it."""
+    """Return a card as wide as the page, with a line between its children."""
     return Box("gp-card gp-wide gp-parted", children)
 
 
 Contents = dict[str, Any] | Table | str | None
-"""What is in a card: what its file in ``widgets/static`` draws, a table or a sentence alone; None if the card is not shown."""
+"""Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
 T = TypeVar("T")
 
 
 Carding = Callable[[Callable[[Workbook], Contents]], Card]
-"""Makes a card of a function that gives what is in it."""
+"""Decorator that makes a card of a function returning its contents."""
 
 
 def panel(title: str = "", hint: str = "", *, draws: str = "panel", slow: bool = False) -> Carding:
-    """A card under a title, unless its contents have their own; ``draws`` names its file in ``widgets/static``."""
+    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``."""
 
     def carded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def details(
     old: Callable[[Workbook], bool] = lambda _workbook: False,
     slow: bool = False,
 ) -> Carding:
-    """Details whose contents are asked for while they are open; ``old`` are those of another design."""
+    """Return details whose contents are requested while they are open; ``old`` are those of another design."""
 
     def folded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
@@ -167,32 +167,32 @@ def _tabled(found: dict[str, Any] | Table) -> dict[str, Any]:
 
 
 def said(*pieces: str | dict[str, Any]) -> list[dict[str, Any]]:
-    """A paragraph; what in it is more than words says what it does."""
+    """Return a paragraph; a piece that is more than words names its action."""
     return [{"text": piece} if isinstance(piece, str) else piece for piece in pieces]
 
 
 def visit(text: str, path: str) -> dict[str, Any]:
-    """Words in a paragraph that lead to an input."""
+    """Return words in a paragraph that lead to an input."""
     return {"text": text, "visit": path}
 
 
 def strong(text: str) -> dict[str, Any]:
-    """Words in a paragraph that stand out."""
+    """Return emphasised words for a paragraph."""
     return {"text": text, "strong": True}
 
 
 def attributes(of: object, *names: str) -> dict[str, Any]:
-    """Some attributes by their names."""
+    """Return some attributes by their names."""
     return {name: getattr(of, name) for name in names}
 
 
 def act(event: str, text: str, on: str, **rest: Any) -> dict[str, Any]:
-    """Something to press in a cell: what it says, what it is done to, and what the event holds."""
+    """Return a button for a cell: its text, what it acts on, and the content of its event."""
     return {"event": event, "rest": rest, "text": text, "name": on}
 
 
 def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
-    """A table with inputs in it, whose rows are known by ids and named by what is first in them."""
+    """Return a table with inputs in it; its rows have ids, and their first cells as names."""
     shown = screen(table)
     rows = zip(ids, shown["rows"], strict=True)
     return {
@@ -202,18 +202,18 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:
-    """A figure with its label, and a note below it."""
+    """Return a figure with its label, and a note below it."""
     return {"label": label, "value": value, "note": note, "key": key}
 
 
 def select(what: str, label: str, value: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """A choice of what to look at."""
+    """Return a menu for choosing a view."""
     listed = [{"value": each, "text": text} for each, text in options.items()]
     return {"what": what, "label": label, "value": value, "options": listed}
 
 
 def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None, str]:
-    """(what ``work`` gives, nothing), or (nothing, why it cannot be worked out); once for each plan."""
+    """Return (result of ``work``, nothing), or (nothing, why it failed); once for each plan."""
 
     def once() -> tuple[T | None, str]:
         try:
@@ -225,27 +225,27 @@ def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
 
 
 def asked(workbook: Workbook, what: str) -> bool:
-    """Whether something that takes long for many groups is worked out."""
+    """True if something that takes long for many groups is to be worked out."""
     return len(workbook.plan.groups) <= AT_ONCE or what in workbook.opened
 
 
 def rate(value: float) -> str:
-    """A rate or a ratio to two digits, never as a fraction."""
+    """Return a rate or a ratio to two digits, never as a fraction."""
     return f"{float(f'{value:.2g}'):,g}"
 
 
 def bare(value: float) -> str:
-    """An amount of money where the currency is said elsewhere."""
+    """Return an amount of money where the currency is stated elsewhere."""
     return money(value, "").strip()
 
 
 def group_colours(workbook: Workbook) -> dict[str, int]:
-    """Colour number of each group, 1 to 8, in the order of the table."""
+    """Return the colour number of each group, 1 to 8, in the order of the table."""
     return {g.id: 1 + i % COLOURS for i, g in enumerate(workbook.plan.scenario.groups)}
 
 
 def chip(workbook: Workbook, group: str) -> dict[str, Any]:
-    """The letter of a group in its colour; a dot stands for groups that are not named."""
+    """Return the letter of a group in its colour; a dot for groups that are not named."""
     letters = {each.id: each.letter for each in workbook.plan.groups}
     return {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
@@ -253,7 +253,7 @@ def chip(workbook: Workbook, group: str) -> dict[str, Any]:
 def lettered(
     workbook: Workbook, table: Table, column: str = "name", ids: Sequence[str] | None = None
 ) -> Table:
-    """A table of groups with the letter of each in its colour before its name; their ids are in the column of groups or given."""
+    """Return a table of groups with coloured letters before their names; ids are in the column of groups or given."""
     if ids is None:
         at = [each.key for each in table.columns].index("group_id")
         ids = [row[at] for row in table.rows]
@@ -261,6 +261,6 @@ def lettered(
 
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
-    """Titles of the sources that the catalog knows."""
+    """Return the titles of the sources that the catalog knows."""
     known = workbook.catalog.sources
     return "; ".join(known[s].title for s in sources if s in known)

@@ -1,4 +1,4 @@
-"""What changed from one design to the next, in words: ``People of Data scientists: 32 → 40``."""
+"""Changes from one design to the next, in words: ``People of Data scientists: 32 → 40``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpuplan.scenario import Scenario, field_of
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
 
 MOST_TEXT = 40
-"""Characters of a text that is quoted."""
+"""Most characters of a quoted text."""
 MOST_NAMES = 3
-"""Inputs that are named where many changed at once."""
+"""Most inputs named where many changed at once."""
 MAPS = ("prices", "ranges")
 NOTHING = "empty"
 LOCALE = "format.locale"
@@ -22,7 +22,7 @@ UNSAID = "an input that this view does not show"
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
-    """What was done to make one design of another: one input by its values, one group by what became of it, else the design by its name.
+    """Describe how one design became another: one input by its values, one group by its change, else by its name.
 
     Of the sections ``unsaid`` nothing is said.
     """
@@ -45,7 +45,7 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
 
 
 def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
-    """The first inputs of many by their names, and how many more."""
+    """Name the first inputs of many, and count the others."""
     names = list(dict.fromkeys(_name(new if has_input(new, path) else old, path) for path in changed))
     left = len(names) - MOST_NAMES
     if left > 0:
@@ -54,7 +54,7 @@ def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
 
 
 def _name(scenario: Scenario, path: str) -> str:
-    """An input by its label, or a group that came or went."""
+    """Name an input by its label, or a group that was added or removed."""
     head, _, rest = path.partition(".")
     if head == "groups" and "." not in rest:
         return f"Group {scenario.get(f'{path}.name')}"
@@ -62,7 +62,7 @@ def _name(scenario: Scenario, path: str) -> str:
 
 
 def input_name(scenario: Scenario, path: str) -> str:
-    """An input by its label, with the group or the price that it belongs to."""
+    """Name an input by its label, with its group or price."""
     head, _, rest = path.partition(".")
     if head == "ranges":
         return f"Range of {input_name(scenario, rest)}"
@@ -72,7 +72,7 @@ def input_name(scenario: Scenario, path: str) -> str:
 
 
 def _of_groups(old: Scenario, new: Scenario) -> str:
-    """What became of a group, if one came, went or moved and nothing else did."""
+    """Describe the change of a group, if one was added, removed or moved and nothing else changed."""
     was, now = ({group.id: group for group in each.groups} for each in (old, new))
     came, went = now.keys() - was.keys(), was.keys() - now.keys()
     stayed = all(was[id] == now[id] for id in was.keys() & now.keys())
@@ -87,7 +87,7 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
 
 
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
-    """Which input was confirmed, or is not any more."""
+    """Name the input that was confirmed, or no longer is."""
     before, after = dict(old.origins), dict(new.origins)
     known = {
         path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
@@ -103,7 +103,7 @@ def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
 
 
 def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
-    """The value of an input as a reader sees it."""
+    """Return the value of an input as a reader sees it."""
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
     choices = NAMES.get(f"groups.*.{path.rpartition('.')[2]}" if head == "groups" else path, {})

@@ -16,7 +16,7 @@ from gpuplan.deliver.document.html_file import first_pages
 from gpuplan.scenario import Scenario
 
 DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}
-"""What the user can upload for the looks of files -> its option of the command."""
+"""Template or brand that the user can upload -> its option of the command."""
 COMPARING = ("html", "docx", "pptx", "xlsx")
 """Kinds of file that compare the design with those beside it."""
 
@@ -27,18 +27,18 @@ class Order(NamedTuple):
     scenario: Scenario
     kind: str
     internal: bool
-    """Whether they are for ourselves, with internal notes and margin."""
+    """True if they are internal, with notes and margin."""
     beside: tuple[Scenario, ...] = ()
-    """Designs that it is compared with."""
+    """Designs to compare it with."""
 
 
 class Source(NamedTuple):
-    """What a file is made from: the same gives the same file."""
+    """Source of a file: the same source gives the same file."""
 
     scenario: Scenario
     beside: tuple[Scenario, ...]
     turns: tuple[int, ...]
-    """Which template and brand, see `Dress.turn`."""
+    """Version of template and brand, see `Dress.turn`."""
 
 
 class Preview(NamedTuple):
@@ -57,19 +57,19 @@ class Delivering:
         self.templates: dict[str, Dress] = {kind: Template(on_change, kind) for kind in ("docx", "pptx")}
         self.templates["brand"] = BrandFile(on_change)
         self.made: dict[tuple[str, bool], Source] = {}
-        """Kind of file, and whether it is internal -> what the last one was made from."""
+        """Kind of file, and whether it is internal -> source of the last one."""
         self.previewer = Runner(self._previewed, folder)
         self.preview: Preview | None = None
-        """The first pages that were made last."""
+        """First pages made last."""
         self.order: Order | None = None
-        """What is being made or was made last."""
+        """Order being made, or the last one made."""
         self._waiting: list[Order] = []
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
         self._sources: dict[tuple[str, bool], Source] = {}
-        """Of what is being made."""
+        """Sources of the files being made."""
         self._previewing: tuple[bool, Source]
-        """Whether the preview that is being made is internal, and what it is made from."""
+        """Kind of the preview being made (True if internal), and its source."""
 
     def start(
         self,
@@ -79,7 +79,7 @@ class Delivering:
         internal: bool = False,
         beside: tuple[Scenario, ...] = (),
     ) -> None:
-        """Make one kind of file of a design, or all; what is being made already is finished first."""
+        """Make one kind of file of a design, or all; an order in progress is finished first."""
         order = Order(scenario, kind if kind in KINDS else "", internal, beside)
         if self.runner.state != "running":
             self._make(order)
@@ -87,12 +87,12 @@ class Delivering:
             self._waiting.append(order)
 
     def cancel(self) -> None:
-        """Make nothing of it, nor of what waits."""
+        """Cancel the order in progress and those that wait."""
         self._waiting, self._ready = [], []
         self.runner.cancel()
 
     def cancel_internal(self) -> None:
-        """Make nothing for ourselves any more; what is for the customer is made."""
+        """Cancel internal files; files for the customer are still made."""
         self._waiting = [order for order in self._waiting if not order.internal]
         if self.order and self.order.internal and self.runner.state == "running":
             self.runner.cancel()
@@ -105,22 +105,22 @@ class Delivering:
         self.previewer.start_on((order.scenario, *order.beside), *self._arguments(order))
 
     def forget_preview(self) -> None:
-        """Show no first pages any more: they are of another design, or for other eyes."""
+        """Show no first pages any more: they belong to another design, or to another reader."""
         self.previewer.clear()
         self.preview = None
 
     def forget(self) -> None:
-        """Know nothing any more of what was made: it is of another design."""
+        """Forget all files made: they belong to another design."""
         self.forget_preview()
         self.made, self._sources = {}, {}
 
     def source(self, order: Order, kind: str) -> Source:
-        """What a file of a kind is made from if it is ordered now."""
+        """Return the source of a file of a kind if it is ordered now."""
         turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
         return Source(order.scenario, order.beside if kind in COMPARING else (), turns)
 
     def take(self) -> tuple[str, bytes] | None:
-        """Name and content of what is ready, once."""
+        """Return name and content of the next finished file, once."""
         return self._ready.pop(0) if self._ready else None
 
     def _make(self, order: Order) -> None:

@@ -1,4 +1,4 @@
-"""What the browser reports, by its name, and what the workbook does then."""
+"""Events that the browser reports, by name, and the workbook's response to each."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Handler = Callable[[Workbook, Content], object]
 
 
 def _calls(action: Callable[..., object], **arguments: type) -> Handler:
-    """Calls an action with what the event holds under these names, each made what it has to be."""
+    """Return a handler that calls an action with these values of the event, each converted to its type."""
     return lambda workbook, content: action(
         workbook, *(kind(content[name]) for name, kind in arguments.items())
     )
 
 
 def _watched(name: str, kind: type) -> Handler:
-    """Changes what is watched of power-on."""
+    """Return a handler that changes one setting of the power-on replay."""
     return lambda workbook, content: workbook.watch_on(**{name: kind(content["value"])})
 
 
@@ -53,7 +53,7 @@ def _deliver(workbook: Workbook, content: Content) -> None:
 
 
 def _template(kind: str) -> dict[str, Handler]:
-    """What is done with the template of one kind of file, or the brand of all."""
+    """Return the handlers for the template of one kind of file, or the brand of all."""
     return {
         f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
@@ -61,7 +61,7 @@ def _template(kind: str) -> dict[str, Handler]:
 
 
 EVENTS: Mapping[str, Handler] = {
-    # what is typed, and where we are
+    # typing, and the place on the screen
     "set": _edit,
     "untype": _calls(Workbook.untype, path=str),
     "confirm": lambda workbook, content: workbook.confirm(
@@ -120,7 +120,7 @@ EVENTS: Mapping[str, Handler] = {
         f"watch-{name}": _watched(name, kind)
         for name, kind in (("at", int), ("order", str), ("reading", str), ("seed", int))
     },
-    # what runs beside the page
+    # work beside the page
     "simulate": lambda workbook, _: workbook.simulating.start(
         workbook.plan.scenario, workbook.looked.get("when", "busiest")
     ),
@@ -140,4 +140,4 @@ EVENTS: Mapping[str, Handler] = {
     **_template("docx"),
     **_template("pptx"),
 }
-"""Name of an event -> what the workbook does; ``screen`` has those that concern the page itself."""
+"""Name of an event -> action of the workbook; ``screen`` has those that concern the page itself."""

@@ -1,4 +1,4 @@
-"""A design as text: in the address of a page, in the history, and in what a page remembers."""
+"""A design as text: in the address of a page, in the history, and in the memory of a page."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class Link(NamedTuple):
     """A design as text."""
 
     id: str
-    """Short, and the same for the same design."""
+    """Short id, equal for equal designs."""
     fragment: str
-    """For the fragment of an address."""
+    """Text for the fragment of an address."""
 
 
 def link_of(scenario: Scenario) -> Link:
-    """A scenario as text."""
+    """Return a scenario as text."""
     data = json.dumps(scenario.to_dict(), separators=(",", ":"), ensure_ascii=False)
     fragment = "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
     return Link(hashlib.blake2b(fragment.encode(), digest_size=8).hexdigest(), fragment)
 
 
 def scenario_of(fragment: str) -> Scenario:
-    """The scenario of a fragment that may be anything, never of more text than a scenario may have."""
+    """Return the scenario of any fragment, with no more text than a scenario may have."""
     body = fragment.removeprefix("#").removeprefix("s=")
     unpacker = zlib.decompressobj()
     try:

@@ -1,4 +1,4 @@
-"""The glossary: terms of the field and what they mean, as in ``data/words/glossary.csv``."""
+"""The glossary: terms of the field and their meanings, as in ``data/words/glossary.csv``."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gpuplan.facts import own_rows
 from gpuplan.wording import capital
 
 KEY = "glossary"
-"""What the drawer shows when it holds the list of terms."""
+"""Key of the drawer while it shows the list of terms."""
 
 
 class Term(NamedTuple):
     """A term of the field."""
 
     names: Sequence[str]
-    """Itself, then other spellings of it and what else has the same meaning."""
+    """The term itself, then its other spellings and synonyms."""
     meaning: str
     sources: Sequence[str]
 
     @property
     def title(self) -> str:
-        """The term as a list has it: with a capital letter, unless it is written in letters of its own."""
+        """Return the term as in a list: with a capital letter, unless it has its own spelling."""
         name = self.names[0]
         return capital(name) if name.split()[0].islower() else name
 
@@ -35,7 +35,7 @@ TERMS = tuple(
 
 
 def glossary_data(workbook: Workbook) -> dict[str, Any]:
-    """All terms; they are the same in every design, so that they are sent once."""
+    """Return all terms; they are the same in every design, so they are sent once."""
     known = workbook.catalog.sources
     return {
         "terms": [

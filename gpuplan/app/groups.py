@@ -12,18 +12,18 @@ from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse
 from gpuplan.wording import NAMES
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
-"""What a workload kind says of a group."""
+"""Inputs of a group that its workload kind sets."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
 """Inputs of groups that use a language model."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
-    """The workload kinds of the catalog by their id."""
+    """Return the workload kinds of the catalog by their id."""
     return {row.id: row for row in catalog.rows("use_cases")}
 
 
 def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
-    """One group more, with the GPU configuration of a workload kind."""
+    """Add a group with the GPU configuration of a workload kind."""
     preset = presets(catalog)[use_case]
     kind = NAMES["kind of workload"].get(use_case) or str(preset["name"])
     taken = {group.name for group in scenario.groups}
@@ -36,7 +36,7 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
 
 
 def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) -> Scenario:
-    """A group with the GPU configuration of a workload kind."""
+    """Return a group with the GPU configuration of a workload kind."""
     preset = presets(catalog)[use_case]
     for name in PRESET:
         path = f"groups.{group}.{name}"
@@ -48,7 +48,7 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
-    """A group with the catalog's planning values for users of a language model, as far as there are any."""
+    """Return a group with the catalog's planning values for users of a language model, where they exist."""
     known = catalog.assumptions["llm-use"].facts
     for name in names:
         if name in known:
@@ -59,7 +59,7 @@ def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[s
 
 
 def copied(scenario: Scenario, group: str) -> Scenario:
-    """A copy of a group below it; what is assumed of a group is assumed of its copy."""
+    """Insert a copy of a group below it; assumptions of a group hold for its copy."""
     groups = list(scenario.groups)
     at = _index(scenario, group)
     taken = {each.name for each in groups}
@@ -77,7 +77,7 @@ def copied(scenario: Scenario, group: str) -> Scenario:
 
 
 def moved(scenario: Scenario, group: str, by: int) -> Scenario:
-    """A group further up (-1) or down (+1) in the table."""
+    """Move a group up (-1) or down (+1) in the table."""
     groups = list(scenario.groups)
     at = _index(scenario, group)
     to = min(max(at + by, 0), len(groups) - 1)

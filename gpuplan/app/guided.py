@@ -1,4 +1,4 @@
-"""A guided start: a first design from what is to run, how many use each, and where."""
+"""A guided start: a first design from the workloads, the users of each, and the location."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from gpuplan.plan.llm import TUNING
 from gpuplan.scenario import Origin, Problem, Scenario, ScenarioError, field_of, from_dict, parse_value
 
 WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
-"""Inputs that say where it is to run; one that is left open is suggested."""
+"""Inputs for the location; one that is left open is suggested."""
 PER_HOST = "hardware.gpus_per_host"
 SUGGESTED = Origin("assumed", "gpuplan-method", note="suggested, not yet confirmed")
 
 
 class Answers(NamedTuple):
-    """Answers as they were typed; an empty one leaves it to the planning values."""
+    """Answers as typed; an empty one leaves the choice to the planning values."""
 
     counts: Mapping[str, str]
-    """Workload kind -> how many use it, or how many jobs a day."""
+    """Workload kind -> its number of users, or of jobs a day."""
     where: Mapping[str, str]
 
 
 def count_of(catalog: Catalog, use_case: str) -> tuple[str, object]:
-    """The input that says how much of a workload kind there is, and its planning value."""
+    """Return the input for the size of a workload kind, and its planning value."""
     scenario = added(from_dict({}), catalog, use_case)
     path = f"groups.{scenario.groups[0].id}.{'jobs_per_day' if use_case == TUNING else 'people'}"
     return path, scenario.get(path)
 
 
 def first_design(catalog: Catalog, answers: Answers) -> Scenario:
-    """A design from the answers; ScenarioError with each one that cannot be read."""
+    """Return a design from the answers; ScenarioError names each one that cannot be read."""
     scenario, problems = from_dict({}), list[Problem]()
     for use_case in answers.counts:
         scenario = added(scenario, catalog, use_case)
@@ -57,7 +57,7 @@ def first_design(catalog: Catalog, answers: Answers) -> Scenario:
 
 
 def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Scenario:
-    """The first board and server on which all of it runs, the planning values first; what was chosen stays."""
+    """Return the first board and server that can run all of it, the planning values first; chosen values stay."""
     space, hardware = default_space(scenario, catalog), scenario.hardware
     precise = tuple(gpu for gpu in space.gpus if not imprecise(gpu, scenario, catalog))
     gpus = (precise or space.gpus) if "hardware.gpu" in left_open else (hardware.gpu,)
@@ -77,7 +77,7 @@ def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Sc
 
 
 def _runs(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether a design can be planned, and every VM has its GPU."""
+    """True if a design can be planned and every VM has its GPU."""
     try:
         return make_plan(scenario, catalog).totals.unplaced_vms == 0
     except ValueError:

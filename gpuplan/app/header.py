@@ -1,4 +1,4 @@
-"""What is around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
+"""The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
 POWER = "power.typical"
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
-"""Kind of an input -> what it is entered with, where not as text."""
+"""Kind of an input -> its control, where it is not a text field."""
 
 
 def bar_data(workbook: Workbook) -> dict[str, Any]:
-    """Brand, name of the design, and what can be done with it."""
+    """Return brand, name of the design, and the actions on it."""
     level, text = workbook.notice
     return {
         "name": workbook.scenario.name if workbook.started else "",
@@ -49,7 +49,7 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _chance(percentage: float) -> str:
-    """A chance in per cent, as short as a figure must be."""
+    """Return a chance in per cent, as short as a figure must be."""
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
@@ -57,11 +57,11 @@ SHORT: Mapping[str, Callable[[float], str]] = {
     **dict.fromkeys(CHANCES, _chance),
     POWER: short_watts,
 }
-"""Key of a line -> how the strip shows it."""
+"""Key of a line -> its format in the strip."""
 
 
 def nav_data(workbook: Workbook) -> dict[str, Any]:
-    """The steps and where we are."""
+    """Return the steps, and the current one."""
     wrong = dict.fromkeys((place_of(path).step for path in workbook.wrong), "has an error")
     return {
         "current": workbook.step,
@@ -74,7 +74,7 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
 OF_GROUPS = {"usecases": ("vms",), "demand": ("people", "waiting", "pool", "simulate")}
 """Tabs of a step that are empty without a workload."""
 MOST_TITLES = 3
-"""Sources that are named below a message."""
+"""Most sources named below a message."""
 OF_HOSTS = {
     "hosts": ("failures", "power-on", "upgrades"),
     "cost": ("alternatives", "breakdown", "bill", "prices", "power"),
@@ -83,7 +83,7 @@ OF_HOSTS = {
 
 
 def _nothing(plan: Plan, step: str, tab: str) -> str:
-    """Why a tab is empty, if it is."""
+    """Say why a tab is empty, if it is."""
     if not plan.groups and tab in OF_GROUPS.get(step, ()):
         return "No workloads yet, so there is nothing to show here."
     if not plan.pools and tab in OF_HOSTS.get(step, ()):
@@ -92,13 +92,13 @@ def _nothing(plan: Plan, step: str, tab: str) -> str:
 
 
 def _hint(workbook: Workbook, step: str) -> str:
-    """What a click does, where there is something to click."""
+    """Say what a click does, where there is something to click."""
     there = workbook.plan.groups if step == "usecases" else workbook.plan.pools
     return "" if workbook.customer or not there else NAMES["hint of a step"].get(step, "")
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
-    """The message of a step, and its tabs."""
+    """Return the message of a step, and its tabs."""
     if step == "start":
         return {}
     sentence, about = page.message(workbook)
@@ -121,7 +121,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
-    """The explanation of a number, the messages about the plan, or the list of terms."""
+    """Return the explanation of a number, the messages about the plan, or the list of terms."""
     plan, key = workbook.plan, workbook.drawer
     if key == GLOSSARY:
         return {"kind": "glossary", "title": "Glossary"}
@@ -145,13 +145,13 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _whole(workbook: Workbook, key: str) -> str:
-    """That a figure is explained as it is with every host running, while the strip shows it with some down."""
+    """Say that a figure is explained with every host running, while the strip shows it with some down."""
     down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
     return " with every host running" if down and key in (PLACEMENT, "totals.gpus") else ""
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:
-    """A line as the strip shows it."""
+    """Return a line as the strip shows it."""
     if key == PLACEMENT:
         return plan.placed.short.lower()
     if key == COST and (cost := cost_figures(plan)):
@@ -160,7 +160,7 @@ def _shown(plan: Plan, key: str, value: str) -> str:
 
 
 def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
-    """What else belongs to a number: placement in a sentence, the peak to typical power, what a cost leaves out."""
+    """Add to a number: placement in a sentence, the peak to typical power, the items a cost leaves out."""
     if key == PLACEMENT:
         return said(plan.placed.sentence)
     if key == POWER and plan.power is not None:
@@ -178,14 +178,14 @@ def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
 
 
 def excluded(costs: Costs) -> list[dict[str, Any]]:
-    """What a cost leaves out, each with a way to its price if that is what is missing."""
+    """List the items that a cost leaves out, each with a way to its price if that is missing."""
     items = [visit(item.name, f"prices.{item.key}") for item in costs.unknown]
     items += said(*costs.not_counted)
     return [piece for item in items for piece in ({"text": "; "}, item)][1:]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
-    """A message with where to change what it is about."""
+    """Return a message with a link to the input it concerns."""
     known = workbook.plan.catalog.sources
     return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
@@ -194,7 +194,7 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
 
 
 def _few_titles(titles: list[str]) -> list[str]:
-    """The titles of a few sources, each once, and how many more there are."""
+    """Return the titles of a few sources, each once, and the number of others."""
     alone = list(dict.fromkeys(titles))
     left = len(alone) - MOST_TITLES
     return alone if left <= 0 else [*alone[:MOST_TITLES], f"and {counted(left, 'more source')}"]
@@ -209,12 +209,12 @@ def _where(workbook: Workbook, path: str) -> str:
 
 
 def paid_for(costs: Costs) -> list[Price | Unknown]:
-    """What a design pays for, with a known price or without one."""
+    """List the items that a design pays for, with a known price or without one."""
     return [*costs.prices, *costs.unknown]
 
 
 def price_name(key: str, *plans: Plan) -> str:
-    """What a price is paid for, as one of these designs calls it."""
+    """Return the name of the item that a price is for, as one of these designs calls it."""
     items = [item for plan in plans if plan.costs for item in paid_for(plan.costs)]
     return next((item.name for item in items if item.key == key), key)
 
@@ -222,7 +222,7 @@ def price_name(key: str, *plans: Plan) -> str:
 def field_data(
     workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None, *, empty: str = ""
 ) -> dict[str, Any]:
-    """One input for a form: its label, value, options, the question to ask, and its problem.
+    """Return one input for a form: its label, value, options, the question to ask, and its problem.
 
     ``empty`` is what counts while nothing is stated, as the field shows it.
     """
@@ -234,7 +234,7 @@ def field_data(
     elif options is None and spec.kind == "choice":
         options = [("", empty)] * spec.optional + [(str(each), str(each)) for each in spec.choices]
     known = workbook.seen.origin(path)
-    grey = bool(empty) and value is None  # what is shown in grey says itself how it is known
+    grey = bool(empty) and value is None  # a value in grey states its own basis
     assumed = known.basis == "assumed" and not grey
     return attributes(spec, "label", "low", "high", "question") | {
         "path": path,
@@ -253,20 +253,20 @@ def field_data(
 
 
 def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
-    """An input that the catalog's planning value stands for while it is empty."""
+    """Return an input for which the catalog's planning value is used while it is empty."""
     share = field_of(path).kind == "share"
     value = stated_percent(float(planned.value)) if share else number(planned.value)
     return field_data(workbook, path, empty=f"{value} ({basis_word(planned.basis)})")
 
 
 def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
-    """How many inputs of a form are stated."""
+    """Say how many inputs of a form are stated."""
     stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
     return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
 
 
 def range_words(path: str, ends: tuple[float, float]) -> str:
-    """A range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
+    """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
     return " to ".join(
@@ -275,13 +275,13 @@ def range_words(path: str, ends: tuple[float, float]) -> str:
 
 
 def _gpus_words(path: str, value: Any) -> str:
-    """GPUs as they are shown, if that can be read again as the same."""
+    """Return GPUs as shown, if that can be read again as the same number."""
     shown = number(value)
     return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
 
 
 def _as_written(_: str, value: Any) -> str:
-    """A number as it is typed: all its digits, with the signs of the locale where one is chosen."""
+    """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
     text = repr(value)
     if SPOKEN.get() is PLAIN or "e" in text:
         return text
@@ -297,4 +297,4 @@ WORDED: Mapping[str, Callable[[str, Any], str]] = {
     "range": range_words,
     "gpus": _gpus_words,
 }
-"""Kind of an input -> how its value is shown in a field, where not as it is."""
+"""Kind of an input -> formatter of its value in a field, where it is not shown unchanged."""

@@ -1,4 +1,4 @@
-"""A design held in the hand: in a notebook its scenario and plan are values to watch, and every widget of it moves with them."""
+"""A design in a notebook: its scenario and plan are values to watch, and every widget of it follows them."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ OFFERED = (
     "widget",
     "workbook",
 )
-"""What Tab offers of a design: traits have many names of their own."""
+"""Names that Tab offers for a design: traits have many names of their own."""
 
 
 class Design(Holding):
     """A scenario with its plan, for use in a notebook.
 
     ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with them. A change by code, by a
-    slider or by a click in one of its widgets reaches all of them. What cannot be planned is refused, and the last good plan stays.
+    slider or by a click in one of its widgets reaches all of them. Invalid values are refused; the last good plan stays.
     ``design["groups.research.people"]`` is an input, completed by Tab, to read and to set.
 
     Parameters
     ----------
     scenario : Scenario, Plan, Design or str
-        A scenario, or what has one, or the name of an example or a file. [-]
+        A scenario, or an object with one, or the name of an example or a file. [-]
     catalog : Catalog, optional
-        That of the plan, or the shipped one if none is given. [-]
+        The plan's catalog, or the shipped one if none is given. [-]
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Design(Holding):
         return self.plan._repr_html_()
 
     def set(self, path: str, value: Any) -> None:
-        """One input, such as ``design.set("groups.research.people", 12)``; a ScenarioError says what is allowed."""
+        """Set an input, such as ``design.set("groups.research.people", 12)``; a ScenarioError lists allowed values."""
         self.scenario = self.scenario.with_value(path, value)
 
     def __getitem__(self, path: str) -> Any:
@@ -82,24 +82,24 @@ class Design(Holding):
         return list(self.scenario.paths)
 
     def widget(self, step: str) -> WorkbookApp:
-        """A step of the workbook, such as ``hosts`` or ``cost``, as a widget that moves with the others of this design."""
+        """Return a step of the workbook, such as ``hosts`` or ``cost``, as a widget that follows the design."""
         return WorkbookApp(self.state, step_named(step))
 
     def workbook(self) -> WorkbookApp:
-        """The whole workbook of this design."""
+        """Return the whole workbook of this design."""
         self.state.go("usecases")
         return WorkbookApp(self.state)
 
     def slider(self, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
-        """A slider for a number; it springs back from a value that cannot be planned, and says so."""
+        """Return a slider for a number; it springs back from a value that cannot be planned, and says so."""
         return bound.slider(self, path, low, high, step)
 
     def choice(self, path: str, *values: Any) -> Dropdown:
-        """A choice for an input that has one, such as ``network.transport`` or ``hardware.gpu``: of all it may be, or of some values."""
+        """Return a choice for an input such as ``network.transport`` or ``hardware.gpu``: of all values, or of some."""
         return bound.choice(self, path, *values)
 
     def chart(self, name: str, *about: Any) -> Chart:
-        """A chart of `Plan.plot` that follows the design, such as ``design.chart("cost")``."""
+        """Return a chart of `Plan.plot` that follows the design, such as ``design.chart("cost")``."""
         made = Chart(self.plan.plot.spec(name, *about))
         self.observe(lambda change: setattr(made, "chart", change["new"].plot.spec(name, *about)), "plan")
         return made

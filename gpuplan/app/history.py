@@ -1,4 +1,4 @@
-"""The history of a workbook: designs that undo and redo return to, and what each step did, in words."""
+"""The history of a workbook: designs that undo and redo return to, and a description of each change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 
 MOST = 200
-"""Designs that undo returns to."""
+"""Most designs that undo returns to."""
 MOST_READ = 8
-"""Designs of the history that are kept as scenarios, too."""
+"""Most designs of the history that are also kept as scenarios."""
 
 
 class History:
-    """Designs before and after the one that is worked on, each the last one first to return to."""
+    """Designs before and after the current one; on each side the last is the first to return to."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -25,27 +25,27 @@ class History:
         self._read: dict[str, Scenario] = {}
 
     def took(self, link: Link, scenario: Scenario) -> None:
-        """A change was made to this design: from now on undo returns to it."""
+        """Record a change to this design: from now on undo returns to it."""
         self.past = [*self.past[-MOST:], link]
         self.future = []
         self.remember(link, scenario)
 
     def remember(self, link: Link, scenario: Scenario) -> None:
-        """Keep a design that will soon be asked for, so that its text need not be read."""
+        """Keep a design that will soon be needed, so that its text need not be read."""
         self._read = dict([*self._read.items()][-MOST_READ:]) | {link.id: scenario}
 
     def scenario(self, link: Link) -> Scenario:
-        """The design of a link; a ValueError if it is damaged."""
+        """Return the design of a link; raise ValueError if it is damaged."""
         if link.id not in self._read:
             self.remember(link, scenario_of(link.fragment))
         return self._read[link.id]
 
     def undo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """What undo takes back, without a word of some sections; nothing if there is nothing, or if that design cannot be read."""
+        """Describe the change that undo takes back, without some sections; empty if there is none that can be read."""
         return self._words(self.past, now, unsaid, back=True)
 
     def redo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """What redo brings back."""
+        """Describe the change that redo brings back."""
         return self._words(self.future, now, unsaid, back=False)
 
     def _words(self, there: list[Link], now: Scenario, unsaid: tuple[str, ...], back: bool) -> str:

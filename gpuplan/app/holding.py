@@ -1,4 +1,4 @@
-"""What a design and each of its widgets have as traits in a notebook: the scenario, its plan, and the hosts that are down."""
+"""Traits of a design and its widgets in a notebook: the scenario, its plan, and the hosts that are down."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuplan.scenario import Scenario
 
 
 class _Question(Instance[Any]):
-    """A scenario, or what stands for one: a plan, another design, the name of an example or of a file."""
+    """A scenario, or its equivalent: a plan, another design, the name of an example or of a file."""
 
     def validate(self, obj: Any, value: Any) -> Any:
         return super().validate(obj, scenario_of(value))
@@ -21,7 +21,7 @@ class _Question(Instance[Any]):
 class Holding(HasTraits):
     """Traits that follow an open workbook, and lead it: ``observe``, ``ipywidgets.link`` and ``interact`` work with them.
 
-    What cannot be planned is refused, and the last good plan stays.
+    A value that cannot be planned is refused, and the last good plan stays.
     """
 
     scenario = _Question(
@@ -54,7 +54,7 @@ class Holding(HasTraits):
         numbers = {pool: host_numbers(hosts) for pool, hosts in proposal["value"].items()}
         failed = {pool: hosts for pool, hosts in numbers.items() if hosts}
         for pool, hosts in failed.items():
-            fail_hosts(self.state.plan, pool, hosts)  # refuses what is not there
+            fail_hosts(self.state.plan, pool, hosts)  # refuses unknown hosts
         return failed
 
     @observe("failed")
@@ -65,7 +65,7 @@ class Holding(HasTraits):
                 self.state.put_down(pool, hosts or (), self.state.maintenance.get(pool, ()))
 
     def _follow(self, _change: Any) -> None:
-        """Take over what was changed elsewhere; while an input is refused, the last good design stays."""
+        """Take over a change made elsewhere; while an input is refused, the last good design stays."""
         if not self.state.stale:
             with self.hold_trait_notifications():
                 self.scenario, self.plan = self.state.planned, self.state.plan
@@ -73,5 +73,5 @@ class Holding(HasTraits):
 
 
 def _down(state: Workbook) -> dict[str, tuple[int, ...]]:
-    """The hosts that failed, without the clusters in which all run."""
+    """Return the hosts that failed, without the clusters in which all run."""
     return {pool: hosts for pool, hosts in state.failed.items() if hosts}

@@ -1,6 +1,6 @@
-"""What a page remembers of its workbook, so that it goes on there when it is loaded again.
+"""Memory of a page: the state of its workbook, from which it continues when it is loaded again.
 
-The page keeps it in the browser, see ``gpuplan.js``. What comes back from there may be anything: what is damaged is left out.
+The page keeps it in the browser, see ``gpuplan.js``. Data from there may be anything: damaged parts are left out.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Before, Workbook
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
-"""What is remembered as the workbook has it."""
+"""Attributes of the workbook that are remembered unchanged."""
 MOST_DRAFTS = 100
-"""Fields whose text is taken back though it was refused."""
+"""Most fields whose refused text is restored."""
 
 
 def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
-    """What is to be remembered, in which designs are named by their ids, and the fragment of each of them."""
+    """Return the memory of a workbook, which names designs by their ids, and the fragment of each of them."""
     now = workbook.link
     planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
     past, future, aside = workbook.history.past, workbook.history.future, workbook.aside
@@ -43,7 +43,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
-    """Go on where a page was before it was loaded again; the address has the design if the memory has lost it."""
+    """Continue where a page was before it was loaded again; the address has the design if the memory lacks it."""
     if memory is None:
         return
     given = memory if isinstance(memory, dict) else {"design": "lost"}
@@ -74,19 +74,19 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
 
 
 def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
-    """What a memory holds, with what stands for that which is missing or damaged; and whether anything is damaged."""
+    """Return a memory with defaults for missing or damaged parts; and whether anything is damaged."""
     damaged = {name for name, (fits, _) in SHAPES.items() if name in given and not fits(given[name])}
     sound = {name: each for name, each in given.items() if name not in damaged}
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
-    """Of these designs those that are there: a page without room drops the oldest."""
+    """Return the designs still stored: a page without room drops the oldest."""
     return [Link(each, fragments[each]) for each in ids[-MOST:] if _is_text(fragments.get(each))]
 
 
 def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
-    """Open the design, or that of the address; whether it was lost."""
+    """Open the design, or the one in the address; return whether it was lost."""
     lost = not any(workbook.restore(link.fragment) for link in links)
     if lost:
         workbook.restore(address)
@@ -94,7 +94,7 @@ def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
-    """Take the hosts down that were down, if the plan has them."""
+    """Take down the hosts that were down, if the plan has them."""
     for pool in workbook.plan.pools:
         hosts = range(1, pool.hosts + 1)
         lost = {host: True for host in failed.get(pool.id, []) if host in hosts}
@@ -104,7 +104,7 @@ def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dic
 
 
 def _type(workbook: Workbook, drafts: dict[str, str], typed_in: dict[str, str]) -> None:
-    """Type again what was refused; ``typed_in`` says in which design each was typed."""
+    """Type the refused texts again; ``typed_in`` names the design in which each was typed."""
     for path, text in list(drafts.items())[:MOST_DRAFTS]:
         with contextlib.suppress(LookupError, ValueError):  # no such field
             if not workbook.locked(path):
@@ -114,7 +114,7 @@ def _type(workbook: Workbook, drafts: dict[str, str], typed_in: dict[str, str]) 
 
 
 def _is_text(given: Any) -> bool:
-    """Whether it is a text that can be sent."""
+    """True if it is a text that can be sent."""
     return isinstance(given, str) and given.encode("utf-8", "ignore").decode() == given
 
 
@@ -133,7 +133,7 @@ def _is_pair(given: Any) -> bool:
 
 
 def _is_watched(given: Any) -> bool:
-    """Whether it says what was watched of power-on, or that nothing was."""
+    """True if it is the state of a power-on replay, or empty."""
     kinds = (str, str, str, int, int)
     return given == [] or (
         isinstance(given, list)
@@ -145,7 +145,7 @@ def _is_watched(given: Any) -> bool:
 
 
 def _is_before(given: Any) -> bool:
-    """Whether it says where one was before presenting, or that nothing is presented."""
+    """True if it is the view before presenting, or empty."""
     if not isinstance(given, list) or not given:
         return given == []
     fits: tuple[Callable[[Any], bool], ...] = (
@@ -177,4 +177,4 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "workload": (_is_text, ""),
     "drawer": (_is_text, ""),
 }
-"""What each part of a memory has to be, and what stands for one that is damaged."""
+"""Check of each part of a memory, and its replacement if it is damaged."""

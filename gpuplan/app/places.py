@@ -1,4 +1,4 @@
-"""Where on the screen an input is found: its step, and the tab of that step."""
+"""Place of an input on the screen: its step, and the tab of that step."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Found(NamedTuple):
 
 
 PLACES = tuple((row["path"], Found(row["step"], row["tab"])) for row in own_rows("words/input_places"))
-"""Beginning or end of an input's path -> where it is asked for; the first that fits counts."""
+"""Beginning or end of an input's path -> place where it is entered; the first that fits counts."""
 
 
 def place_of(path: str) -> Found:
-    """The step and the tab in which an input is found."""
+    """Return the step and the tab of an input."""
     return next(found for pattern, found in PLACES if fnmatchcase(path, pattern))

@@ -1,4 +1,4 @@
-"""The plan on the screen and how it is looked at: hosts that are down, details that are open. None of it changes a design.
+"""The plan on the screen and its view: hosts that are down, details that are open. No part of it changes a design.
 
 Views watch ``revision``: it counts every change that may be seen.
 """
@@ -18,30 +18,30 @@ from gpuplan.plan import Plan, fail_hosts, worst_failures
 
 T = TypeVar("T")
 PLAYED = 300_000
-"""VMs x hosts of an order that is played while a page waits: under a second."""
+"""VMs x hosts of an order that can be played while a page waits: under a second."""
 
 
 def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
-    """Whether an order of these VMs is played while a page waits."""
+    """True if an order of these VMs can be played while a page waits."""
     return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
 
 
 class Watched(NamedTuple):
-    """What is watched of power-on."""
+    """State of a power-on replay."""
 
     pool: str
     order: str = ""
-    """Which order of its VMs; empty: the first that there is."""
+    """Order of its VMs; empty: the first in the list."""
     reading: str = ""
-    """How vSphere is taken to place them; empty: the first that there is."""
+    """Assumed placement rules of vSphere; empty: the first in the list."""
     seed: int = 0
-    """Which of the random orders."""
+    """Seed of the random order."""
     at: int = 0
-    """How many VMs were powered on."""
+    """Number of VMs powered on."""
 
 
 class PlanView(HasTraits):
-    """A plan on the screen, what is worked out of it when it is first asked for, and what of it is looked at."""
+    """A plan on the screen, the results derived from it on first request, and the current view of it."""
 
     revision = Int(0)
 
@@ -53,26 +53,26 @@ class PlanView(HasTraits):
         self.failed: dict[str, tuple[int, ...]] = {}
         """Failed hosts by pool, in the order of the clicks."""
         self.maintenance: dict[str, tuple[int, ...]] = {}
-        """Hosts in maintenance by pool; none of them is a failed one."""
+        """Hosts in maintenance by pool; failed hosts are not among them."""
         self.click = "fail"
-        """What a click on a host does: ``fail`` or ``maintain``."""
+        """Effect of a click on a host: ``fail`` or ``maintain``."""
         self.watched: Watched | None = None
-        """What is watched in place of the picture of the plan."""
+        """Power-on replay shown in place of the picture of the plan."""
         self.opened: frozenset[str] = frozenset()
-        """Details that are open, of those that are worked out only then."""
+        """Details that are open, among those worked out only then."""
         self.looked: dict[str, str] = {}
-        """What is chosen to look at, such as the clock of a chart; it changes no plan."""
+        """Choices of the view, such as the clock of a chart; they change no plan."""
         self.workload = ""
-        """Group that is open for editing."""
+        """Group open for editing."""
         self.tabs: dict[str, str] = {}
-        """Step -> its tab on the screen; of a step that is not named, the first."""
+        """Step -> its tab on the screen; for other steps, the first."""
 
     def show(self, plan: Plan) -> None:
         """Put another plan on the screen."""
         self.plan, self._worked = plan, {}
 
     def toggle_host(self, pool: str, host: int) -> None:
-        """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
+        """Fail a host of a pool, or put it in maintenance, by the current click setting; or bring it back."""
         if host not in range(1, self._hosts().get(pool, 0) + 1):
             return  # a click on a picture that has changed since
         down = self.failed if self.click == "fail" else self.maintenance
@@ -85,16 +85,16 @@ class PlanView(HasTraits):
         self.put_down(pool, failed, maintenance)
 
     def _hosts(self) -> dict[str, int]:
-        """How many hosts each pool has."""
+        """Return the number of hosts of each pool."""
         return {pool.id: pool.hosts for pool in self.plan.pools}
 
     def _without(self, pool: str, host: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Hosts of a pool that failed and those in maintenance, but this one."""
+        """Return the failed hosts of a pool and those in maintenance, without this one."""
         failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
         return tuple(h for h in failed if h != host), tuple(h for h in maintenance if h != host)
 
     def fail_worst(self, pool: str, lost: int) -> None:
-        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
+        """Fail the host of a pool with the worst loss, or with ``lost=2`` the worst pair.
 
         Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
         """
@@ -104,7 +104,7 @@ class PlanView(HasTraits):
             self.put_down(pool, worst.hosts, maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
-        """Bring one host of a pool back, whatever it is down for."""
+        """Bring one host of a pool back, whether it failed or is in maintenance."""
         self.put_down(pool, *self._without(pool, host))
 
     def maintain(self, pool: str, host: int) -> None:
@@ -119,29 +119,29 @@ class PlanView(HasTraits):
         self._changed()
 
     def watch(self, pool: str, **known: Any) -> None:
-        """Watch how the VMs of a pool are powered on; hosts that are down wait meanwhile."""
+        """Start the power-on replay of a pool; hosts that are down wait meanwhile."""
         if self.watchable(pool):
             self.watched = Watched(pool, **known)
             self._changed()
 
     def watchable(self, pool: str) -> bool:
-        """Whether vSphere places the VMs of a pool, and they are not too many to be watched."""
+        """True if vSphere places the VMs of a pool, and few enough of them to be played."""
         made = self.plan.power_on.get(pool)
         return made is not None and playable(made.pool.requests, made.rooms)
 
     def watch_on(self, **change: Any) -> None:
-        """Watch another moment, another order or another reading."""
+        """Show another moment, order or reading of the replay."""
         if self.watched:
             self.watched = self.watched._replace(**change)
             self._changed()
 
     def stop_watching(self) -> None:
-        """Return to the picture of the plan as it was."""
+        """Return to the picture of the plan as before."""
         self.watched = None
         self._changed()
 
     def outcome(self, pool: str) -> Outcome | None:
-        """What the hosts that are down do to a pool; None if all of them run."""
+        """Return the effect of the hosts that are down on a pool; None if all of them run."""
         failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
         if not failed and not maintenance:
             return None
@@ -149,24 +149,24 @@ class PlanView(HasTraits):
         return self.once(key, lambda: fail_hosts(self.plan, pool, failed, maintenance))
 
     def worst(self, pool: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
-        """The worst losses of so many hosts of a pool beside those in maintenance, the worst first."""
+        """Return the worst losses of ``lost`` hosts of a pool beside those in maintenance, the worst first."""
         down = sorted(maintenance)
         key = f"worst {lost} of {pool} beside {down}"
         return self.once(key, lambda: worst_failures(self.plan, pool, lost, down))
 
     def once(self, key: str, work: Callable[[], T]) -> T:
-        """What ``work`` gives for the plan on the screen, worked out when it is first asked for."""
+        """Return the result of ``work`` for the plan on the screen, worked out on first request."""
         if key not in self._worked:
             self._worked[key] = work()
         found: T = self._worked[key]
         return found
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
-        """The same for what takes so long that the page must not wait: None until it is there."""
+        """Do the same for work that takes so long that the page must not wait: None until it is done."""
         return self._later.found(key, work, self.plan)
 
     def set_click(self, what: str) -> None:
-        """Choose what a click on a host does: ``fail`` or ``maintain``."""
+        """Set the effect of a click on a host: ``fail`` or ``maintain``."""
         if what in ("fail", "maintain"):
             self.click = what
             self._changed()
@@ -177,7 +177,7 @@ class PlanView(HasTraits):
         self._changed()
 
     def look(self, what: str, value: str) -> None:
-        """Choose what to look at, such as the clock of a chart."""
+        """Choose a view, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
         self._changed()
 
@@ -193,7 +193,7 @@ class PlanView(HasTraits):
             self._changed()
 
     def chosen(self, what: str, options: Iterable[str]) -> str:
-        """What is chosen to look at if it is one of these, else the first of them; empty if there is none."""
+        """Return the chosen view if it is one of these, else the first of them; empty if there are none."""
         listed = list(options)
         return next((each for each in (self.looked.get(what), *listed) if each in listed), "")
 

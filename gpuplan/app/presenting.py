@@ -1,4 +1,4 @@
-"""Presenting: full screen, the customer's view, no inputs but the one under discussion; and back to where one was."""
+"""Presenting: full screen, the customer's view, only the input under discussion; and back to the view before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
 
 
 def present(workbook: Workbook) -> None:
-    """Begin to present, in the customer's view: the step and tab on the screen if it is one to present, the first tab of all others."""
+    """Begin to present, in the customer's view: at the tab on the screen if presented, at first tabs elsewhere."""
     if workbook.before_presenting is not None or not workbook.started:
         return
     workbook.before_presenting = Before(workbook.step, dict(workbook.tabs), workbook.customer)
@@ -22,7 +22,7 @@ def present(workbook: Workbook) -> None:
 
 
 def edit_again(workbook: Workbook) -> None:
-    """Return to editing: to the step, the tabs and the view that there were."""
+    """Return to editing: to the earlier step, tabs and view."""
     before, workbook.before_presenting = workbook.before_presenting, None
     if before is None:
         return
@@ -39,7 +39,7 @@ def turn(workbook: Workbook, by: int) -> None:
 
 
 def present_data(workbook: Workbook) -> dict[str, Any]:
-    """Whether we present, and how far we are."""
+    """Return whether the workbook is being presented, and which step of how many is shown."""
     at = SHOWN.index(workbook.step) + 1 if workbook.step in SHOWN else 1
     return {
         "on": workbook.before_presenting is not None,

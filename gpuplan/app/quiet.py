@@ -1,6 +1,6 @@
-"""What is done between changes: work that takes longer than a change may, and collecting garbage.
+"""Work between changes: tasks that take longer than a change may, and collecting garbage.
 
-Long work has a process of its own where sessions are forked. In a thread it would take turns with what a user does: a change of
+Long work has a process of its own where sessions are forked. In a thread it would slow the user's changes: a change of
 40 ms took 150 to 340 beside one. Collecting all garbage takes up to a tenth of a second, and Python would begin it in the
 middle of a change.
 """
@@ -26,15 +26,15 @@ from gpuplan.scenario import Scenario
 T = TypeVar("T")
 
 NICE = 10
-"""Long work gives way to every open page, whosever it is."""
+"""Priority of long work: it gives way to every open page."""
 QUIET_S = 0.3
-"""So long nothing changes before what takes long is begun: of keys that follow quickly, only the last counts."""
+"""Idle time before long work begins [s]: of keys that follow quickly, only the last counts."""
 COLLECT_S = 0.15
-"""So long nothing is carried out before garbage is collected: hardly anybody does something else so soon."""
+"""Idle time before garbage is collected: a user rarely acts again so soon."""
 ENOUGH = 20_000
-"""Objects that came since, from which on it is collected: those of a handful of changes."""
+"""New objects from which on garbage is collected: those of a handful of changes."""
 AT_LAST = 400_000
-"""Objects from which on Python collects by itself, quiet or not."""
+"""Objects from which on Python collects by itself, idle or not."""
 
 _process: ProcessPoolExecutor | None = None
 
@@ -50,7 +50,7 @@ def prepare() -> None:
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, which a kernel has; None in a plain script."""
+    """Return the event loop of this thread, which a kernel has; None in a plain script."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -64,30 +64,30 @@ def _give_way() -> None:
 
 
 def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:
-    """In the process for long work: what it gives for the plan of a scenario."""
+    """Return the result of ``work`` for the plan of a scenario, in the process for long work."""
     with speaking(locale_of(scenario)):
         return work(make_plan(scenario, load_catalog(*folders)))
 
 
 class Later:
-    """Long work on a plan, one at a time, each begun once nothing changes.
+    """Long work on a plan, one task at a time, each begun once nothing changes.
 
-    ``of`` gives what is kept now; what was meant for another one, because the design has changed meanwhile, is dropped.
+    ``of`` gives the current results; a result for earlier ones, because the design has changed meanwhile, is dropped.
     """
 
     def __init__(self, of: Callable[[], dict[str, Any]], changed: Callable[[], None]) -> None:
         self._of, self._changed = of, changed
         self._turn = asyncio.Lock()
         self._pending: dict[asyncio.Task[None] | None, dict[str, Any]] = {}
-        """Work that is not done yet, and where its result is kept."""
+        """Work that is not done yet, and the place of its result."""
 
     @property
     def busy(self) -> bool:
-        """Whether work for what is kept now is not done yet."""
+        """True while work for the current results is not done yet."""
         return any(worked is self._of() for worked in self._pending.values())
 
     def found(self, key: str, work: Callable[[Plan], T], plan: Plan) -> T | None:
-        """What ``work``, a function of a module with its arguments, gives for a plan; None until it is there."""
+        """Return the result for a plan of ``work``, a function of a module with its arguments; None until done."""
         worked = self._of()
         if key not in worked:
             loop = running_loop()
@@ -112,7 +112,7 @@ class Later:
 
 
 async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
-    """What ``work`` gives, from the process for it, or from a thread where there is none."""
+    """Return the result of ``work``, from the process for it, or from a thread where there is none."""
     global _process
     if _process is not None:
         try:
@@ -127,7 +127,7 @@ _collecting: asyncio.TimerHandle | None = None
 
 
 def collect_later() -> None:
-    """Collect garbage once nothing is carried out any more, if there is enough; where Python does it early there never is."""
+    """Collect garbage once the session is idle, if there is enough; where Python does it early there never is."""
     global _collecting
     if _collecting is not None:
         _collecting.cancel()

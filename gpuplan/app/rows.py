@@ -1,4 +1,4 @@
-"""Inputs that hold rows, edited cell by cell: hosts already there, and VMs without a GPU."""
+"""Inputs that hold rows, edited cell by cell: existing hosts, and VMs without a GPU."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from gpuplan.scenario import HOST_KEYS, VM_KEYS, Scenario, file_rows
 
 
 class Cell(NamedTuple):
-    """Where a value stands in the rows of an input."""
+    """Place of a value in the rows of an input."""
 
     path: str
-    """Of the input."""
+    """Path of the input."""
     row: int
-    """From 1; one more than there are is a new row."""
+    """Number of the row, from 1; one more than the last is a new row."""
     key: str
-    """As in a file."""
+    """Name of the column in a file."""
 
 
 ROWS: Mapping[str, Mapping[str, str]] = {"hardware.existing": HOST_KEYS, "hardware.other_vms": VM_KEYS}
 """Path of an input -> its columns."""
 COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
-"""The column without which there is no row."""
+"""Column that every row needs."""
 
 
 def cell_at(path: str) -> Cell | None:
-    """The cell that a path such as ``hardware.existing.2.hosts`` names."""
+    """Return the cell that a path such as ``hardware.existing.2.hosts`` names."""
     whole, _, rest = next(
         ((p, "", path.removeprefix(p)) for p in ROWS if path.startswith(p + ".")), ("", "", "")
     )
@@ -35,12 +35,12 @@ def cell_at(path: str) -> Cell | None:
 
 
 def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
-    """The rows of an input as a file lists them."""
+    """Return the rows of an input as a file lists them."""
     return file_rows(scenario.get(path) or "", ROWS[path])
 
 
 def with_cell(scenario: Scenario, cell: Cell, given: Any) -> list[dict[str, Any]]:
-    """The rows after a cell was typed into: one without a number goes, and what is typed into an empty row makes one."""
+    """Return the rows after a cell was edited: one without a number is removed, and text in an empty row makes one."""
     rows = rows_of(scenario, cell.path)
     count, value = COUNT[cell.path], str(given).strip()
     if cell.row > len(rows):

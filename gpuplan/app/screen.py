@@ -55,7 +55,7 @@ PAGES: Mapping[str, Page] = {
     "design": design.PAGE,
     "deliver": deliver.PAGE,
 }
-"""Step -> what stands on it."""
+"""Step -> its page."""
 
 WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
@@ -64,23 +64,23 @@ Show = Callable[[], None]
 class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
     """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
 
-    ``scenario``, ``plan`` and ``failed`` are traits, as those of a `Design`.
+    ``scenario``, ``plan`` and ``failed`` are traits, as in a `Design`.
     """
 
     def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
         self._own_step = step
-        """The one step that it shows; the whole workbook shows that which is entered."""
+        """The one step that it shows; the whole workbook shows the current one."""
         whole = not step
         self.look = LIGHT
         self._taken = 0
         """Number of the last event of the page that was carried out."""
         self._remembered: dict[str, Any] = {}
-        """What the page was told last to remember, see ``memory.py``."""
+        """Memory that the page was last sent, see ``memory.py``."""
         self._held: set[str] = set()
         """Ids of the designs that the page has."""
         self._shown: dict[Found, tuple[list[Show], ...]] = {}
-        """What draws the cards of each tab: those that are sent at once, and those that take longer."""
+        """Functions that draw the cards of each tab: those sent at once, and those that take longer."""
         self._tabs: dict[Found, ipywidgets.Box] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         self._strip = strip = self._part("strip", styled=not whole)
@@ -107,15 +107,15 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         if not whole:
             self.add_class("gp-one-step")
         self._acting = self._due = False
-        """Whether an event is carried out, after which all of it is drawn at once; and whether there is something to draw."""
+        """True while an event is carried out, after which all is drawn at once; and true if a drawing is due."""
         self._confirms = True
-        """Whether the page is told of a change by the word that its event was taken."""
+        """True if the page learns of a change from the confirmation of its event."""
         workbook.observe(self._changed, ["revision", "step", "drawer"])
         self._draw()
         self._confirms = False
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """With the answer as a card for pages that no widget lives on."""
+        """Add the answer as a card for pages without live widgets."""
         said = str(self._head.data.get("sentence", ""))
         card = step_html(self.plan, self._own_step, said) if self._own_step else html(self.plan)
         return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": card})
@@ -132,7 +132,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         )
 
     def _at(self) -> tuple[str, Page]:
-        """The step that is shown."""
+        """Return the step that is shown."""
         step = self._own_step or self.workbook.step
         return step, PAGES[step]
 
@@ -142,7 +142,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
             self._draw()
 
     def _draw(self) -> None:
-        """Send what changed, in the locale of the design."""
+        """Send the changes, in the locale of the design."""
         self._due = False
         with speaking(locale_of(self.workbook.seen)):
             self._send_changes()
@@ -150,7 +150,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
             self._tell({"type": "shown"} | self._state())
 
     def _send_changes(self) -> None:
-        """Send what changed: the frame, and the cards of the tab on the screen."""
+        """Send the changes: the frame, and the cards of the tab on the screen."""
         workbook = self.workbook
         step, page = self._at()
         tab = page.tab(workbook.tabs.get(step, ""))
@@ -173,7 +173,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
     def _build(self, at: Found, content: Box) -> ipywidgets.Box:
         """Make the widgets of a tab, when it is entered for the first time.
 
-        Charts are sent first and what is ``slow`` to work out last: the browser draws while the session works.
+        Charts are sent first and ``slow`` cards last: the browser draws while the session works.
         """
         shown: list[tuple[bool, bool, Show]] = []
 
@@ -198,7 +198,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
             self._bar.send(message, list(buffers))
 
     def _receive(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Carry out an event, once and in its turn: a page that lost its connection sends again what it numbered."""
+        """Carry out an event, once and in order: a page that lost its connection sends its numbered events again."""
         number = content.get("number")
         if number in (None, self._taken + 1):
             self._taken = number or self._taken
@@ -211,7 +211,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         collect_later()
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Carry out what the browser reports."""
+        """Carry out an event reported by the browser."""
         if kind in EVENTS:
             self._acting = True
             try:
@@ -224,12 +224,12 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
             ON_PAGE[kind](self, content)
 
     def _state(self) -> dict[str, Any]:
-        """What the page declares once it shows all of it: see ``declare`` in ``bar.js``."""
+        """Return the state that the page declares once it is fully shown: see ``declare`` in ``bar.js``."""
         state = self.workbook
         return {"app": self.model_id, "revision": state.revision, "working": " ".join(state.working)}
 
     def _confirm(self) -> None:
-        """Tell the page what was carried out, and what it does not know yet of what it has to remember, in one message."""
+        """Tell the page which event was carried out, with the part of its memory it lacks, in one message."""
         memory, designs = memory_of(self.workbook)
         taken: dict[str, Any] = {"type": "taken", "number": self._taken, **self._state()}
         if memory != self._remembered:
@@ -245,7 +245,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._tell({"type": "focus", "path": path})
 
     def _show_input(self, path: str) -> None:
-        """Enter the step and the tab in which an input is found."""
+        """Open the step and the tab of an input."""
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
@@ -253,17 +253,17 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self.workbook.go(step)
 
     def _added(self, _content: Mapping[str, Any]) -> None:
-        """A new group is open: its name is typed first."""
+        """Focus the name of a new group."""
         if group := self.workbook.workload:
             self._tell({"type": "focus", "path": f"groups.{group}.name"})
 
     def _looked(self, content: Mapping[str, Any]) -> None:
-        """A question in a row of a table may be answered in a card below."""
+        """Show the card that answers a question in a row of a table."""
         if content["what"] == "other":
             self._tell({"type": "focus", "path": "look-other"})
 
     def _leave(self, content: Mapping[str, Any]) -> None:
-        """What was pressed is gone: the focus returns to where it began."""
+        """Return the focus to where it began, since the pressed control is gone."""
         self._tell({"type": "focus", "path": f"{content['pool']}-watch"})
 
     def _save(self, _content: Mapping[str, Any]) -> None:
@@ -279,7 +279,7 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._held = set(content["designs"])
 
     def _again(self, content: Mapping[str, Any]) -> None:
-        """What was sent over a connection that was lost may never have arrived."""
+        """Send everything again: messages over a lost connection may never have arrived."""
         self._remembered, self._held = {}, set(content["held"])
         with together(self._strip):
             for part in sent_in(self):
@@ -302,11 +302,11 @@ ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "again": WorkbookApp._again,
     "theme": WorkbookApp._theme,
 }
-"""Events that concern the page itself; ``events`` has those of the workbook."""
+"""Events of the page itself; ``events`` has the events of the workbook."""
 
 
 def sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
-    """The parts and charts that are on the screen."""
+    """Return the parts and charts on the screen."""
     if isinstance(widget, Sent):
         yield widget
     for child in getattr(widget, "children", ()):
@@ -321,13 +321,13 @@ def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
 
 
 def step_named(name: str) -> str:
-    """The step with an id or with the name on the screen, such as ``hosts``, ``workloads`` or ``Hosts and availability``."""
+    """Return the step with an id or a screen name, such as ``hosts``, ``workloads`` or ``Hosts and availability``."""
     known = {title.lower(): step for step, title in STEPS} | {step: step for step, _ in STEPS}
     return known.get(name.lower()) or pick(STEP_OF, name, "step")
 
 
 def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
-    """The workbook as a widget, for the last line of a notebook cell.
+    """Return the workbook as a widget, for the last line of a notebook cell.
 
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
     ``gpuplan app`` was given.
@@ -343,7 +343,7 @@ def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = Non
 
 
 def warm_up() -> None:
-    """Do once what every session would do at first: read the catalog and the files, draw each step of an example."""
+    """Do the first work of every session once: read the catalog and the files, draw each step of an example."""
     state = Workbook(load_catalog(), load_scenario("enterprise"))
     app = WorkbookApp(state)
     for step, _ in STEPS:

@@ -48,13 +48,13 @@ from gpuplan.wording import NAMES, amount
 
 STEPS = tuple(NAMES["step"].items())
 HELD_BACK = ("internal", "prices", "ranges")
-"""Sections of a scenario that the customer's version has not, or has otherwise."""
+"""Sections of a scenario that the customer's version lacks, or changes."""
 MOST_NOTE = 80
-"""Characters of who confirmed an input, and when, and of what a design that is kept is called."""
+"""Most characters of who confirmed an input, and when, and of the name of a design that is kept."""
 MOST_PLANS = 8
-"""Plans that are remembered, of a third of a megabyte each."""
+"""Most plans remembered, of a third of a megabyte each."""
 MOST_KEPT = 3
-"""Designs that are kept beside the one that is worked on."""
+"""Most designs kept beside the current one."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class Kept:
     """A design that was put aside to be compared, with its plan."""
 
     name: str
-    """Its own among those kept."""
+    """Name of its own among the kept designs."""
     plan: Plan
-    """As it is seen now."""
+    """Plan as it is shown now."""
     scenario: Scenario
-    """Our own version of it."""
+    """The internal version of it."""
     link: Link
-    """The same as text."""
+    """The internal version as text."""
 
 
 class Before(NamedTuple):
-    """Where one was before presenting."""
+    """View before presenting."""
 
     step: str
     tabs: dict[str, str]
@@ -87,7 +87,7 @@ class Settled(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """What was typed into a field that does not accept it."""
+    """Text typed into a field that does not accept it."""
 
     text: str
     problem: Problem
@@ -105,30 +105,30 @@ class Workbook(PlanView):
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
         self.catalog = catalog
         self.customer = customer
-        """Whether the customer looks on: then everything on the screen comes from the customer's version."""
+        """True in the customer view: then everything on the screen comes from the customer's version."""
         self.scenario = scenario or from_dict({})
-        """Our own version: what is edited, undone, and carried by the address of the page."""
+        """The internal version: it is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
         self._plans: tuple[Plan, ...] = ()
-        """The last plans that were made: undo and redo ask for them again."""
+        """Last plans made: undo and redo need them again."""
         super().__init__(self._made(self.seen))
         self.planned = self.scenario
-        """Our own version of the design that ``plan`` is of."""
+        """The internal version of the design of ``plan``."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
         self.before: Plan | None = None
         """The plan before the last change; None where a design was opened."""
         self.messages_before: tuple[Message, ...] = ()
         self.turn = 0
-        """How many plans there were."""
+        """Number of plans made so far."""
         self.drafts: dict[str, Draft] = {}
-        """What was typed into fields that do not accept it, by their paths, the last one last."""
+        """Texts typed into fields that do not accept them, by path, the latest last."""
         self.refused: tuple[Problem, ...] = ()
-        """What the catalog or the hardware does not allow in the current scenario."""
+        """Values of the current scenario that the catalog or the hardware does not allow."""
         self.cause = ""
-        """Path of the input whose change made it so; what is refused may be another one that does not go with it."""
+        """Path of the input whose change caused it; the refused input may be another one that conflicts with it."""
         self.notice: tuple[str, str] = ("", "")
-        """(level, text) of the last thing worth saying that belongs to no field."""
+        """(level, text) of the last message that belongs to no field."""
         # commands that run beside the page want the user's own rows, too
         own = [str(folder) for folder in catalog.folders[1:2]]
         self.simulating = Simulating(self._changed, *own)
@@ -141,21 +141,21 @@ class Workbook(PlanView):
         """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
-        """What the start page says about the examples; worked out once."""
+        """Descriptions of the examples on the start page; worked out once."""
         self.unread: tuple[Problem, ...] = ()
-        """What cannot be read of the answers on the start page."""
+        """Answers on the start page that cannot be read."""
         self.before_presenting: Before | None = None
-        """Where one was before presenting; None while one does not."""
+        """View before presenting; None while not presenting."""
         self.typing = ""
-        """Path of the field that is being typed into: all of it is undone at once."""
+        """Path of the field that is being typed into: all its text is undone at once."""
         self.history = History(catalog)
         self._settled: Settled | None = None
-        """What was on the screen before the field was typed into; None while none is."""
+        """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
 
     @property
     def working(self) -> tuple[str, ...]:
-        """Names of the work beside the page that is not done yet."""
+        """Names of the work in the background that is not done yet."""
         runners = {
             "simulate": self.simulating.runner,
             "audit": self.auditing.runner,
@@ -173,30 +173,30 @@ class Workbook(PlanView):
 
     @property
     def stale(self) -> bool:
-        """Whether the plan on the screen is older than the inputs."""
+        """True while the plan on the screen is older than the inputs."""
         return bool(self.drafts or self.refused)
 
     @property
     def kept(self) -> tuple[Kept, ...]:
         """Designs to compare with; they are no part of the history, so undo leaves them alone.
 
-        The customer sees those with the margin of the design on the screen: others would show what it is.
+        The customer sees only designs with the margin of the one on the screen: others would reveal it.
         """
         return tuple(each for each in self.aside if not self._sold_otherwise(each.scenario))
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a change to take back."""
+        """True if there is a change to take back."""
         return bool(self.history.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a change to bring back."""
+        """True if there is a change to bring back."""
         return bool(self.history.future)
 
     @property
     def undo_words(self) -> str:
-        """What undo takes back: the last text that was refused, if nothing was changed since, or the last change."""
+        """Description of what undo takes back: the last refused text, if nothing changed since, or the last change."""
         if path := self._last_draft():
             text = one_line(self.drafts[path].text)[:MOST_NOTE].strip()
             return (
@@ -206,12 +206,12 @@ class Workbook(PlanView):
 
     @property
     def redo_words(self) -> str:
-        """What redo brings back."""
+        """Description of what redo brings back."""
         return self.history.redo_words(self.scenario, self._unsaid)
 
     @property
     def _unsaid(self) -> tuple[str, ...]:
-        """Sections of which nothing is said to who looks on."""
+        """Sections that are not mentioned to a customer."""
         return HELD_BACK if self.customer else ()
 
     def _last_draft(self) -> str:
@@ -220,16 +220,16 @@ class Workbook(PlanView):
         return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
 
     def name_of(self, path: str) -> str:
-        """An input by its name, a cell by that of its table."""
+        """Return the name of an input, for a cell the name of its table."""
         cell = cell_at(path)
         return input_name(self.scenario, cell.path if cell else path)
 
     def text_of(self, path: str) -> Any:
-        """What the field at ``path`` shows: what was typed if it was refused, else the value."""
+        """Return the text of the field at ``path``: the typed text if it was refused, else the value."""
         return self.drafts[path].text if path in self.drafts else self.seen.get(path)
 
     def problem_of(self, path: str) -> str:
-        """What is wrong with the field at ``path``, in words, or nothing."""
+        """Describe the problem of the field at ``path``; empty if it has none."""
         if path in self.drafts:
             return _words(self.drafts[path].problem)
         blamed = [problem for problem in self.refused if problem.path]
@@ -239,12 +239,12 @@ class Workbook(PlanView):
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """Paths of the inputs with a problem, the first one first to be mended."""
+        """Paths of the inputs with a problem, the first to correct first."""
         blamed = [problem.path for problem in self.refused if problem.path]
         return tuple(dict.fromkeys(filter(None, (*self.drafts, *blamed, self.cause * bool(blamed)))))
 
     def locked(self, path: str) -> str:
-        """Why the field at ``path`` cannot be changed in the customer view, or nothing."""
+        """Say why the field at ``path`` cannot be changed in the customer view; empty if it can."""
         if not self.customer:
             return ""
         if path.startswith("internal."):
@@ -255,7 +255,7 @@ class Workbook(PlanView):
         return ""
 
     def look_as(self, customer: bool) -> None:
-        """Show the customer's version, or our own."""
+        """Show the customer's version, or the internal one."""
         self.customer = customer
         self.notice = ("", "")
         self._end_typing()
@@ -266,7 +266,7 @@ class Workbook(PlanView):
         inside = any(each.scenario.internal != Internal() for each in self.aside)
         changed = inside or self._seen(self.scenario) != self.seen
         for background in (self.exploring, self.sensitivity, self.powering_on):
-            # what was found before the margin was taken away still rests on it
+            # results from before the margin was removed still depend on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
         if changed:
@@ -275,10 +275,10 @@ class Workbook(PlanView):
             )
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
-        self._plan(self.scenario, news=False)  # what the one sees is none to the other
+        self._plan(self.scenario, news=False)  # the difference between the two views is no change
 
     def for_customer(self) -> Scenario:
-        """What the customer may have of this design, as a file or a link."""
+        """Return the version of this design that the customer may have, as a file or a link."""
         return customer_scenario(self.scenario, self.catalog)
 
     def go(self, step: str) -> None:
@@ -292,10 +292,10 @@ class Workbook(PlanView):
         self.drawer = "" if self.drawer == key else key
 
     def edit(self, path: str, given: Any, live: bool = False) -> None:
-        """Set one input from what a form gives; what cannot be read stays in the field with its problem.
+        """Set one input from a value of a form; one that cannot be read stays in the field with its problem.
 
-        ``live`` marks a value that is still being typed: a run of them on one field is undone at once,
-        and one that cannot be read yet is left alone.
+        ``live`` marks a value that is still being typed: several on one field are undone at once, and one
+        that cannot be read yet is left alone.
         """
         if why := self.locked(path):
             self.say("warn", why)
@@ -317,7 +317,7 @@ class Workbook(PlanView):
             self._settle(path)  # a field is left as it was typed
 
     def _edited(self, path: str, given: Any) -> Scenario:
-        """The scenario with an input, or one cell of an input that holds rows, as it was typed."""
+        """Return the scenario with the typed value of an input, or of one cell of an input that holds rows."""
         here, cell = self.scenario, cell_at(path)
         locale = locale_of(here)
         if cell:
@@ -335,9 +335,9 @@ class Workbook(PlanView):
         return scenario
 
     def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
-        """Keep what was typed beside its field with what is wrong; while it is still typed, nothing is said.
+        """Keep the typed text beside its field with its problem; while typing goes on, no message appears.
 
-        The design is again that before it was typed: a number that was only half of it does not stand for it.
+        The design is again the one before the typing: a half-typed number must not replace the whole one.
         """
         if number or not live:
             self.untype(path)
@@ -350,13 +350,13 @@ class Workbook(PlanView):
             self._changed()
 
     def untype(self, path: str) -> None:
-        """Give up what is being typed into a field: the design is again that before it, and nothing has moved."""
+        """Discard the text being typed into a field: the design is again the one before it, and nothing has moved."""
         if path == self.typing and self.history.past:
             self._end_typing()
             self._plan(self.history.scenario(self.history.past.pop()), news=False)
 
     def confirm(self, path: str, yes: bool, by: str = "") -> None:
-        """Mark what is assumed at ``path`` as confirmed by the customer, or take that back; ``by`` says who, and when."""
+        """Mark the assumption at ``path`` as confirmed by the customer, or undo that; ``by`` says who, and when."""
         if why := self.locked(path):
             self.say("warn", why)
         elif has_input(self.scenario, path):
@@ -392,7 +392,7 @@ class Workbook(PlanView):
         self.start(from_dict({}) if name == "blank" else load_scenario(name))
 
     def start_guided(self, answers: Answers) -> None:
-        """Start from a first design made of answers; those that cannot be read are said beside them."""
+        """Start from a first design made of answers; problems are shown beside those that cannot be read."""
         try:
             scenario = first_design(self.catalog, answers)
         except ScenarioError as error:
@@ -402,7 +402,7 @@ class Workbook(PlanView):
             self.start(scenario)
 
     def open_file(self, name: str, content: bytes) -> None:
-        """Start from a file; a file that cannot be used leaves everything as it is."""
+        """Start from a file; a file that cannot be used leaves everything unchanged."""
         try:
             scenario = decode_scenario(content)
             self._made(scenario)
@@ -425,7 +425,7 @@ class Workbook(PlanView):
         self.step = "usecases"
 
     def _begin(self) -> None:
-        """Leave behind what was typed and clicked in another design."""
+        """Discard the texts and clicks of another design."""
         self.started = True
         self.drafts = {}
         self.failed = self.maintenance = {}
@@ -450,7 +450,7 @@ class Workbook(PlanView):
             self.say("note", f"Redone: {words}.")
 
     def use_audit(self) -> None:
-        """Put the groups and the burstiness that an audit found in place of those of the design; undo brings them back."""
+        """Replace the groups and the burstiness of the design by those that an audit found; undo brings them back."""
         scenario = self.auditing.suggested(self.scenario)
         if scenario is not None:
             groups = f"{len(scenario.groups)} groups of {self.auditing.name[:60]}"
@@ -461,7 +461,7 @@ class Workbook(PlanView):
         self._put(self._own(scenario), words)
 
     def exchange(self, scenario: Scenario) -> None:
-        """Work on another design; ScenarioError, and all stays as it is, if it cannot be planned."""
+        """Work on another design; if it cannot be planned, raise ScenarioError and change nothing."""
         self._made(scenario)
         self._put(scenario, "")
 
@@ -471,7 +471,7 @@ class Workbook(PlanView):
         self.say("note", words)
 
     def keep(self) -> None:
-        """Put the design on the screen aside, named by what it is, to compare others with it."""
+        """Put the design on the screen aside, named by its main features, to compare others with it."""
         if self.stale or len(self.aside) >= MOST_KEPT:
             if len(self.kept) < len(self.aside):
                 self.say("warn", f"{MOST_KEPT} designs are already kept, some of them hidden in this view.")
@@ -485,7 +485,7 @@ class Workbook(PlanView):
         self._changed()
 
     def keep_again(self, name: str, link: Link) -> bool:
-        """Put a design aside again that was kept before the page was loaded again; False if it is damaged."""
+        """Put a design aside that was kept before the page was reloaded; False if it is damaged."""
         if len(self.aside) < MOST_KEPT and name not in {kept.name for kept in self.aside}:
             try:
                 scenario = scenario_of(link.fragment)
@@ -502,14 +502,14 @@ class Workbook(PlanView):
                 self._put(kept.scenario, f"{name} is open.")
 
     def rename_kept(self, name: str, to: str) -> None:
-        """Call a design that was kept otherwise; a name that is empty or taken changes nothing."""
+        """Rename a kept design; a name that is empty or taken changes nothing."""
         to = "".join(sign for sign in " ".join(to.split()) if sign.isprintable())[:MOST_NOTE]
         if to and to not in {kept.name for kept in self.aside}:
             self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
         self._changed()
 
     def forget_kept(self, name: str) -> None:
-        """Give up a design that was kept."""
+        """Discard a kept design."""
         self.aside = tuple(kept for kept in self.aside if kept.name != name)
         self._changed()
 
@@ -519,23 +519,23 @@ class Workbook(PlanView):
         self._changed()
 
     def dismiss(self, text: str) -> None:
-        """Take a message away that was read; another one that came meanwhile stays."""
+        """Dismiss a message that was read; a newer one stays."""
         if text == self.notice[1]:
             self.say("", "")
 
     @property
     def link(self) -> Link:
-        """Our own version as text."""
+        """The internal version as text."""
         if self._linked is None or self._linked[0] is not self.scenario:
             self._linked = (self.scenario, link_of(self.scenario))
         return self._linked[1]
 
     def fragment(self, customer: bool = False) -> str:
-        """Our own version, or the customer's, as text for the fragment of a link."""
+        """The internal version, or the customer's, as text for the fragment of a link."""
         return (link_of(self.for_customer()) if customer else self.link).fragment
 
     def restore(self, fragment: str) -> bool:
-        """Work on the scenario that a link carries; a damaged link leaves everything as it is, and gives False."""
+        """Work on the scenario that a link carries; a damaged link leaves everything unchanged, and gives False."""
         scenario = self._carried(lambda: scenario_of(fragment))
         if scenario is None:
             return False
@@ -553,7 +553,7 @@ class Workbook(PlanView):
             self.start(scenario)
 
     def _carried(self, read: Callable[[], Scenario], where: str = "this link") -> Scenario | None:
-        """The scenario that a link carries, or None and what is wrong with it on the screen."""
+        """Return the scenario that a link carries, or None and show the problem on the screen."""
         try:
             return read()
         except ValueError as error:
@@ -562,21 +562,21 @@ class Workbook(PlanView):
             return None
 
     def _first(self, error: ScenarioError) -> str:
-        """The first thing that is wrong with a file or a link, which the customer does not read if it is internal."""
+        """Return the first error in a file or a link, hidden from the customer if it is internal."""
         first = error.problems[0]
         if self.customer and first.path.startswith("internal."):
             return "Its internal part cannot be used: leave the customer view to see why"
         return str(first)
 
     def _full(self) -> bool:
-        """Whether there is no room for one more group, and say so."""
+        """True if there is no room for one more group; also says so."""
         full = len(self.scenario.groups) >= MAX_GROUPS
         if full:
             self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
         return full
 
     def _take(self, scenario: Scenario, path: str = "", live: bool = False, *, news: bool = True) -> None:
-        """Work on a changed design; what is typed into one field, ``live``, and what is entered there at last, is one change."""
+        """Work on a changed design; typing into one field, ``live``, and its final value are one change."""
         goes_on = bool(path) and path == self.typing
         changed = scenario != self.scenario
         if changed and not goes_on:
@@ -592,18 +592,18 @@ class Workbook(PlanView):
             self._settle(path)
 
     def _settle(self, path: str) -> None:
-        """What was typed is entered; what came to nothing is no change."""
+        """Enter the typed text; one that changes nothing is no change."""
         past = self.history.past
         if past and past[-1].id == self.link.id:
             past.pop()
         self._end_typing()
 
     def _end_typing(self) -> None:
-        """What is typed from now on is another change."""
+        """End the typing: text from now on is another change."""
         self.typing, self._settled = "", None
 
     def _made(self, scenario: Scenario) -> Plan:
-        """The plan with all its chapters, so that a model that cannot answer says so here."""
+        """Return the plan with all its chapters, so that a model that cannot answer says so here."""
         made = next((plan for plan in self._plans if plan.scenario == scenario), None)
         if made is None:
             made = make_plan(scenario, self.catalog)
@@ -612,7 +612,7 @@ class Workbook(PlanView):
         return made
 
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
-        """Plan a design and show it; ``news`` is what it moves of the plan before."""
+        """Plan a design and show it; ``news`` shows its differences from the plan before."""
         self.scenario, self.seen = scenario, self._seen(scenario)
         self.drafts = {path: draft for path, draft in self.drafts.items() if has_input(scenario, path)}
         try:
@@ -634,19 +634,19 @@ class Workbook(PlanView):
         self._changed()
 
     def _show_settled(self) -> None:
-        """Put the plan before that was typed back on the screen: a number that was only half of it does not stand for it."""
+        """Put back the plan shown before the typing: a half-typed number must not replace the whole one."""
         if self._settled is not None and self._settled.plan is not self.plan:
             self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
 
     def _show(self, plan: Plan, own: Scenario) -> None:
-        """Put a plan on the screen that was made from a scenario, as it is seen; what is typed into one field is one change."""
+        """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
         self.before, self.messages_before = self._settled or (self.plan, self.messages)
         self.turn += 1
         self.planned, self.messages = own, check_plan(plan)
         self.show(plan)
 
     def _return(self, there: list[Link], left: list[Link]) -> bool:
-        """Return to the last design of one side of the history, and leave that on the screen on the other side; whether it was done."""
+        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
         if not there:
             return False
         scenario = self._carried(lambda: self.history.scenario(there[-1]), "the history")
@@ -663,22 +663,22 @@ class Workbook(PlanView):
         return True
 
     def _held_back(self, scenario: Scenario) -> bool:
-        """Whether another design would show the customer prices with another margin, or none; and say so."""
+        """True if another design would show the customer prices with another margin, or none; also says so."""
         held = self._sold_otherwise(scenario)
         if held:
             self.say("warn", "That would change prices in this offer: leave the customer view first.")
         return held
 
     def _sold_otherwise(self, scenario: Scenario) -> bool:
-        """Whether the customer looks on, and another design is sold with another margin."""
+        """True in the customer view if another design is sold with another margin."""
         return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
-        """The version of a scenario that is on the screen."""
+        """Return the version of a scenario that is on the screen."""
         return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario
 
     def _own(self, scenario: Scenario) -> Scenario:
-        """Our own version of a scenario made from the one on the screen: what the view held back, put back."""
+        """Return the internal version of a scenario made from the one on the screen: hidden values are put back."""
         if self.seen == self.scenario:
             return scenario
         kept = [known for known in scenario.origins if known[0].split(".")[0] not in HELD_BACK]

@@ -1,4 +1,4 @@
-"""The answer strip: six figures that can be asked why, what the last change moved, and what the hosts that are down on the screen do."""
+"""The answer strip: six figures with their derivation, and the effect of the last change and of hosts down."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gpuplan.wording import counted, short_number, stated_percent
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
 RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "denied": "at most {} denied"}
-"""Sizing rule -> what the demand is, where it is not a probability of waiting."""
+"""Sizing rule -> description of the demand, where it is not a probability of waiting."""
 WAITING = "at most {} wait"
 SMALL = 0.05
-"""Share of a cost below which rounded figures would tell another difference than there is: then the difference stands alone."""
+"""Share of a cost below which rounded figures would misstate a difference: then only the difference is shown."""
 
 
 class Figure(NamedTuple):
@@ -30,12 +30,12 @@ class Figure(NamedTuple):
     note: str = ""
     tone: str = ""
     size: float | None = None
-    """What is compared with the figure before a change; None if only its words are."""
+    """Number compared with the figure before a change; None if only its words are compared."""
     unit: str = ""
 
 
 def strip_data(workbook: Workbook) -> dict[str, Any]:
-    """The answer so far."""
+    """Return the current answer."""
     plan, before = workbook.plan, workbook.before
     figures = plan.once("strip", lambda: _figures(plan, workbook.messages))
     moved = [""] * len(figures)
@@ -60,7 +60,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _wrong(workbook: Workbook) -> dict[str, str]:
-    """The first input with a problem, which keeps the figures as they are; nothing where no input is to blame."""
+    """Return the first input with a problem, which keeps the figures unchanged; nothing where no input is to blame."""
     path = next(iter(workbook.wrong), "")
     if not path:
         return {}
@@ -99,7 +99,7 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
 
 
 def _rule(plan: Plan) -> str:
-    """What the demand is a number of."""
+    """Say which rule the demand follows."""
     asked = plan.scenario.demand
     if plan.scenario.deciding_total_gpus is not None:
         return "as stated"
@@ -107,7 +107,7 @@ def _rule(plan: Plan) -> str:
 
 
 def _availability(plan: Plan) -> str:
-    """What failures change; where vSphere does not place every VM by itself, that this is the best arrangement."""
+    """Say what failures change; where vSphere does not place every VM by itself, that this is the best arrangement."""
     placed = plan.placed
     if placed.state == "all" and orders_fail(plan.power_on):
         return f"at best after {placed.failures}"
@@ -115,7 +115,7 @@ def _availability(plan: Plan) -> str:
 
 
 def _hosts(plan: Plan) -> tuple[str, str]:
-    """Hosts and what they are for, or now and in the last year where the cost beside them holds growth."""
+    """Return hosts and their purpose, or now and in the last year where the cost beside them includes growth."""
     totals, costs = plan.totals, plan.costs
     if costs is not None and costs.hosts[-1] != totals.hosts:
         return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
@@ -129,7 +129,7 @@ def _hosts(plan: Plan) -> tuple[str, str]:
 
 
 def _cost(plan: Plan) -> Figure:
-    """The net present cost with its range; what has no price is counted, never taken as nothing."""
+    """Return the net present cost with its range; items without a price are counted, never taken as nothing."""
     costs, cost = plan.costs, Figures(plan).cost
     if costs is None or cost is None:
         return Figure(COST, "Cost", "\u2013")
@@ -147,7 +147,7 @@ def _cost(plan: Plan) -> Figure:
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
-    """How many points there are to fix or to confirm, and how many planning values."""
+    """Return the number of points to fix or to confirm, and of planning values."""
     stops, warns, planning = open_points(plan, messages)
     if stops:
         return Figure("messages", "To fix", number(stops), f"{number(warns)} to confirm", "bad", stops)
@@ -157,7 +157,7 @@ def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
 
 
 def _moved(old: Figure, new: Figure) -> str:
-    """What a figure was before the last change, and by how much it moved; nothing if it stayed."""
+    """Return a figure's value before the last change, and the difference; nothing if it is unchanged."""
     if old.value == new.value and (old.size is None or old.note == new.note):
         return ""
     if old.size is None or new.size is None or old.unit != new.unit or old.label != new.label:
@@ -174,7 +174,7 @@ def _moved(old: Figure, new: Figure) -> str:
 
 
 def _down(workbook: Workbook) -> dict[str, Figure]:
-    """Figures while hosts are down on the screen, marked as such; on other steps nothing is down, and what is explained is the plan."""
+    """Return the figures while hosts are down on the screen, marked as such; other steps explain the whole plan."""
     if workbook.step != "hosts":
         return {}
     pools = [(pool, workbook.outcome(pool.id)) for pool in workbook.plan.pools]

@@ -1,6 +1,6 @@
-"""Numbers as people type them on the screen, made what a scenario reads: thousands and decimals of the locale, per cent, units, k and M.
+"""Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M.
 
-Files and Python are read by ``gpuplan/scenario/kinds.py`` alone, and mean what they meant.
+Files and Python are read by ``gpuplan/scenario/kinds.py`` alone, and keep their meaning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ QUOTES = re.compile(r"[\u2019\u02bc']")
 GROUPED = r"\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3}"
 """Digits with a sign before each three, or each two and the last three as in India."""
 LARGER = {"k": 3, "K": 3, "M": 6, "bn": 9, "lakh": 5, "crore": 7}
-"""What stands behind a number for so many zeros."""
+"""Suffix of a number -> its number of zeros."""
 NOT_THOUSAND = ("GiB", "token")
 """Units of which k may mean 1000 or 1024."""
 SIGNS_OF = {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3", "INR": "\u20b9", "JPY": "\u00a5"}
@@ -29,9 +29,9 @@ RANGE_TYPED = re.compile(r"(.+?)\s*(?:\bto\b|\.\.|\u2013)\s*(.+)|([^-]+?)\s*-\s*
 
 
 def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
-    """The text of an input as a scenario reads it; what is no number stays as it is, to be refused by its own text.
+    """Return the text of an input as a scenario reads it; text that is no number is unchanged, and refused as typed.
 
-    ``currency`` may stand beside a price; a share of 1 or more without a sign is per cent.
+    ``currency`` may be written beside a price; a share of 1 or more without a sign is per cent.
     """
     spec = field_of(path)
     if spec.kind not in NUMERIC:
@@ -49,23 +49,23 @@ def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
 
 
 def counted_as_typed(text: str, locale: Locale) -> str:
-    """The same for a whole number that has no unit."""
+    """Do the same for a whole number that has no unit."""
     return _digits(SPACES.sub(" ", text).strip(), locale) or text
 
 
 def is_half_typed(text: str, locale: Locale) -> bool:
-    """Whether a number may go on: it ends with a sign or a part of a unit, or its last group of thousands is not full."""
+    """True if a number may go on: it ends with a sign or a part of a unit, or its last thousands are incomplete."""
     given, sign = SPACES.sub(" ", text).rstrip(), "." if locale.decimal == "," else ","
     return not re.search(r"[\d%]$", given) or bool(re.search(rf"\d[ '\u2019{sign}]\d{{1,2}}$", given))
 
 
 def _size(number: str) -> Decimal:
-    """How large a plain number is; 0 for a fraction or one with a sign of per cent."""
+    """Return the size of a plain number; 0 for a fraction or one with a per cent sign."""
     return abs(Decimal(number)) if PLAIN_NUMBER.fullmatch(number) else Decimal(0)
 
 
 def _range(spec: Field, ends: list[str], locale: Locale, currency: str) -> str:
-    """Both ends; a sign of per cent behind the second holds for the first, too."""
+    """Return both ends; a per cent sign behind the second holds for the first, too."""
     numbers = [_number(spec, end, locale, currency) or end for end in ends]
     if spec.kind == "share" and max(map(_size, numbers)) > 1:
         numbers = [f"{number.removesuffix('%')}%" for number in numbers]
@@ -75,7 +75,7 @@ def _range(spec: Field, ends: list[str], locale: Locale, currency: str) -> str:
 
 
 def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | None:
-    """A number without its unit and its thousands, with a point; a share keeps its ``%``. None where it is none."""
+    """Return a number without unit and thousands, with a point; a share keeps its ``%``. None where it is none."""
     bare = _without_unit(spec, given, currency)
     percent = "%" if bare.endswith("%") and spec.kind in ("share", "gpus") else ""
     bare = re.sub(r"%$", "", bare).strip() if percent else bare
@@ -88,7 +88,7 @@ def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | Non
 
 
 def _without_unit(spec: Field, given: str, currency: str) -> str:
-    """What stands beside the unit of the field, or beside the currency of a price."""
+    """Return the text without the unit of the field, or without the currency of a price."""
     units = (
         {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)}
         if spec.unit not in ("", "%")
@@ -110,7 +110,7 @@ def _without_unit(spec: Field, given: str, currency: str) -> str:
 
 
 def _digits(given: str, locale: Locale) -> str | None:
-    """Digits with a point from those of a locale; one sign that cannot be between thousands is a decimal sign in any locale."""
+    """Return digits with a point from a locale's; one sign that cannot separate thousands is always a decimal sign."""
     sign, body = (given[0], given[1:].lstrip()) if given[:1] in ("+", "-", "\u2212") else ("", given)
     sign = "-" if sign == "\u2212" else sign
     body = QUOTES.sub("'", body)
@@ -139,7 +139,7 @@ def _digits(given: str, locale: Locale) -> str | None:
 
 
 def _times(digits: str, zeros: int) -> str | None:
-    """A number with so many zeros more."""
+    """Return a number with more zeros."""
     if not PLAIN_NUMBER.fullmatch(digits):
         return None
     with localcontext(prec=60):

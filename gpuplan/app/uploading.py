@@ -1,7 +1,7 @@
-"""Uploading: a file that the browser sends piece by piece; templates and brands are checked when they have arrived.
+"""Uploading: a file that the browser sends in chunks; templates and brands are checked when they have arrived.
 
 A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine. It is kept under a
-name of our own: what the user calls it is only shown.
+name of our own: the user's name for it is only shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""
 BRAND = "brand.yaml"
 SHOWN = 3
-"""Mistakes of a brand file that a message names."""
+"""Most mistakes of a brand file named in a message."""
 CHUNK_BYTES = 1_000_000
 """The browser sends a file in pieces of this size, the next one when the last has arrived."""
 
@@ -37,17 +37,17 @@ class Upload:
 
     def __init__(self, on_change: Callable[[], None], *, most_bytes: int, advice: str) -> None:
         self.name = ""
-        """What the file is called, as far as that can be shown; empty while there is none."""
+        """Name of the file, as far as it can be shown; empty while there is none."""
         self.size = 0
         self.got = 0
         self.error = ""
         self._on_change = on_change
         self._most_bytes = most_bytes
         self._advice = advice
-        """What to do with a larger file."""
+        """Advice for a file that is too large."""
         self._folder: Path | None = None
         self._given = ""
-        """The name that the browser gives with each piece."""
+        """Name that the browser gives with each chunk."""
 
     @property
     def folder(self) -> Path:
@@ -59,20 +59,20 @@ class Upload:
 
     @property
     def path(self) -> Path:
-        """Where the file is kept, whatever it is called."""
+        """Path of the file, whatever its name."""
         return self.folder / "arriving"
 
     @property
     def complete(self) -> bool:
-        """Whether a whole file is there."""
+        """True if a whole file has arrived."""
         return bool(self.name) and self.got == self.size
 
     def arrived(self, content: Mapping[str, Any]) -> bool:
-        """Take a piece of a file as the browser sends it; whether it was the last one."""
+        """Take a chunk of a file as the browser sends it; return whether it was the last one."""
         return self.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
-        """Take a piece of a file; whether it was the last one."""
+        """Take a chunk of a file; return whether it was the last one."""
         if _is_count(at) and at == 0:
             self.forget()
             if error := self._refusal(shown_name(name), size):
@@ -96,7 +96,7 @@ class Upload:
         return self.complete
 
     def _refusal(self, shown: str, size: Any) -> str:
-        """Why a file of this size is not accepted, or nothing."""
+        """Say why a file of this size is not accepted; empty if it is."""
         if not _is_count(size) or size < 0:
             return f"{shown} was not accepted: the browser did not report its size. Choose it again."
         if size == 0:
@@ -120,24 +120,24 @@ class Upload:
 
 
 class Dress(Upload):
-    """A file that says how others look, used from then on if it can be; one that cannot leaves that of before in use."""
+    """A template or brand for other files, used from then on if valid; otherwise the previous one stays in use."""
 
     def __init__(self, on_change: Callable[[], None], *, most_bytes: int, advice: str) -> None:
         super().__init__(on_change, most_bytes=most_bytes, advice=advice)
         self.used = ""
-        """Name of the file in use, or nothing."""
+        """Name of the file in use; empty if none."""
         self.note = ""
-        """What was left out of the file in use, or nothing."""
+        """Parts of the file in use that were left out; empty if none."""
         self.turn = 0
-        """How often another one was put to use, or none any more."""
+        """Number of times that another one was put to use, or removed."""
 
     @property
     def kept(self) -> Path:
-        """Where the file in use is kept."""
+        """Path of the file in use."""
         raise NotImplementedError
 
     def _keep(self, content: bytes) -> str:
-        """Keep it if it can be used; what was left out of it. A ValueError says why it cannot."""
+        """Keep it if it can be used; return the parts left out. A ValueError says why it cannot."""
         raise NotImplementedError
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
@@ -159,7 +159,7 @@ class Dress(Upload):
         return True
 
     def remove(self) -> None:
-        """Use none any more."""
+        """Stop using it."""
         self.used = self.note = self.error = ""
         self.turn += 1
         self._on_change()
@@ -175,7 +175,7 @@ class Template(Dress):
 
     @property
     def kept(self) -> Path:
-        """Where the template in use is kept."""
+        """Path of the template in use."""
         return self.folder / f"in use.{self.kind}"
 
     def _keep(self, content: bytes) -> str:
@@ -184,7 +184,7 @@ class Template(Dress):
         return left_out_text(checked.left_out)
 
     def remove(self) -> None:
-        """Use none any more."""
+        """Stop using it."""
         self.kept.unlink(missing_ok=True)
         super().remove()
 
@@ -198,7 +198,7 @@ class BrandFile(Dress):
 
     @property
     def kept(self) -> Path:
-        """Where the brand file in use is kept, its logo beside it."""
+        """Path of the brand file in use, its logo beside it."""
         return self.folder / "brand" / BRAND
 
     def _keep(self, content: bytes) -> str:
@@ -214,13 +214,13 @@ class BrandFile(Dress):
         return ""
 
     def remove(self) -> None:
-        """Use none any more."""
+        """Stop using it."""
         shutil.rmtree(self.kept.parent, ignore_errors=True)
         super().remove()
 
 
 def _brand_files(content: bytes) -> dict[str, bytes]:
-    """The brand file and what is beside it in a ZIP file, whatever folder of that it is in."""
+    """Return the brand file and the files beside it in a ZIP file, in any folder of it."""
     if not content.startswith(b"PK"):
         return {BRAND: content}
     try:
@@ -236,5 +236,5 @@ def _brand_files(content: bytes) -> dict[str, bytes]:
 
 
 def _is_count(value: Any) -> bool:
-    """Whether it is a whole number; the browser may send anything."""
+    """True if it is a whole number; the browser may send anything."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -1,6 +1,6 @@
 """The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``rehearse``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others.
 
-A command and its options are rows of ``data/words``; the module with what it runs is loaded when it is chosen.
+A command and its options are rows of ``data/words``; the module that runs it is loaded when it is chosen.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from gpuplan.facts import did_you_mean, own_rows
 
 BAD_INPUT = 2
 MOST_LINES = 20
-"""Things wrong with a file that are said at once."""
+"""Most errors in a file reported at once."""
 INTERRUPTED = 130
-"""Ctrl-C was pressed."""
+"""Exit code after Ctrl-C."""
 COMMANDS = {row["command"]: (row["module"], row["help"]) for row in own_rows("words/commands")}
 """Command -> its module, here or in the room that is named, where ``run_NAME`` runs it, and its help; its options are in ``data/words/options.csv``."""
 KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -38,7 +38,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "optional text": {"nargs": "?", "default": ""},
     "several": {"nargs": "+"},
 }
-"""Kind of an option in that table -> what argparse is told of it."""
+"""Kind of an option in that table -> its arguments for argparse."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,14 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _keep_output() -> None:
-    """Keep standard output for answers: what a solver prints beside Python (HiGHS does, rarely) goes to standard error."""
+    """Keep standard output for answers: a solver's output beside Python (HiGHS does, rarely) goes to standard error."""
     out, binary = sys.stdout, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = io.TextIOWrapper(binary, out.encoding, errors="replace", line_buffering=binary.isatty())
 
 
 def _bad_input() -> tuple[type[Exception], ...]:
-    """Errors that name what the user can put right; loaded when there is one."""
+    """Return the errors that name what the user can put right; loaded when there is one."""
     from gpuplan.audit.trace import TraceError
     from gpuplan.catalog import CatalogError
     from gpuplan.scenario import ScenarioError
@@ -93,15 +93,15 @@ def _bad_input() -> tuple[type[Exception], ...]:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that names what is nearest to a word it does not know."""
+    """A parser that suggests the nearest word to one it does not know."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
+        """Report the error, and end."""
         wrong = re.search(r"(?:invalid choice|unrecognized arguments): '?([^\s']+)", message)
         super().error(message + (did_you_mean(wrong[1], self.words()) if wrong else ""))
 
     def words(self) -> list[str]:
-        """Options and choices; commands with theirs."""
+        """Return options and choices; commands with theirs."""
         found: list[str] = []
         for action in self._actions:
             found += action.option_strings
@@ -112,7 +112,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(*chosen: str) -> argparse.ArgumentParser:
-    """The parser of all commands, with the options of those that are chosen: to know them takes time."""
+    """Return the parser of all commands, with options only for chosen ones, since loading them takes time."""
     whole = Parser(
         prog="gpuplan", description="Size shared-GPU clusters on vSphere, with a source behind every number."
     )
@@ -129,7 +129,7 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
 
 
 def _add_options(command: argparse.ArgumentParser, name: str) -> None:
-    """The options of a command; of those that stand alone in it one can be given."""
+    """Add the options of a command; only one of its exclusive options can be given."""
     from gpuplan.scenario import example_names
 
     examples, alone = ", ".join(example_names()), None

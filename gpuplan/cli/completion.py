@@ -30,7 +30,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def _options(name: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """(option, its help, what it may be) of a command; a file or an example has no option."""
+    """Return (option, its help, its values) of a command; a file or an example has no option."""
     whole = parser(name)
     commands = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     for action in commands.choices[name]._actions:

@@ -61,7 +61,7 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
-    """The design, and those that it is compared with: of files, and those that follow it in the input."""
+    """Return the design, and those to compare it with: from files, and those that follow it in the input."""
     catalog = catalog_of(args)
     more: list[bytes] = []
     if args.file == "-":
@@ -81,7 +81,7 @@ def _missing(error: ModuleNotFoundError) -> ScenarioError:
 
 
 def _template(args: argparse.Namespace, kind: str) -> bytes | None:
-    """The user's template, if there is one; what was left out of it is said."""
+    """Return the user's template, if there is one; report the parts left out."""
     path: Path | None = getattr(args, f"{kind}_template")
     if path is None:
         return None

@@ -1,4 +1,4 @@
-"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: what is said about designs."""
+"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: answers about designs."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from gpuplan.simulation.jobs import Progress
 
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
-    """The plan of a scenario, or of the customer's version of it."""
+    """Return the plan of a scenario, or of the customer's version."""
     catalog = catalog_of(args)
-    plan = make_plan(scenario, catalog)  # what is wrong is said of the scenario, not of what is made from it
+    plan = make_plan(scenario, catalog)  # errors name the scenario, not a version made from it
     return make_plan(customer_scenario(scenario, catalog), catalog) if args.customer else plan
 
 
@@ -127,7 +127,7 @@ def run_demand(args: argparse.Namespace) -> int:
 
 
 def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
-    """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
+    """Return simulations, one for each pool and number of hosts; with ``--progress`` each is reported as it ends."""
     runs: list[tuple[str, int | None]] = []
     for pool in whole_pools(plan.pools):
         around = hosts_to_simulate(plan, pool, args.around) if args.around else (None,)

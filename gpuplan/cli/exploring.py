@@ -25,7 +25,7 @@ from gpuplan.report import beside_winner, exploration_csv, exploration_dict, exp
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 
 ANY_SERVER = "any"
-"""Stands for a server of any make among those to explore."""
+"""Name of a server of any make among those to explore."""
 
 
 def run_explore(args: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def run_explore(args: argparse.Namespace) -> int:
     read_numbers(args, "--workers")
     catalog = catalog_of(args)
     scenario = read_scenario(args.file)
-    make_plan(scenario, catalog)  # what is wrong with the design itself is said first
+    make_plan(scenario, catalog)  # errors of the design itself come first
     space = _space(args, scenario, catalog)
 
     def tell(done: int, of: int) -> None:
@@ -66,7 +66,7 @@ def run_explore(args: argparse.Namespace) -> int:
 
 
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
-    """What is explored: the default, with the parts that are given instead."""
+    """Return the space to explore: the default, with the given parts in its place."""
     problems = [
         Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'{did_you_mean(given, known)}")
         for name, known in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))

@@ -16,7 +16,7 @@ SHIPPED = "en"
 """The language of the texts in ``data/words``."""
 MOST_FILE_BYTES, MOST_CHARACTERS = 5_000_000, 2_000
 COLUMNS = ("file", "key", "column", "text")
-"""Of a file with texts in another language; further columns, such as the English text, are the translator's."""
+"""Columns of a file with texts in another language; further ones, such as the English text, are the translator's."""
 TRANSLATED = {
     "inputs": (("path",), ("label",)),
     "words/acceptance": (("key",), ("area", "test", "expected")),
@@ -37,7 +37,7 @@ TRANSLATED = {
 
 
 class Text(NamedTuple):
-    """A text of the files, and where it stands."""
+    """A text of the files, and its place."""
 
     table: str
     row: int
@@ -50,7 +50,7 @@ Address = tuple[str, str, str]
 
 
 def texts() -> dict[Address, Text]:
-    """All texts of the files, by file, key and column."""
+    """Return all texts of the files, by file, key and column."""
     return {
         (
             f"{table.rpartition('/')[2]}.csv",
@@ -74,7 +74,7 @@ def run_words(args: argparse.Namespace) -> int:
 
 
 def put_into_language(words: Sequence[str]) -> None:
-    """Lay the texts of ``--language FILE`` over the English ones, before any of them is read."""
+    """Lay the texts of ``--language FILE`` over the English ones, before any text is read."""
     early = argparse.ArgumentParser(prog="gpuplan report", add_help=False)
     early.add_argument("--language", default=SHIPPED)
     language = early.parse_known_args(words)[0].language
@@ -95,7 +95,7 @@ def put_into_language(words: Sequence[str]) -> None:
 
 
 def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
-    """The texts of a file, checked: a ScenarioError names all that are wrong."""
+    """Return the texts of a file, checked: a ScenarioError names all invalid ones."""
     problems, given = list[tuple[str, str, str]](), dict[Address, str]()
     for row in _rows(path):
         address: Address = (row["file"], row["key"], row["column"])
@@ -114,7 +114,7 @@ def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of the file."""
+    """Return the rows of the file."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -134,7 +134,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _unknown(address: Address, known: dict[Address, Text]) -> tuple[str, str]:
-    """The first part of an address that is unknown, and what may stand there."""
+    """Return the first part of an address that is unknown, and the parts allowed there."""
     at = next(at for at, part in enumerate(address) if part not in _next(address[:at], known))
     there = _next(address[:at], known)
     near = did_you_mean(address[at], there)
@@ -144,12 +144,12 @@ def _unknown(address: Address, known: dict[Address, Text]) -> tuple[str, str]:
 
 
 def _next(begin: tuple[str, ...], known: dict[Address, Text]) -> list[str]:
-    """What can follow the beginning of an address."""
+    """Return the parts that can follow the beginning of an address."""
     return list(dict.fromkeys(address[len(begin)] for address in known if address[: len(begin)] == begin))
 
 
 def _wrong(text: str, english: str) -> str:
-    """What a text must have and has not; nothing if all is well."""
+    """Say what a text must have and lacks; nothing if all is well."""
     if len(text) > MOST_CHARACTERS or any(ord(each) < 32 for each in text):
         return f"a text of at most {MOST_CHARACTERS} characters on one line"
     try:
@@ -168,14 +168,14 @@ def _braced(placeholders: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _placeholders(text: str) -> Iterator[tuple[str, str]]:
-    """Name and format of each placeholder of a text."""
+    """Return name and format of each placeholder of a text."""
     for _, name, form, conversion in string.Formatter().parse(text):
         if name is not None:
             yield f"{name}!{conversion}" if conversion else name, form or ""
 
 
 def _refusal(problems: Iterable[tuple[str, str, str]]) -> Exception:
-    """The error that names place, value and what is allowed; what it needs is loaded when there is one."""
+    """Return the error that names place, value and allowed values; its modules are loaded when there is one."""
     from gpuplan.scenario import Problem, ScenarioError
 
     return ScenarioError([Problem(*each) for each in problems])

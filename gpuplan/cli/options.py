@@ -30,7 +30,7 @@ from gpuplan.scenario import (
 
 
 def _number_options() -> dict[str, Field]:
-    """Options that hold a number, and what each may be: as an input of the scenario, or of a kind from low to high."""
+    """Return options that hold a number, and their limits: as an input of the scenario, or of a kind and range."""
     options = {}
     for row in own_rows("words/options"):
         match row["number"].split():
@@ -42,7 +42,7 @@ def _number_options() -> dict[str, Field]:
 
 
 def read_numbers(args: argparse.Namespace, *options: str) -> None:
-    """Read options that hold one number or several; all that are wrong are named."""
+    """Read options that hold one number or several; all invalid ones are named."""
     known = _number_options()
     problems: list[Problem] = []
     for option in options:
@@ -62,7 +62,7 @@ def read_numbers(args: argparse.Namespace, *options: str) -> None:
 def print_answer(
     args: argparse.Namespace, as_data: Callable[..., Any], as_text: Callable[..., str], *answer: Any
 ) -> int:
-    """Print an answer as JSON or as text, whichever is asked for."""
+    """Print an answer as JSON or as text, by the user's choice."""
     clear_bar()
     if args.json:
         print(json.dumps(as_data(*answer), allow_nan=False, indent=2))
@@ -72,7 +72,7 @@ def print_answer(
 
 
 def tell_progress(args: argparse.Namespace, **line: Any) -> bool:
-    """Print a line of progress, if it is asked for; else a terminal shows a bar."""
+    """Print a line of progress, if requested; else a terminal shows a bar."""
     if args.progress:
         print(json.dumps(line, allow_nan=False), flush=True)
     elif line.keys() & {"done", "step"}:
@@ -81,27 +81,27 @@ def tell_progress(args: argparse.Namespace, **line: Any) -> bool:
 
 
 def refusal(message: str, path: str = "", given: str = "") -> ScenarioError:
-    """The error that says what is wrong: with an option and what it was given, or on the whole."""
+    """Return the error that states the problem: with an option and its value, or on the whole."""
     return ScenarioError([Problem(path, given, message)])
 
 
 def path_text(path: Path) -> str:
-    """A path as a message shows it."""
+    """Return a path for a message."""
     return one_line(str(path))
 
 
 def catalog_of(args: argparse.Namespace) -> Catalog:
-    """The shipped catalog, with the user's own folder over it."""
+    """Return the shipped catalog, with the user's own folder over it."""
     return load_catalog(*own_folders(args))
 
 
 def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
-    """The user's own folder, if there is one."""
+    """Return the user's own folder, if there is one."""
     return (args.catalog,) if args.catalog else ()
 
 
 def read_scenario(file: str) -> Scenario:
-    """The scenario in a file, of an example, or from the input; from now on its locale is that of what is printed."""
+    """Return the scenario in a file, of an example, or from the input; output then follows its locale."""
     scenario = (
         decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if file == "-" else load_scenario(file)
     )
@@ -110,6 +110,6 @@ def read_scenario(file: str) -> Scenario:
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
-    """The plan of the scenario that is named."""
+    """Return the plan of the named scenario."""
     catalog = catalog_of(args)
     return make_plan(read_scenario(args.file), catalog)

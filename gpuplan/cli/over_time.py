@@ -45,7 +45,7 @@ def run_power_on(args: argparse.Namespace) -> int:
 
 
 def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """The scenario with the settings that are given instead."""
+    """Return the scenario with the given settings."""
     given = {
         "platform.gpu_policy": args.policy,
         "platform.vgpu_sizes": args.sizes,
@@ -59,7 +59,7 @@ def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
 
 
 def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
-    """One order of each cluster."""
+    """Return one order of each cluster."""
     found = []
     for made in plan.power_on.values():
         made = thorough(made, args.orders)
@@ -90,7 +90,7 @@ def run_rehearse(args: argparse.Namespace) -> int:
 
 
 def _named(plan: Plan, option: str, given: str) -> tuple[Rehearsed, tuple[int, ...]]:
-    """A cluster that is rehearsed and hosts of it, by what an option was given."""
+    """Return a rehearsed cluster and some of its hosts, from the value of an option."""
     cluster, _, listed = given.rpartition(":")
     if not cluster and len(plan.pools) != 1:
         raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", option, given)

@@ -16,7 +16,7 @@ from gpuplan.plan import make_plan
 from gpuplan.scenario import load_scenario, scenario_path
 
 TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
-"""Variables that hold what ``gpuplan app`` may be given as ``--token`` and ``--base-url``."""
+"""Variables that hold the values of ``--token`` and ``--base-url`` for ``gpuplan app``."""
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
 

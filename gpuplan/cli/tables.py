@@ -1,4 +1,4 @@
-"""``gpuplan catalog``, ``schema`` and ``calibrate``: what gpuplan knows and accepts."""
+"""``gpuplan catalog``, ``schema`` and ``calibrate``: the data that gpuplan has and accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal gets that a file does not: its own width, colour, and a bar that shows how far long work is."""
+"""Output for a terminal alone: its own width, colour, and a bar with the progress of long work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import TextIO
 
 NARROWEST, WIDEST = 72, 160
-"""Characters of a line that can be read."""
+"""Characters of a readable line."""
 BAR = 24
 """Characters of a full bar."""
 BOLD, DIM = "\033[1m", "\033[2m"
@@ -18,12 +18,12 @@ PLAIN, CLEAR = "\033[0m", "\r\033[K"
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person reads along, on a screen that knows what a cursor is."""
+    """True if a person reads along, on a screen with a cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def fit_to_terminal() -> None:
-    """Set the width of a page to that of the terminal; a file keeps the usual one."""
+    """Set the width of a page to the terminal's; a file keeps the usual one."""
     if is_terminal(sys.stdout):
         from gpuplan.wording import PAGE_WIDTH  # not before the language is known
 
@@ -32,7 +32,7 @@ def fit_to_terminal() -> None:
 
 
 def coloured(text: str) -> str:
-    """The text of a report with bold headings and the colours of its messages, where the terminal has colour and allows it."""
+    """Return a report's text with bold headings and coloured messages, where the terminal has colour and allows it."""
     if not is_terminal(sys.stdout) or os.environ.get("NO_COLOR"):
         return text
     text = re.sub(r"^(.+)\n(?==+$|-+$)", rf"{BOLD}\1{PLAIN}\n", text, flags=re.MULTILINE)
@@ -45,7 +45,7 @@ def coloured(text: str) -> str:
 
 
 def show_bar(step: str, done: float | None = None) -> None:
-    """How far long work is, on one line of the terminal that is written over."""
+    """Show the progress of long work, on one line of the terminal that is overwritten."""
     if not is_terminal(sys.stderr):
         return
     bar = ""
@@ -58,7 +58,7 @@ def show_bar(step: str, done: float | None = None) -> None:
 
 
 def clear_bar() -> None:
-    """Take the bar away, before an answer or an error is printed."""
+    """Remove the bar, before an answer or an error is printed."""
     if is_terminal(sys.stderr):
         sys.stderr.write(CLEAR)
         sys.stderr.flush()

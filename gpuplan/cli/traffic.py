@@ -1,4 +1,4 @@
-"""``gpuplan traffic``: what users of a language model wait when requests come as they come."""
+"""``gpuplan traffic``: wait times of a language model's users when requests arrive at random."""
 
 from __future__ import annotations
 

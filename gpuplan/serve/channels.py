@@ -1,4 +1,4 @@
-"""Channels: the connection of an open page to its session. What comes over it is checked before any of it is parsed.
+"""Channels: the connection of an open page to its session. Each message is checked before any of it is parsed.
 
 The format is Jupyter's ``v1.kernel.websocket.jupyter.org`` and no other: eight bytes with the number of offsets, the
 offsets, then the name of a channel and the parts of a message one behind the other, all numbers little-endian.
@@ -24,34 +24,34 @@ from gpuplan.serve.sessions import Session, now
 
 PROTOCOL = "v1.kernel.websocket.jupyter.org"
 PING_MS = 30_000
-"""Time between two questions whether a page is still there. [ms]"""
+"""Time between two pings of a page. [ms]"""
 MOST_MESSAGE = 2 << 20
 """Bytes of one message. Files come in pieces that are smaller."""
 MOST_HEADER = 16_384
 FEWEST_OFFSETS, MOST_OFFSETS = 6, 64
-"""Channel, header, parent header, metadata, content and the end of it; each buffer brings one more."""
+"""Channel, header, parent header, metadata, content and the end of them; each buffer brings one more."""
 CHANNELS = ("shell", "control")
 """Channels that a page sends on."""
 MOST_WAITING_BYTES, MOST_WAITING = 8 << 20, 2_000
-"""What a session may have before it that it has not worked through; a page that sends more waits."""
+"""Most messages waiting for a session; a page that sends more waits."""
 PATIENCE_S = 120.0
-"""How long a page waits for that."""
+"""Longest wait of a page for that."""
 MOST_LINES = 3
-"""Connections to one session: that of its page, and others while it connects again."""
+"""Most connections to one session: its page's, and others while it connects again."""
 UNSPOKEN = ("execute_input",)
 """Messages of a session that no page needs."""
 FOR_THE_LOG = ("stream", "error")
-"""Messages of a session that are the log's: what it prints, and errors with the paths of this machine."""
+"""Messages of a session for the log: its output, and errors with the paths of this machine."""
 WRONG_DATA, TOO_MUCH = 1007, 1008
 LONGEST_REASON = 120
 
 
 class BadFrame(ValueError):
-    """A frame is no message; says what is wrong with it."""
+    """A frame that is no message; its text names the error."""
 
 
 def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
-    """Channel and header of a message, after everything in the frame was held against its size; a BadFrame if it is none."""
+    """Return channel and header of a message, after checking the frame against its size; BadFrame if it is none."""
     if isinstance(frame, str):
         raise BadFrame("text where a binary message is due")
     count = int.from_bytes(frame[:8], "little")
@@ -75,7 +75,7 @@ def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
 
 
 def _has_words(header: Any, *names: str) -> bool:
-    """Whether a header has a text, and no empty one, under each name."""
+    """True if a header has a text, and no empty one, under each name."""
     return isinstance(header, dict) and all(
         isinstance(header.get(name), str) and header[name] for name in names
     )
@@ -90,7 +90,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     session: Session | None = None
 
     async def pre_get(self) -> None:
-        """Let in who the session belongs to, and speaks its language; wait for the session.
+        """Let in the owner of the session if it speaks its format; wait for the session.
 
         Else the answer is 404 for another visitor's, 400 without the format, 429 if it has connections enough.
         """
@@ -111,12 +111,12 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             raise tornado.web.Finish
 
     def on_finish(self) -> None:
-        """Forget a connection that did not come about."""
+        """Forget a connection that was not established."""
         if self.session is not None and self.ws_connection is None:
             self.session.lines.discard(self)
 
     def select_subprotocol(self, _offered: list[str]) -> str:
-        """The one format."""
+        """Accept the one format."""
         return PROTOCOL
 
     async def open(self, kernel_id: str) -> None:
@@ -125,7 +125,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         await super().open(kernel_id)  # type: ignore[no-untyped-call]
 
     def on_message(self, frame: str | bytes) -> Awaitable[None] | None:
-        """Pass a message on; one that is none ends the connection."""
+        """Pass a message on; an invalid one ends the connection."""
         if self.refused or self.session is None:
             return None
         self.session.heard = now()
@@ -157,7 +157,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         self.connection.handle_incoming_message(frame)
 
     def _crowded(self, more: int) -> bool:
-        """Whether a session has so much before it that it must not be given more."""
+        """True if a session has too many messages waiting to take more."""
         waiting = sum(size for size, _ in self.waiting.values())
         return bool(self.waiting) and (
             waiting + more > MOST_WAITING_BYTES or len(self.waiting) >= MOST_WAITING
@@ -194,7 +194,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             return None
 
     def _took(self, number: str) -> None:
-        """The session has worked through a message."""
+        """Record that the session has worked through a message."""
         if number in self.waiting:
             CHANGES.observe(now() - self.waiting.pop(number)[1])
             self.taken.set()
@@ -202,7 +202,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     def send_ping(self) -> None:
         """Ask whether the page is still there; one that has not answered for three intervals is given up.
 
-        After one interval, the limit that tornado accepts, jupyter_server would close what it has not even asked.
+        After one interval, the limit that tornado accepts, jupyter_server would close an unasked one.
         """
         line = self.ws_connection
         if line is None or line.client_terminated:
@@ -226,13 +226,13 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.ws_connection.stream.close()
 
     def on_pong(self, data: bytes) -> None:
-        """The page is there."""
+        """Record that the page is there."""
         super().on_pong(data)  # type: ignore[no-untyped-call]
         if self.session is not None:
             self.session.heard = now()
 
     def on_close(self) -> None:
-        """Disconnect from the session, if it came to that; jupyter_server would trip over it, or count it twice."""
+        """Disconnect from the session, if connected; otherwise jupyter_server would fail, or count it twice."""
         if self.session is not None:
             self.session.lines.discard(self)
             self.session.heard = now()
@@ -243,14 +243,14 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
 
 
 def _headers(message: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and parent header of a message that a session sends."""
+    """Return the header and parent header of a message that a session sends."""
     at = [int.from_bytes(message[start : start + 8], "little") for start in range(16, 40, 8)]
     header, parent = (json.loads(message[start:end] or b"{}") for start, end in pairwise(at))
     return header, parent
 
 
 def _output(message: bytes) -> str:
-    """What a session printed, or the error that it met."""
+    """Return the output of a session, or its error."""
     at = [int.from_bytes(message[start : start + 8], "little") for start in range(40, 56, 8)]
     content = json.loads(message[at[0] : at[1]] or b"{}")
     return str(content.get("text") or "\n".join(content.get("traceback", ())))

@@ -1,4 +1,4 @@
-"""Connections: how many the server keeps, how long a request may take, and what is believed of where it comes from.
+"""Connections: how many the server keeps, how long a request may take, and which origin it believes.
 
 Rates and connections by address, half-open ones, and clients that take no answer are left to the proxy: `deploy/nginx.conf`.
 """
@@ -18,20 +18,20 @@ from gpuplan.serve.logs import LOG
 from gpuplan.serve.metrics import refused
 
 WAIT_S = 20.0
-"""How long a request may take to arrive, and how long a connection may wait for the next one."""
+"""Longest time for a request to arrive, and for a connection to wait for the next one."""
 BODY_S = 30.0
 MOST_BODY = 1 << 14
-"""Of a form or a farewell; files come over the connection of an open page."""
+"""Most bytes of a form or a farewell; files come over the connection of an open page."""
 MOST_HEADER = 1 << 16
 MOST_READ, MOST_WRITE = 4 << 20, 16 << 20
-"""What is kept in memory for one connection: of what arrives, and of what its other end does not take."""
+"""Memory kept for one connection: for data that arrives, and for data that its other end does not take."""
 FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto")
 NEVER_BELIEVED = ("X-Real-Ip", "X-Scheme")
-"""Tornado would put them before the others, and proxies pass on what a visitor wrote into them."""
+"""Headers that tornado would put before the others, and in which proxies pass on text of a visitor."""
 
 
 def raise_file_limit() -> int:
-    """Let this process open as many files as it may; how many that are."""
+    """Let this process open as many files as it may; return their number."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -45,7 +45,7 @@ def raise_file_limit() -> int:
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: of IPv6, the network that one household or firm has."""
+    """Return the network that counts as one address: for IPv6, that of one household or firm."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -56,7 +56,7 @@ def network_of(address: str) -> str:
 
 
 class _Request(HTTPMessageDelegate):
-    """A request without headers that its sender is not believed to know."""
+    """A request without headers that its sender is not trusted to know."""
 
     def __init__(self, inner: HTTPMessageDelegate, trusted: bool) -> None:
         self._inner = inner
@@ -81,10 +81,10 @@ class HttpServer(tornado.httpserver.HTTPServer):
     """Tornado's server with limits for size, time and the number of connections."""
 
     proxies: frozenset[str]
-    """Addresses whose word counts for where a request comes from, and whether it was encrypted."""
+    """Addresses trusted to say where a request comes from, and whether it was encrypted."""
     most_connections: int
     _trusted: dict[tornado.iostream.IOStream, bool]
-    """Connections, without those of open pages: whether each is a proxy's that is believed."""
+    """Connections, without those of open pages -> True if it is a trusted proxy's."""
 
     def initialize(  # type: ignore[override]
         self, application: Any, *, proxies: Iterable[str] = (), most_connections: int = 1000
@@ -127,6 +127,6 @@ class HttpServer(tornado.httpserver.HTTPServer):
         return _Request(super().start_request(server_conn, request_conn), trusted)
 
     def on_close(self, server_conn: Any) -> None:
-        """Forget a connection that has ended, or that is an open page's from now on."""
+        """Forget a connection that has ended, or that belongs to an open page from now on."""
         super().on_close(server_conn)
         self._trusted.pop(server_conn.stream, None)

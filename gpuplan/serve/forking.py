@@ -29,7 +29,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
 FORKING = sys.platform == "linux" and hasattr(os, "pidfd_open")
-"""Whether sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""
+"""True if sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""
 PRELOADED = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
@@ -37,36 +37,36 @@ PRELOADED = (
     "gpuplan.app.screen",
     "scipy.optimize",
 )
-"""What sessions need; of scipy, whose import takes a quarter of a second, what the first hosts that are there already ask for."""
+"""Modules that sessions need; of scipy, whose import takes a quarter of a second, the part that existing hosts use."""
 MOST_FORKS = 100
-"""After so many sessions a new process takes over, with a new seed for the hashes of strings."""
+"""Forks after which a new process takes over, with a new seed for the hashes of strings."""
 READY_S = 120.0
 FORK_S = 20.0
 LARGEST = 1 << 20
 MOST_DATA = 4 << 30
-"""Memory that a session, or a command that runs beside it, may take: more is an error of its own and no harm to others. [B]"""
+"""Most memory of a session, or a command beside it: more is an error of its own and no harm to others. [B]"""
 SINGLE = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"
 )
 """The process may have no thread beside its main one when it forks, and the first three libraries start some when they are
 imported. The last one saves a tenth of a session's memory: its threads take theirs from one heap."""
 SECRETS = ("GPUPLAN_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "CONFIGPROXY_AUTH_TOKEN")
-"""Variables that no session learns."""
+"""Variables that no session sees."""
 
 
 class Forked:
-    """A session's process, as far as jupyter_client wants to know it: what it uses of ``subprocess.Popen``."""
+    """A session's process, as far as jupyter_client needs it: the part of ``subprocess.Popen`` that it uses."""
 
     stdin = stdout = stderr = None
 
     def __init__(self, pid: int, handle: int) -> None:
         self.pid = pid
         self._handle = handle
-        """Of the very process, whatever becomes of its number."""
+        """Handle of this very process, even if its number is used again."""
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Whether it has ended: None if not, else 0; how it ended is its parent's to know."""
+        """Return None while it runs, else 0; only its parent knows how it ended."""
         return self._ended(0)
 
     def _ended(self, wait_ms: int | None) -> int | None:
@@ -100,7 +100,7 @@ class Forked:
 
 
 class _Parent:
-    """A process that forks, and the line to it."""
+    """A process that forks, and the connection to it."""
 
     def __init__(self, folder: Path, alive: int, output: int | None) -> None:
         self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -119,7 +119,7 @@ class _Parent:
         self.forks = 0
 
     def fork(self, request: bytes) -> Forked:
-        """One session more. Raises OSError if the process does not answer as it should."""
+        """Fork one more session. Raises OSError if the process does not answer as it should."""
         if not self.ready:
             self.line.settimeout(READY_S)
             if self.line.recv(LARGEST) != b"ready":
@@ -139,12 +139,12 @@ class _Parent:
 
 
 class Nursery:
-    """Where sessions come from. One for a server; its methods may be called from any thread."""
+    """Source of sessions. One for a server; its methods may be called from any thread."""
 
     def __init__(self, folder: Path, output: int | None = None) -> None:
         self._folder = folder
         self._output = output
-        """Where sessions print to; the server's own output if it is not said."""
+        """Output of sessions; the server's own output if none is given."""
         self._lock = threading.Lock()
         self._alive, self._held = (
             os.pipe()
@@ -153,7 +153,7 @@ class Nursery:
         self._retired: list[_Parent] = []
 
     def fork(self, request: dict[str, Any]) -> Forked | None:
-        """A new session with these ``arguments``, ``env`` and ``cwd``, or None if there is no way to fork one."""
+        """Return a new session with these ``arguments``, ``env`` and ``cwd``, or None if none can be forked."""
         asked = json.dumps(request).encode()
         with self._lock:
             if self._parent.forks >= MOST_FORKS:
@@ -174,7 +174,7 @@ class Nursery:
         self._parent = _Parent(self._folder, self._alive, self._output)
 
     def close(self) -> None:
-        """End what forks; sessions that were not ended before end now."""
+        """End the forking process; sessions that are still running end now."""
         os.close(self._held)
         os.close(self._alive)
         parents = [*self._retired, self._parent]
@@ -225,7 +225,7 @@ class Kernel(ServerKernelManager):
         return await super()._async_pre_start_kernel(**kwargs)
 
     def _reconcile_connection_info(self, info: Any) -> None:
-        """Nothing: it is what was written here before the fork. The session may be writing its file again just now; it would be read empty."""
+        """Do nothing: this file was written before the fork, and reads as empty while the session writes it again."""
 
 
 def _end_with(alive: int) -> None:
@@ -235,7 +235,7 @@ def _end_with(alive: int) -> None:
 
 
 def _session(request: dict[str, Any], alive: int) -> None:
-    """Be a kernel, in a process that was just forked."""
+    """Run a kernel, in a process that was just forked."""
     import resource  # Windows has none
 
     os.setsid()
@@ -256,14 +256,14 @@ def _session(request: dict[str, Any], alive: int) -> None:
 
 
 def _preload() -> None:
-    """Import everything a session needs, and do once what each would do for itself."""
+    """Import everything a session needs, and do the work common to all sessions once."""
     for name in PRELOADED:
         importlib.import_module(name)
     sys.modules[
         "ipywidgets"
     ].register_comm_target()  # which it leaves undone when it is imported outside a kernel
     sys.modules["gpuplan.app.screen"].warm_up()
-    logging.getLogger("Comm").setLevel(logging.ERROR)  # a page may close what it knows to be closed: no news
+    logging.getLogger("Comm").setLevel(logging.ERROR)  # a page may close a closed comm: no news
     gc.collect()
     gc.freeze()  # sessions leave these objects alone, so their pages stay shared
 

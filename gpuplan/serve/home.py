@@ -20,7 +20,7 @@ HOME, LOCK = "gpuplan-", "lock"
 
 
 def made_home() -> tuple[Path, Any]:
-    """A new folder for all that the server writes, and what locks it; folders of servers that were killed are removed."""
+    """Return a new folder for all that the server writes, and its lock; folders of killed servers are removed."""
     above = Path(tempfile.gettempdir())
     for old in above.glob(HOME + "*"):
         with contextlib.suppress(OSError), (old / LOCK).open("r+b") as lock:
@@ -37,7 +37,7 @@ def made_home() -> tuple[Path, Any]:
 
 
 def _locked(file: Any) -> bool:
-    """Lock a file for as long as it is open here; whether that could be done."""
+    """Lock a file for as long as it is open here; return whether that succeeded."""
     try:
         import fcntl
     except ImportError:  # Windows removes no folder that is in use, so it needs no lock
@@ -50,7 +50,7 @@ def _locked(file: Any) -> bool:
 
 
 def environment(home: Path, options: Options) -> dict[str, str | None]:
-    """Variables of this process and of every kernel; None removes one."""
+    """Return variables of this process and of every kernel; None removes one."""
     package_parent = str(HERE.parents[1])
     installed = {*site.getsitepackages(), site.getusersitepackages()}
     paths = [] if package_parent in installed else [package_parent]

@@ -1,4 +1,4 @@
-"""Who a visitor is under JupyterHub: a user of the Hub. Loaded only where a Hub says so, so nothing else needs jupyterhub.
+"""Visitors under JupyterHub: users of the Hub. Loaded only where a Hub says so, so nothing else needs jupyterhub.
 
 Page, API and connection ask the same question here, and the Hub has the answer; a proxy in front is never the only guard.
 """
@@ -48,12 +48,12 @@ class HubIdentity(JupyterHubIdentityProvider):  # type: ignore[misc]
             tornado.ioloop.PeriodicCallback(self._report, 1000 * interval_s).start()
 
     def owner_of(self, handler: Any) -> str:
-        """Whose session a request asks for: the user's, in the browser that signed in."""
+        """Return the owner of the session requested: the user, in the browser that signed in."""
         user = handler.current_user
         return json.dumps([user.username, self.hub_auth.get_session_id(handler)]) if user else ""
 
     def get_handlers(self) -> list[Any]:
-        """Where to sign in, and where the Hub sends a user back; signing out is the Hub's."""
+        """Return the pages for signing in, and for returning from the Hub; signing out is the Hub's."""
         return [
             (f"/{SIGN_IN}", SignInHandler),
             ("/oauth_callback", CallbackHandler, {"hub_auth": self.hub_auth}),
@@ -83,13 +83,13 @@ class Secured(Answering):
     """Sends the headers that pages of Jupyter send, too."""
 
     def set_default_headers(self) -> None:
-        """Set them."""
+        """Set the headers."""
         for name, value in self.settings["headers"].items():
             self.set_header(name, value)
 
 
 class CallbackHandler(Secured, JupyterHubOAuthCallbackHandler):  # type: ignore[misc]
-    """Where the Hub sends a user who has signed in."""
+    """Address to which the Hub sends a user who has signed in."""
 
 
 class SignInHandler(Secured):
@@ -100,7 +100,7 @@ class SignInHandler(Secured):
 
     @allow_unauthenticated
     def get(self) -> None:
-        """Send the page; what follows the "?" is for the Hub, which made it."""
+        """Send the page; the text after the "?" is for the Hub, which made it."""
         hub = self.settings["identity_provider"].hub_auth
         self.set_header("Cache-Control", "no-store")
         page = self.settings["jinja2_env"].get_template("leaving.html")

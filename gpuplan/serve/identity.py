@@ -1,4 +1,4 @@
-"""Who a visitor is: a browser that has given the token, or any browser of this machine where none is asked for."""
+"""Identity of a visitor: a browser that has given the token, or any browser of this machine where none is required."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpuplan.serve.metrics import refused
 from gpuplan.serve.sessions import now
 
 SIGNED_IN_DAYS = 7
-"""How long a browser stays signed in."""
+"""Days for which a browser stays signed in."""
 FREE_GUESSES = 5
 """Wrong tokens from one address before each next one has to wait."""
 LONGEST_WAIT_S = 300.0
@@ -36,10 +36,10 @@ class Guesses:
     def __init__(self, clock: Callable[[], float] = now) -> None:
         self._now = clock
         self._wrong: dict[str, tuple[int, float]] = {}
-        """Address -> wrong tokens, and when the last one came."""
+        """Address -> number of wrong tokens, and the time of the last one."""
 
     def wait_s(self, address: str) -> float:
-        """How long no token from an address is looked at; 0 if it is at once."""
+        """Return how long tokens from an address are ignored; 0 if they are not."""
         count, last = self._wrong.get(address, (0, 0.0))
         if count < FREE_GUESSES:
             return 0.0
@@ -47,7 +47,7 @@ class Guesses:
         return max(0.0, last + wait - self._now())
 
     def wrong(self, address: str) -> int:
-        """Count a wrong token; how many there have been from this address."""
+        """Count a wrong token; return how many there have been from this address."""
         at = self._now()
         count, last = self._wrong.pop(address, (0, at))
         count = 1 if at - last > FORGOTTEN_S else count + 1
@@ -62,7 +62,7 @@ class Guesses:
 
 
 def is_visit(headers: Any) -> bool:
-    """Whether a browser asks for a page because a person goes to it.
+    """True if a browser requests a page because a person visits it.
 
     Not so if the page is fetched for a picture, a script or a frame of another page, or ahead of a visit.
     """
@@ -86,7 +86,7 @@ class TokenIdentity(IdentityProvider):
 
     @property
     def auth_enabled(self) -> bool:
-        """Whether a token is asked for."""
+        """True if a token is required."""
         return bool(self.token)
 
     def set_login_cookie(self, handler: Any, user: User) -> None:
@@ -104,11 +104,11 @@ class TokenIdentity(IdentityProvider):
             super().clear_login_cookie(handler)
 
     def owner_of(self, handler: Any) -> str:
-        """Whose session it is that a request asks for: the browser's."""
+        """Return the owner of the session requested: the browser."""
         return str(handler.current_user.username) if handler.current_user else ""
 
     def knows(self, handler: Any, given: str) -> bool:
-        """Whether a token is right. One that comes too soon after wrong ones is not looked at."""
+        """True if a token is right. One that comes too soon after wrong ones is not looked at."""
         address = network_of(handler.request.remote_ip or "")
         if self.guesses.wait_s(address):
             refused("token")
@@ -122,11 +122,11 @@ class TokenIdentity(IdentityProvider):
         return False
 
     def wait_s(self, handler: Any) -> int:
-        """How long the address of a request has to wait with its next token. [s]"""
+        """Return how long the address of a request has to wait with its next token. [s]"""
         return math.ceil(self.guesses.wait_s(network_of(handler.request.remote_ip or "")))
 
     async def get_user_token(self, handler: Any) -> User | None:
-        """Who gives the token with a request, in its address or in a header; None if it is wrong or there is none."""
+        """Return the user who gives the token with a request, in its address or a header; None if wrong or missing."""
         given = self.get_token(handler)
         if not self.token or not given:
             return None
@@ -136,7 +136,7 @@ class TokenIdentity(IdentityProvider):
         return self.get_user_cookie(handler) or self.generate_anonymous_user(handler)  # type: ignore[return-value]
 
     def process_login_form(self, handler: Any) -> User | None:
-        """Who gives the token in the form."""
+        """Return the user who gives the token in the form."""
         if self.knows(handler, handler.get_argument("password", default="")):
             return self.generate_anonymous_user(handler)
         return None
@@ -150,7 +150,7 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
         super()._render(wrong)
 
     def _redirect_safe(self, url: str, default: str | None = None) -> None:
-        """Go on to where a visitor wanted to, if that is an address at all."""
+        """Go on to the address that a visitor requested, if that is valid."""
         super()._redirect_safe(url if url.isprintable() else self.base_url, default)
 
     @allow_unauthenticated
@@ -171,7 +171,7 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
 
 
 def without_token(handler: tornado.web.RequestHandler) -> str:
-    """The address of a request without the token in it."""
+    """Return the address of a request without the token in it."""
     kept = [
         (name, value.decode("utf-8", "replace"))
         for name, values in handler.request.query_arguments.items()

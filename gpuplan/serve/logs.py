@@ -1,4 +1,4 @@
-"""The server's log: one line for each thing that happened, and a count where it happens again and again."""
+"""The server's log: one line for each event, and a count where it repeats."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any, TextIO
 
 LOG = logging.getLogger("gpuplan.serve")
 WINDOW_S = 60.0
-"""What was said once is only counted for so long."""
+"""Time for which a repeated message is only counted."""
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 10_000
 MOST_BYTES = 200_000
 MOST_OUTPUT = 1 << 16
 MOST_KINDS = 500
-"""What may be written in one window, however much happens; what is left out is counted."""
+"""Most kinds of messages written in one window; the others are counted."""
 
 
 def new_reference() -> str:
-    """A short name for one error, by which the person who met it and the log speak of the same."""
+    """Return a short name for one error, shared by the user who met it and the log."""
     return secrets.token_hex(4).upper()
 
 
 class References:
-    """A reference for each error that the log shows: what it only counts has that of the one shown."""
+    """A reference for each error in the log: errors that are only counted share the one of the error shown."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._known: dict[Any, tuple[str, float]] = {}
 
     def of(self, kind: Any) -> str:
-        """The reference for an error of a kind."""
+        """Return the reference for an error of a kind."""
         at = self._now()
         self._known = {each: known for each, known in self._known.items() if at - known[1] < WINDOW_S}
         return self._known.setdefault(kind, (new_reference(), at))[0]
@@ -55,9 +55,9 @@ class LineHandler(logging.Handler):
         self._as_json = as_json
         self._now = now
         self._since: dict[Any, float] = {}
-        """Kind of record -> when it was written."""
+        """Kind of record -> time when it was written."""
         self._more: dict[Any, tuple[int, logging.LogRecord]] = {}
-        """Kind of record -> how many more there were, and the last of them."""
+        """Kind of record -> number of further ones, and the last of them."""
         self._window, self._written = now(), 0
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -78,7 +78,7 @@ class LineHandler(logging.Handler):
             self.handleError(record)
 
     def write_counts(self, *, all_now: bool = False) -> None:
-        """Write how often things happened again whose time is over."""
+        """Write the counts of repeated events whose time is over."""
         now = self._now()
         over = all_now or now - self._window >= WINDOW_S
         if over:
@@ -127,17 +127,17 @@ def _traceback(record: logging.LogRecord) -> str:
 
 
 def _cut(text: str, longest: int) -> str:
-    """A text of bounded length; of a traceback both ends tell something."""
+    """Return a text of bounded length; both ends of a traceback are kept."""
     return text if len(text) <= longest else f"{text[: longest // 2]} [...] {text[-longest // 2 :]}"
 
 
 def _one_line(text: str) -> str:
-    """A text without line breaks and control characters: what a visitor sends cannot look like a line of its own."""
+    """Return a text without line breaks and control characters, so that a visitor's input cannot fake a log line."""
     return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
 
 
 def log_text(text: str) -> None:
-    """Put what a session printed into the log, which page-long texts leave room for others."""
+    """Put the output of a session into the log, cut so that long texts leave room for others."""
     text = text.strip()
     if text:
         kind = ("session", text.splitlines()[-1][-200:])
@@ -145,13 +145,13 @@ def log_text(text: str) -> None:
 
 
 def log_output(output: int) -> None:
-    """Put what sessions print past their pages into the log, from a descriptor that does not wait."""
+    """Put output of sessions outside their pages into the log, from a non-blocking descriptor."""
     with contextlib.suppress(BlockingIOError):
         log_text(os.read(output, MOST_OUTPUT).decode("utf-8", "replace"))
 
 
 def start_log(*, verbose: bool, as_json: bool) -> LineHandler:
-    """Send all that is logged in this process through one handler on standard error; if verbose, requests and sessions too."""
+    """Send all logs of this process through one handler on standard error; if verbose, requests and sessions too."""
     handler = LineHandler(sys.stderr, as_json=as_json)
     root = logging.getLogger()
     root.handlers = [handler]

@@ -1,4 +1,4 @@
-"""Figures for who runs the server, in Prometheus' format."""
+"""Figures for the operator of the server, in Prometheus' format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 REGISTRY = CollectorRegistry()
-"""What is counted while the server runs."""
+"""Counters of the running server."""
 REFUSED = Counter("gpuplan_refused", "What was refused, by its kind", ["what"], registry=REGISTRY)
 for kind in ("channel", "connection", "frame", "full", "page", "token"):
     REFUSED.labels(kind)  # a rate needs a beginning
@@ -23,12 +23,12 @@ CHANGES = Histogram(
 
 
 def refused(what: str) -> None:
-    """Count what was refused."""
+    """Count a refusal."""
     REFUSED.labels(what).inc()
 
 
 def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:
-    """All that was counted, and figures that are looked up now: the name of each, what it is, and its value."""
+    """Return all counters, and figures looked up now: name, description and value of each."""
     looked_up = CollectorRegistry()
     for name, what, value in figures:
         Gauge(f"gpuplan_{name}", what, registry=looked_up).set(value)
@@ -36,7 +36,7 @@ def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:
 
 
 def private_bytes(processes: Iterable[int | str]) -> int:
-    """Memory that these processes share with no other; 0 where it cannot be told."""
+    """Return the memory that these processes share with no other; 0 where it is unknown."""
     total = 0
     for number in processes:
         with contextlib.suppress(OSError):
@@ -47,7 +47,7 @@ def private_bytes(processes: Iterable[int | str]) -> int:
 
 
 def open_files() -> int:
-    """Files that this process has open; 0 where it cannot be told."""
+    """Return the number of files that this process has open; 0 where it is unknown."""
     try:
         return len(os.listdir("/proc/self/fd"))
     except OSError:

@@ -1,4 +1,4 @@
-"""Options of a server: what it was asked for, filled in with what follows from it, and the sockets it listens on."""
+"""Options of a server: the given ones, those that follow from them, and the sockets it listens on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HUB_URL = "JUPYTERHUB_SERVICE_URL"
 
 @dataclass(frozen=True)
 class Options:
-    """How the workbook is served; ``gpuplan app --help`` says what most of it is for."""
+    """Options for serving the workbook; ``gpuplan app --help`` describes most of them."""
 
     scenario: Path | None = None
     catalog: Path | None = None
@@ -47,15 +47,15 @@ class Options:
     json_log: bool = False
     verbose: bool = False
     sockets: Sequence[socket.socket] = ()
-    """What listens already, if anything does."""
+    """Sockets that listen already, if any."""
 
 
 class Refused(Exception):
-    """The server cannot start; says why and what to do."""
+    """The server cannot start; the message gives the reason and the remedy."""
 
 
 def settled(options: Options) -> Options:
-    """The options with what is not given filled in; under a Hub, it says where to listen."""
+    """Return the options with missing ones filled in; under a Hub, it says where to listen."""
     try:
         notebook = (options.notebook or find_notebook()).resolve(strict=True)
     except FileNotFoundError as error:
@@ -82,7 +82,7 @@ def settled(options: Options) -> Options:
 
 
 def listening(options: Options) -> list[socket.socket]:
-    """Sockets that listen where the options say."""
+    """Return sockets that listen at the address in the options."""
     host, port = options.host, options.port
     if not 0 <= port <= 65535:
         raise Refused(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
@@ -99,14 +99,14 @@ def listening(options: Options) -> list[socket.socket]:
 
 
 def url_of(options: Options, token: str = "") -> str:
-    """Where a browser finds the server, and signs in if the token is given."""
+    """Return the address of the server, with the token, if given, to sign in."""
     name = socket.gethostname() if options.host in ("", "0.0.0.0", "::") else options.host
     name = f"[{name}]" if ":" in name else name
     return f"http://{name}:{options.port}{options.base_url}" + (f"?token={quote(token)}" if token else "")
 
 
 def find_notebook() -> Path:
-    """The app's notebook: beside this package in a wheel, in ``notebooks/`` in a checkout."""
+    """Return the app's notebook: beside this package in a wheel, in ``notebooks/`` in a checkout."""
     places = [HERE / "workbook.ipynb", HERE.parents[1] / "notebooks" / "workbook.ipynb"]
     for place in places:
         if place.is_file():
@@ -115,7 +115,7 @@ def find_notebook() -> Path:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host name or address.
+    """True if only this machine can reach a host name or address.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)

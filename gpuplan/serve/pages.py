@@ -1,4 +1,4 @@
-"""Pages: what the server answers, to whom, and what it says when it cannot."""
+"""Pages: the server's answers, who gets them, and its error messages."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refus
 from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
 
 AGAIN_S = 10
-"""Time after which a page that found no room tries again."""
+"""Time after which a page without a session tries again."""
 
 LOG_REFERENCES = References()
 
 
 def owner_of(handler: Any) -> str:
-    """Whose session a request asks for, as the identity provider says."""
+    """Return the owner of the session requested, from the identity provider."""
     return str(handler.identity_provider.owner_of(handler))
 
 
 class Answering(tornado.web.RequestHandler):
-    """What every answer has in common: cookies that stay here, errors told to whom they concern, no way out of a folder."""
+    """Common parts of every answer: cookies that stay here, errors only for those concerned, no way out of a folder."""
 
     reference = ""
 
     async def prepare(self) -> None:
-        """Refuse an address with a way up in it, whatever answers it."""
+        """Refuse an address with a way up in it, whichever handler answers it."""
         path = unquote(self.request.path).replace("\\", "/")
         if {".", ".."} & {*path.split("/")} or "\0" in path:
             raise tornado.web.HTTPError(404)
@@ -47,7 +47,7 @@ class Answering(tornado.web.RequestHandler):
             await done
 
     def check_host(self: Any) -> bool:
-        """Whether the name by which a request asks for this machine is served."""
+        """True if the name by which a request addresses this machine is served."""
         found = bool(super().check_host())  # type: ignore[misc]
         if not found:
             LOG.warning(
@@ -64,7 +64,7 @@ class Answering(tornado.web.RequestHandler):
         super().set_cookie(*args, **kwargs)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Log an error of ours with a reference, and without what the address carries behind its path."""
+        """Log an internal error with a reference, and without the part of the address behind its path."""
         gone = isinstance(value, StreamClosedError)
         if gone or (isinstance(value, tornado.web.HTTPError) and value.status_code < 500):
             return
@@ -79,7 +79,7 @@ class Answering(tornado.web.RequestHandler):
         )
 
     def write_error(self, status_code: int, **_: Any) -> None:
-        """Say what is wrong: to a person as a page, to a program as JSON; never with a traceback."""
+        """Describe the error: to a person as a page, to a program as JSON; never with a traceback."""
         message = self._reason or http.client.responses.get(status_code, "Error")
         self.set_header("Cache-Control", "no-store")
         if isinstance(self, APIHandler):
@@ -99,7 +99,7 @@ class Answering(tornado.web.RequestHandler):
 
 
 def answering(handler: type[Any]) -> type[Any]:
-    """A handler of Voila or Jupyter that answers as ours do."""
+    """Return a handler of Voila or Jupyter that answers like ours."""
     return handler if issubclass(handler, Answering) else type(handler.__name__, (Answering, handler), {})
 
 
@@ -107,12 +107,12 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
     """The page. Every visit gets a session of its own, warm if there is one."""
 
     def initialize(self, notebook_path: str, **kwargs: Any) -> None:
-        """Take what Voila's handler of a page is given."""
+        """Take the arguments of Voila's page handler."""
         super().initialize(**kwargs)
         self.notebook_path = notebook_path
 
     def get_login_url(self) -> str:
-        """Where to sign in; the token that was wrong stays behind."""
+        """Return the address for signing in; a wrong token is removed."""
         found = super().get_login_url()
         if "?" in found:  # somebody else's page, which has its own way back
             return found
@@ -164,7 +164,7 @@ class OwnSession(Answering):
     """Finds the session of a request, for its owner only."""
 
     def own_session(self: Any, kernel_id: str) -> Session:
-        """The session of a kernel. Raises a 404 for another visitor's as for one that is not there."""
+        """Return the session of a kernel. Raises the same 404 for another visitor's as for an unknown one."""
         found = cast(Kernels, self.kernel_manager).session_of(kernel_id, owner_of(self))
         if found is None:
             raise tornado.web.HTTPError(404)
@@ -206,7 +206,7 @@ class ShutdownHandler(OwnSession, VoilaShutdownKernelHandler):  # type: ignore[m
 
 
 class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
-    """What Voila's script asks of its kernel before it connects."""
+    """Answer to the request of Voila's script about its kernel before it connects."""
 
     SUPPORTED_METHODS = ("GET",)
 
@@ -217,11 +217,11 @@ class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
 
 
 class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
-    """Figures for who runs the server."""
+    """Figures for the operator of the server."""
 
     @tornado.web.authenticated
     async def get(self) -> None:
-        """Send them."""
+        """Send the figures."""
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(each.lines) for each in manager.sessions.values())
         numbers = manager.processes()
@@ -241,7 +241,7 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
 
 
 def log_request(handler: Any) -> None:
-    """Log a request without what its address carries behind the path: that may be a token."""
+    """Log a request without the part of its address behind the path: that may be a token."""
     LOG.info(
         "%s %s %d from %s in %.0f ms",
         handler.request.method,

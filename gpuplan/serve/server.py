@@ -1,6 +1,6 @@
 """Serve the workbook as a web page: Voila in this process, for one person or for a team.
 
-What it adds to Voila, and why:
+Additions to Voila, and their reasons:
 
 * One session for each open page, and only that: a closed page frees its own, one that vanished soon after, a dead one is
   never restarted empty behind the page's back. A session belongs to the browser that opened it.
@@ -99,16 +99,16 @@ SWEEP_MS = 5_000
 """Time between two looks for sessions whose pages are gone. [ms]"""
 MOST_CONNECTIONS = 1_000
 RESERVED_FILES = 100
-"""Descriptors kept for files, and for what Python needs itself."""
+"""Descriptors kept for files, and for Python itself."""
 
 _KERNEL = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 
 
 class NotFound(Answering):
-    """An address that is none."""
+    """An unknown address."""
 
     async def prepare(self) -> None:
-        """Say so."""
+        """Answer that the address is unknown."""
         raise tornado.web.HTTPError(404)
 
 
@@ -121,10 +121,10 @@ class Server(Voila):  # type: ignore[misc]
     lines: LineHandler
     url: str
     said: str
-    """What is printed when the server runs."""
+    """Text printed when the server runs."""
     nursery: Nursery | None = None
     output: int | None = None
-    """Where sessions print to."""
+    """Descriptor that sessions print to."""
 
     @property
     def data_dir(self) -> str:
@@ -137,7 +137,7 @@ class Server(Voila):  # type: ignore[misc]
         """Read no ``voila.json``: neither the folder's nor the user's."""
 
     def init_settings(self) -> dict[str, Any]:
-        """Voila's settings with ours among them from the beginning: what is compressed is settled then."""
+        """Return Voila's settings with ours among them from the beginning: compression is decided then."""
         return {**super().init_settings(), **self.tornado_settings}
 
     def init_handlers(self) -> list[Any]:
@@ -155,7 +155,7 @@ class Server(Voila):  # type: ignore[misc]
             if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
                 rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
             if issubclass(rule[1], TemplateStaticFileHandler):
-                # it stumbles over what is not <template>/static/<file>
+                # it fails on paths other than <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
                 rules[index] = (path, *rule[1:])
         added: list[tuple[str, Any]] = [
@@ -190,7 +190,7 @@ class Server(Voila):  # type: ignore[misc]
                 signal.signal(number, handler)
 
     async def _look_around(self) -> None:
-        """End sessions whose pages are gone, and write what was only counted."""
+        """End sessions whose pages are gone, and write the counts of repeated messages."""
         self.lines.write_counts()
         try:
             await self.kernel_manager.sweep()
@@ -200,7 +200,7 @@ class Server(Voila):  # type: ignore[misc]
     def stop(self) -> None:
         """End every session, also those still starting."""
         for logger in (self.log, logging.getLogger("asyncio"), logging.getLogger("tornado")):
-            logger.setLevel(logging.CRITICAL)  # what was under way ends with errors that mean nothing
+            logger.setLevel(logging.CRITICAL)  # requests under way end with meaningless errors
         try:
             self.ioloop.run_sync(self._end, timeout=10)
         except Exception as error:
@@ -324,7 +324,7 @@ def serve(**given: Any) -> int:
             server.nursery, server.output = nursery, output
             server.most_connections = connections
             server.url = url_of(options, options.token or "")
-            # a token that was given is told nowhere
+            # a given token is printed nowhere
             shown = server.url if not asked.token else url_of(options)
             server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
             if options.token or hub:

@@ -1,4 +1,4 @@
-"""Sessions: the process of each open page, whose it is, when it ends, and how many there may be."""
+"""Sessions: the process of each open page, its owner, its end, and the limit on their number."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from gpuplan.serve.forking import SECRETS, Nursery
 from gpuplan.serve.logs import LOG
 
 SESSION_BYTES = 100_000_000
-"""Memory that a session is counted with: twice what one takes that has seen every step, for what runs beside it."""
+"""Memory counted for a session: twice that of one that has seen every step, to cover work beside it."""
 SPARE_BYTES = 300_000_000
 """Memory below which no more sessions start."""
 SHARE_OF_MEMORY = 0.8
 MOST_KEPT_BYTES = 8 << 20
-"""What is kept of a session's messages while its page is away."""
+"""Most messages kept of a session while its page is away."""
 FILES_OF_A_SESSION = 16
 """Descriptors that the server needs for one session: its channels, its process, its page."""
 MOST_PER_OWNER = 12
-"""Open pages of one browser; one more takes the place of a page that is away, or is told to wait."""
+"""Most open pages of one browser; one more replaces a page that is away, or is told to wait."""
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
@@ -44,13 +44,13 @@ class Session:
     """A process that was given to a page."""
 
     owner: str
-    """Who opened the page, as ``identity`` knows a browser."""
+    """Browser that opened the page, as known to ``identity``."""
     heard: float
-    """When the page last showed that it is there. [s]"""
+    """Time when the page last showed that it is there. [s]"""
     lines: set[object] = field(default_factory=set)
     """Connections of the page; one, and for a moment another when it connects again."""
     silent: bool = False
-    """Whether the last connection ended without a sign of the page: it may sleep, and come back."""
+    """True if the last connection ended without a sign of the page: it may sleep, and come back."""
 
 
 class Kept(list[Any]):
@@ -66,11 +66,11 @@ class Kept(list[Any]):
 
 
 class Full(Exception):
-    """There is no room for another session; says why."""
+    """There is no room for another session; the message says why."""
 
 
 class NativeKernelSpecs(KernelSpecManager):
-    """Knows one kernel, ``python3``: this interpreter, whatever kernels the machine has installed."""
+    """Knows one kernel, ``python3``: this interpreter, regardless of the kernels installed on the machine."""
 
     def _kernel_dirs_default(self) -> list[str]:
         return []
@@ -93,25 +93,25 @@ class Kernels(AsyncMappingKernelManager):
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
         self.context.set(zmq.MAX_SOCKETS, max(1023, FILES_OF_A_SESSION * self.most_sessions))
         self.scratch: dict[str, Path] = {}
-        """Folder of each kernel for what its page sends; it goes with the kernel, however that ends."""
+        """Folder of each kernel for files that its page sends; it is removed with the kernel, however that ends."""
         self.sessions: dict[str, Session] = {}
         """Kernel -> the session of a page; warm kernels have none yet."""
         self._opening: Counter[str] = Counter()
-        """Owner -> pages that are just getting a session."""
+        """Owner -> pages that are waiting for a session."""
         self._leaving: set[str] = set()
 
     @property
     def nursery(self) -> Nursery | None:
-        """Where kernels are forked, if they are."""
+        """Process from which kernels are forked, if they are."""
         found: Nursery | None = cast(Any, self.parent).nursery
         return found
 
     def cwd_for_path(self, path: str, **kwargs: Any) -> str:
-        """The empty folder, in which each kernel starts."""
+        """Return the empty folder in which each kernel starts."""
         return self.work_dir
 
     async def start_kernel(self, **kwargs: Any) -> str:  # type: ignore[override]
-        """Start a kernel, without the address of the visit that caused it and without secrets; its id."""
+        """Start a kernel, without the address of the visit that caused it and without secrets; return its id."""
         env = dict(kwargs.get("env") or os.environ)
         for name in ("VOILA_REQUEST_URL", "QUERY_STRING", *SECRETS):
             env.pop(name, None)
@@ -123,7 +123,7 @@ class Kernels(AsyncMappingKernelManager):
         return kernel_id
 
     def start_buffering(self, kernel_id: str, session_key: str, channels: Any) -> None:
-        """Keep what a session says while its page is away, up to a limit; behind it, nothing more."""
+        """Keep messages of a session while its page is away, up to a limit; later ones are dropped."""
         super().start_buffering(kernel_id, session_key, channels)  # type: ignore[no-untyped-call]
         if kernel_id in self._kernel_buffers:
             self._kernel_buffers[kernel_id]["buffer"] = Kept()
@@ -139,7 +139,7 @@ class Kernels(AsyncMappingKernelManager):
         return super().remove_kernel(kernel_id)
 
     def session_of(self, kernel_id: str, owner: str) -> Session | None:
-        """The session of a kernel, if it is this owner's; heard of now."""
+        """Return the session of a kernel, if it is this owner's; it counts as heard from now."""
         session = self.sessions.get(kernel_id)
         if session is None or session.owner != owner or kernel_id not in self:
             return None
@@ -147,7 +147,7 @@ class Kernels(AsyncMappingKernelManager):
         return session
 
     async def open_session(self, notebook: str, owner: str) -> tuple[Any, list[str]]:
-        """Give a page a session: (the rendering of its notebook, what is rendered so far). Raises Full if there is no room."""
+        """Give a page a session: (the rendering of its notebook, output so far). Raises Full if there is no room."""
         await self._make_room(owner)
         self._opening[owner] += 1
         try:
@@ -160,7 +160,7 @@ class Kernels(AsyncMappingKernelManager):
     async def _make_room(self, owner: str) -> None:
         """Make sure that one more session may start.
 
-        What gives way is the session of a page that is away: one of this owner's or, if all places are taken, one whose page
+        The session of a page that is away gives way: one of this owner's or, if all places are taken, one whose page
         has been away for longer than a page needs to connect again.
         """
         mine = [kernel_id for kernel_id, each in self.sessions.items() if each.owner == owner]
@@ -176,7 +176,7 @@ class Kernels(AsyncMappingKernelManager):
             raise Full("The server has too little memory for another page.")
 
     async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
-        """End the session whose page has been away the longest, and at least so long."""
+        """End the session whose page has been away the longest, and at least this long."""
         away = [(self.sessions[each].heard, each) for each in among if not self.sessions[each].lines]
         heard, kernel_id = min(away, default=(now(), ""))
         if not kernel_id or now() - heard < away_s:
@@ -185,11 +185,11 @@ class Kernels(AsyncMappingKernelManager):
         return True
 
     async def is_living(self, kernel_id: str) -> bool:
-        """Whether the process of a kernel runs; False also for an unknown one."""
+        """True if the process of a kernel runs; False also for an unknown one."""
         return kernel_id in self and bool(await ensure_async(self.get_kernel(kernel_id).is_alive()))
 
     async def free(self, kernel_id: str) -> None:
-        """End a kernel once, however often it is asked for; an unknown one is ignored."""
+        """End a kernel once, even if called repeatedly; an unknown one is ignored."""
         if kernel_id in self._leaving or kernel_id not in self:
             return
         self._leaving.add(kernel_id)
@@ -200,7 +200,7 @@ class Kernels(AsyncMappingKernelManager):
             self._leaving.discard(kernel_id)
 
     def processes(self) -> list[int]:
-        """Numbers of the processes of all sessions."""
+        """Return the ids of the processes of all sessions."""
         managers: list[Any] = [self.get_kernel(each) for each in self.sessions if each in self]
         return [each.provisioner.pid for each in managers if each.provisioner]
 
@@ -227,7 +227,7 @@ class Kernels(AsyncMappingKernelManager):
                 pool.remove(item)
 
     async def _warm_kernel(self, notebook: str) -> tuple[Any, list[str], str]:
-        """A kernel in which the notebook runs or ran: (its rendering, what is rendered so far, its id)."""
+        """Return a kernel in which the notebook runs or ran: (its rendering, output so far, its id)."""
         self.drop_failed()
         for item in [item for item in self.pools.get(notebook, []) if item.done()]:
             kernel_id = item.result()["kernel_id"]
@@ -252,12 +252,12 @@ class Kernels(AsyncMappingKernelManager):
 
 
 def now() -> float:
-    """The loop's clock. [s]"""
+    """Return the loop's clock. [s]"""
     return tornado.ioloop.IOLoop.current().time()
 
 
 def free_bytes() -> int:
-    """Memory that is left, by the machine and by the control group of the server; much where it cannot be told."""
+    """Return the free memory, by the machine and by the control group of the server; much where it is unknown."""
     left = [1 << 40]
     with contextlib.suppress(OSError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -276,6 +276,6 @@ def free_bytes() -> int:
 
 
 def room(files: int) -> int:
-    """How many sessions there is room for, by memory and by the descriptors left for them."""
+    """Return the number of sessions that fit, by memory and by the descriptors left for them."""
     memory = int(SHARE_OF_MEMORY * free_bytes() / SESSION_BYTES)
     return max(1, min(memory, files // FILES_OF_A_SESSION, 10_000))

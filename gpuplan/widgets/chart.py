@@ -31,7 +31,7 @@ BUNDLE = STATIC / "vega.js"
 
 
 def write_bundle(path: Path = BUNDLE) -> int:
-    """Write the bundle for the installed altair; how many characters it has."""
+    """Write the bundle for the installed altair; return its number of characters."""
     import altair
     import vl_convert
     from altair.utils._importers import vl_version_for_vl_convert
@@ -51,7 +51,7 @@ _brought: list[Vega] = []
 
 
 def _vega() -> Vega:
-    """The one of this session; one that was closed belongs to a session that has ended."""
+    """Return this session's Vega; a closed one belongs to a session that has ended."""
     if not _brought or _brought[0].comm is None:
         _brought[:] = [Vega()]
     return _brought[0]
@@ -77,14 +77,14 @@ class Chart(Sent):
         self.add_class("gp-own-chart")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """With a picture for pages that no widget lives on."""
+        """Add a picture for pages without live widgets."""
         shown = super()._repr_mimebundle_(**kwargs)
         drawn = self._chart if self._chart is None or isinstance(self._chart, dict) else self._chart.to_dict()
         return with_more(shown, {"image/svg+xml": picture(drawn)} if drawn else {})
 
     @property
     def chart(self) -> Any:
-        """What is drawn, as it was assigned."""
+        """Chart that is drawn, as it was assigned."""
         return self._chart
 
     @chart.setter
@@ -95,7 +95,7 @@ class Chart(Sent):
 
 
 class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
-    """Where a chart stands while there is something to draw; drawn again when its data or the look changes."""
+    """Place of a chart while there is something to draw; drawn again when its data or the look changes."""
 
     children: Any
 
@@ -127,7 +127,7 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
 
 
 def with_more(shown: Any, more: dict[str, Any]) -> Any:
-    """What a widget is in a cell, and what stands for it where no widget lives: anywidget gives data, or data and what is said of it."""
+    """Add to a widget's output in a cell, and to its replacement without widgets: data, or data with metadata."""
     if isinstance(shown, tuple):
         return ({**shown[0], **more}, *shown[1:])
     return shown if shown is None else {**shown, **more}
@@ -138,7 +138,7 @@ def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
 
 
 def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """A chart with names in place of its rows, and the rows by name; the same list gets the same name."""
+    """Return a chart with names in place of its rows, and the rows by name; the same list gets the same name."""
     rows: list[list[Any]] = []
 
     def without(part: Any) -> Any:
@@ -163,7 +163,7 @@ def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[An
 
 @cache
 def bundled_altair() -> str:
-    """Version of altair that the packaged bundle was made for."""
+    """Return the version of altair that the packaged bundle was made for."""
     with BUNDLE.open(encoding="utf-8") as file:
         return file.readline().rpartition(" ")[2].strip()
 

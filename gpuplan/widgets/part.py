@@ -18,26 +18,26 @@ STATIC = Path(__file__).parent / "static"
 
 
 STYLES = ("app.css", "notebook.css")
-"""The style of the workbook, and what holds in a notebook alone."""
+"""Styles of the workbook, and of a notebook alone."""
 _collected: list[dict[str, dict[str, Any]]] = []
-"""Model -> what of it is to be sent, for each ``together`` that is open."""
+"""Model -> part of its state to send, for each ``together`` that is open."""
 
 
 class Sent(anywidget.AnyWidget):
-    """A widget whose changes go to the browser in one message with those of others, see ``together``."""
+    """A widget whose changes go to the browser in one message with other widgets' changes, see ``together``."""
 
     changing: tuple[str, ...]
-    """What of its state changes after it was made."""
+    """Names of its state that change after it was made."""
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
-        """Send the state, or have it sent with that of others."""
+        """Send the state, or have it sent with the state of others."""
         if _collected and self.comm is not None:  # it has none while it is made
             _collected[-1].setdefault(self.model_id, {}).update(self.get_state(key))
         else:
             super().send_state(key)
 
     def send_again(self) -> None:
-        """Send what the browser may not have got."""
+        """Send the state that the browser may not have got."""
         self.send_state(self.changing)
 
 
@@ -64,7 +64,7 @@ class Part(Sent):
 
 @contextlib.contextmanager
 def together(carrier: Part) -> Iterator[None]:
-    """Send what changes in the meantime in one message, by the strip, which gives each widget its own (``strip.js``)."""
+    """Send the changes made meanwhile in one message, by the strip, which gives each widget its own (``strip.js``)."""
     _collected.append({})
     try:
         yield
@@ -83,7 +83,7 @@ def _part_class(name: str, styled: bool) -> type[Part]:
 
 
 def make_part(name: str, on_event: Callable[[str, Mapping[str, Any]], None], styled: bool = False) -> Part:
-    """The part that ``static/NAME.js`` draws; one part of a page brings the style of the whole app."""
+    """Return the part that ``static/NAME.js`` draws; one part of a page brings the style of the whole app."""
     part = _part_class(name, styled)(on_event)
     part.add_class("gp-part")
     part.add_class(f"gp-part-{name}")

@@ -1,4 +1,4 @@
-"""What stands for widgets on a page where none lives, such as one of ``nbconvert``: the pictures and tables of those in a box, side by side or below each other."""
+"""Replacements for widgets on a page without live ones, such as ``nbconvert``'s: pictures and tables of a box."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import ipywidgets
 from gpuplan.widgets.chart import with_more
 
 PICTURES = ("text/html", "image/svg+xml")
-"""What a widget gives of itself beside its view."""
+"""Formats in which a widget shows itself beside its view."""
 
 
 def bundle_of(box: ipywidgets.Box, **which: Any) -> Any:
-    """What a cell keeps of a box: its view, and what stands for the widgets in it if one of them has a picture."""
+    """Return the saved output of a box: its view, and replacements for its widgets if one of them has a picture."""
     shown = box._repr_mimebundle_(**which)
     drawn, has_picture = ("", False) if _gives_its_own(box) else _drawn(box)
     return with_more(shown, {"text/html": drawn}) if has_picture else shown
 
 
 def _gives_its_own(widget: Any) -> bool:
-    """Whether a widget says itself what is kept of it, as those of ipywidgets do not."""
+    """True if a widget defines its own saved output, as those of ipywidgets do not."""
     return type(widget)._repr_mimebundle_ is not ipywidgets.Widget._repr_mimebundle_
 
 
 def _drawn(widget: Any) -> tuple[str, bool]:
-    """(a widget as plain HTML: its picture, its children, or its name and value; whether there is a picture in it)."""
+    """Return (a widget as plain HTML: its picture, its children, or its name and value; whether it has a picture)."""
     if _gives_its_own(widget):
         shown = widget._repr_mimebundle_()
         data = shown[0] if isinstance(shown, tuple) else shown or {}

@@ -1,1 +1,1 @@
-"""The steps of the workbook: each file turns the workbook's state into what its parts show."""
+"""The steps of the workbook: each file turns the workbook's state into the data of its parts."""

@@ -1,4 +1,4 @@
-"""Alternatives of the plan, priced alike: spare hosts, silos, renting, without growth; planned again beside the page."""
+"""Alternatives of the plan, priced alike: spare hosts, silos, renting, without growth; planned in the background."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gpuplan.report.tables import alternatives as tables
 SHOWN_OFFERS = 8
 KEY = "cost-alternatives"
 MANY_HOSTS = 512
-"""With more hosts the alternatives are planned when they are asked for."""
+"""Hosts above which the alternatives are planned only on request."""
 
 
 class Found(NamedTuple):
-    """The alternatives of a plan, and what is said of them."""
+    """The alternatives of a plan, and remarks on them."""
 
     alternatives: tuple[Alternative, ...] = ()
     words: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ def _planned(plan: Plan) -> Found:
 
 
 def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> Contents:
-    """What is shown of the alternatives; until they are there a button where planning them takes long, else that they are planned."""
+    """Return a card of the alternatives; until they are planned, a button if that takes long, else a note."""
     if workbook.plan.costs is None:
         return None
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
@@ -51,7 +51,7 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
 
 @panel("Alternatives")
 def in_short_data(workbook: Workbook) -> Contents:
-    """The plan and its alternatives, the cost of each rounded."""
+    """Return the plan and its alternatives, the cost of each rounded."""
     return _contents(
         workbook,
         lambda found: {
@@ -63,7 +63,7 @@ def in_short_data(workbook: Workbook) -> Contents:
 
 @panel("Alternatives", "priced on the same basis")
 def alternatives_data(workbook: Workbook) -> Contents:
-    """The plan and its alternatives in one table, and what follows from them."""
+    """Return one table of the plan and its alternatives, and the conclusions."""
     return _contents(
         workbook,
         lambda found: {
@@ -78,7 +78,7 @@ def alternatives_data(workbook: Workbook) -> Contents:
 
 @panel("Rent", "year by year", slow=True)
 def rent_data(workbook: Workbook) -> Contents:
-    """What buying and each way to rent cost in each year, and other offers."""
+    """Return the cost of buying and of each way to rent in each year, and other offers."""
     if workbook.plan.costs is None:
         return None
     found, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
@@ -88,7 +88,7 @@ def rent_data(workbook: Workbook) -> Contents:
 
 
 def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, Any]]:
-    """Other offers of this GPU."""
+    """Return other offers of this GPU."""
     others = tables.offers(workbook.plan, found)
     if not others.rows:
         return []

@@ -1,4 +1,4 @@
-"""The card of work that goes on in the background: its button, how far it is, and what went wrong."""
+"""The card of work in the background: its button, progress and problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADD_GROUP = {
     "key": "add-group",
     "primary": True,
 }
-"""The button of a card that has nothing to work on yet."""
+"""The button of a card without workloads."""
 
 
 STARTING = "Starting\u2026"
@@ -35,7 +35,7 @@ IDLE: Mapping[str, Any] = {
     "old": False,
     "stale": False,
 }
-"""What a card of work holds while it has nothing to say."""
+"""Contents of a work card with nothing to show."""
 
 
 def background_card(
@@ -48,10 +48,10 @@ def background_card(
     off: bool = False,
     empty: bool = False,
 ) -> dict[str, Any]:
-    """What the cards of such work share.
+    """Return the data that the cards of background work share.
 
     ``key`` names its events (``KEY`` and ``cancel-KEY``), ``texts`` are those of its button for the first time and for
-    when there is something found (``again``); ``off`` is whether it cannot be started, ``empty`` whether a group comes first.
+    when there are results (``again``); ``off`` is true if it cannot be started, ``empty`` if a group comes first.
     """
     running = runner.state == "running"
     stop = {"text": "Stop", "event": f"cancel-{key}", "key": f"{key}-stop"}
@@ -72,7 +72,7 @@ def background_card(
 
 
 def _progress(runner: Runner) -> dict[str, Any]:
-    """How far it is, and how long it still takes; before it begins, that it is made ready."""
+    """Return the progress and the remaining time; before the work begins, that it is being prepared."""
     if not runner.started:
         return {"done": None, "text": STARTING}
     left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
@@ -80,17 +80,17 @@ def _progress(runner: Runner) -> dict[str, Any]:
 
 
 def _left(seconds: float) -> str:
-    """Time that work still takes, in words."""
+    """Return the remaining time of work, in words."""
     return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
 
 
 def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:
-    """The button for a file to send, and how much of it has arrived."""
+    """Return the button for uploading a file, and its progress."""
     sent = attributes(upload, "name", "got")
     return {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event, **sent}
 
 
 def receiving(upload: Upload) -> dict[str, Any]:
-    """How far a file has arrived."""
+    """Return the progress of an upload."""
     done = upload.got / upload.size
     return {"done": done, "text": f"Receiving {upload.name[:60]}: {share_words(done)}"}

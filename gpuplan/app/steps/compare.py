@@ -1,4 +1,4 @@
-"""Designs side by side: those that were kept and the one on the screen, with what differs marked and said, and what would make another one win."""
+"""Designs side by side: the kept ones and the one on the screen, with their differences and conditions to win."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from gpuplan.wording import LICENCE_NAMES, capital, counted, some_of, stated_per
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
 KEEP = "Then change an input or explore others: one sentence for each difference appears here."
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
-"""Which difference is the message of the step, the first that there is."""
+"""Differences that may be the message of the step; the first one present is."""
 
 
 def _compared(workbook: Workbook) -> Comparison | None:
-    """The designs beside each other: those that were kept, and the one on the screen last; None if none was kept."""
+    """Return the designs beside each other: the kept ones, and the one on the screen last; None if none was kept."""
     kept = workbook.kept
     if not kept:
         return None
@@ -58,7 +58,7 @@ def _compared(workbook: Workbook) -> Comparison | None:
 
 
 def message(workbook: Workbook) -> Headline:
-    """What the design on the screen costs more or less than the first that was kept, or what to do."""
+    """Return how much more or less the design costs than the first that was kept, or the next action."""
     found = _compared(workbook)
     if found is None:
         return HEADLINES["compare"](workbook.plan)
@@ -68,7 +68,7 @@ def message(workbook: Workbook) -> Headline:
 
 
 def designs_data(workbook: Workbook) -> dict[str, Any]:
-    """What each design is called, and a sentence for each result that differs; or what to try."""
+    """Return the name of each design, and a sentence for each result that differs; or designs to try."""
     found, nothing = _compared(workbook), not workbook.plan.pools
     kept, own = workbook.kept, workbook.plan.scenario
     above = message(workbook).sentence
@@ -94,7 +94,7 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _same(found: Comparison) -> str:
-    """Inputs that differ, and results that do not."""
+    """Return inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {each.key for each in found.differences}
     same = [label for key, label in LABELS.items() if key not in differs]
@@ -103,7 +103,7 @@ def _same(found: Comparison) -> str:
 
 
 def _tries(workbook: Workbook) -> list[dict[str, str]]:
-    """Designs with one decision taken otherwise, and what that changes in hosts and cost."""
+    """Return designs with one decision changed, and the effect on hosts and cost."""
     plan = workbook.plan
     found, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
     return [
@@ -123,7 +123,7 @@ def _told(plan: Plan, other: Scenario) -> str:
 
 
 def try_out(workbook: Workbook, name: str) -> None:
-    """Keep the design on the screen, and put one with one decision taken otherwise in its place."""
+    """Keep the design on the screen, and replace it by one with one decision changed."""
     plan, now = workbook.plan, workbook.scenario
     found = dict(nearby(plan.scenario, plan.catalog))
     if workbook.stale or name not in found:
@@ -136,7 +136,7 @@ def try_out(workbook: Workbook, name: str) -> None:
 
 @panel("Results")
 def results_data(workbook: Workbook) -> Contents:
-    """Every result in every design."""
+    """Return every result in every design."""
     found = _compared(workbook)
     if found is None:
         return "Keep a design to see all results of both side by side."
@@ -145,7 +145,7 @@ def results_data(workbook: Workbook) -> Contents:
 
 @panel("Inputs that differ")
 def inputs_data(workbook: Workbook) -> Contents:
-    """Every input that is not the same in all designs."""
+    """Return every input that is not the same in all designs."""
     found = _compared(workbook)
     if found is None:
         return None
@@ -158,7 +158,7 @@ def _is_input(row: CompareRow) -> bool:
 
 
 def _side_by_side(workbook: Workbook, found: Comparison, rows: Sequence[CompareRow]) -> Table:
-    """The designs in columns; what is not as in the first of them stands out and says so."""
+    """Return the designs in columns; values that differ from the first design are marked."""
     table = tables.compared(replace(found, rows=tuple(rows)), workbook.catalog).without("differs")
     table = replace(table, notes=())
     tones = ["strong" if row.differs else "" for row in rows]
@@ -169,7 +169,7 @@ def _side_by_side(workbook: Workbook, found: Comparison, rows: Sequence[CompareR
 
 
 def _label(workbook: Workbook, row: CompareRow) -> str:
-    """What a row is called; a price by the name of what it is paid for, a range by that of its input."""
+    """Return the name of a row; for a price the name of its item, for a range the name of its input."""
     within = row.key.removeprefix("ranges.")
     if row.key.startswith("prices."):
         plans = (workbook.plan, *(each.plan for each in workbook.kept))
@@ -183,7 +183,7 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
 
 
 NOW = re.compile(r" \(now [^)]*\)")
-"""What a condition says of now, which has a column of its own."""
+"""Part of a condition with the present value, which has a column of its own."""
 IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
 LIKELY = {
     (True, False): {"sign": "\u2713", "text": "yes", "tone": "good"},
@@ -191,12 +191,12 @@ LIKELY = {
     (False, False): IMPOSSIBLE,
     (False, True): IMPOSSIBLE,
 }
-"""Whether a condition is possible, and whether its value is beyond what is known -> a sign and a word."""
+"""(possible, value beyond the known range) of a condition -> a sign and a word."""
 
 
 @panel("What would make another design win?")
 def to_win_data(workbook: Workbook) -> Contents:
-    """What would have to be true for another design to win, one input at a time."""
+    """Return the conditions for another design to win, one input at a time."""
     exploring = workbook.exploring
     found, plan = exploring.found, exploring.plan
     if found is None or plan is None or found["winner"] is None or len(found["ranked"]) < 2:
@@ -223,7 +223,7 @@ def _to_win(plan: Plan, first: Option, other: Option) -> tuple[Condition, ...]:
 
 
 def _option(option: dict[str, Any]) -> Option:
-    """An option as the conditions are asked with: its candidate is what counts."""
+    """Return an option in the form that the conditions need: only its candidate matters."""
     return Option(explore.candidate_of(option), str(option["label"]))
 
 
@@ -249,7 +249,7 @@ def _words(each: Condition) -> Cell:
 
 
 def _named(each: Condition, value: Any) -> Cell:
-    """The value of an input, a licence by its name in the form."""
+    """Return the value of an input, a licence by its name in the form."""
     return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
 
 

@@ -1,4 +1,4 @@
-"""Cost: its inputs, what is paid when and for what, every price in place, power and space, and the bill of materials."""
+"""Cost: its inputs, payments by year and purpose, every price in place, power and space, and the bill of materials."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ORDER = (
     "compute-",
     "storage-",
 )
-"""Beginnings of the keys of prices, in the order in which they are listed; what runs the design comes after them."""
+"""Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 
 
 FIRST = ("cost.years", "cost.hardware_discount", "cost.licence_discount")
@@ -77,7 +77,7 @@ SHOWN_EXCLUDED = 3
 
 
 def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
-    """The first source by its title, how many more there are, and all of them on hovering."""
+    """Return the first source by its title, the number of others, and all of them on hovering."""
     known = workbook.catalog.sources
     titles = [known[s].title for s in sources if s in known]
     more = f"; and {number(len(titles) - 1)} more" if len(titles) > 1 else ""
@@ -91,7 +91,7 @@ def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> di
 
 
 def first_form(workbook: Workbook) -> dict[str, Any]:
-    """What moves the cost first."""
+    """Return the inputs that move the cost most."""
     return {
         "title": "",
         "fields": [field_data(workbook, path) for path in FIRST],
@@ -99,7 +99,7 @@ def first_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def money_form(workbook: Workbook) -> dict[str, Any]:
-    """What the money is counted with, as it is asked in every project."""
+    """Return the financial inputs that every project needs."""
     scenario = workbook.scenario
     use = workbook.plan.lines.get("cost.utilisation")
     dollars = scenario.cost.currency == "USD"
@@ -127,7 +127,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def factors_form(workbook: Workbook) -> dict[str, Any]:
-    """Inputs needed more rarely: factors with a planning value, and what else may be bought."""
+    """Return inputs needed more rarely: factors with a planning value, and optional purchases."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
@@ -153,7 +153,7 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def internal_form(workbook: Workbook) -> dict[str, Any]:
-    """What the customer does not see: notes, the margin, and what is earned with it."""
+    """Return the inputs that the customer does not see: notes, the margin, and its amount."""
     if workbook.customer:
         return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
     fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
@@ -172,7 +172,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
-    """An input that the catalog's planning value stands for while it is empty."""
+    """Return an input for which the catalog's planning value is used while it is empty."""
     return planned_field(workbook, f"cost.{name}", catalog_factor(workbook.catalog, name))
 
 
@@ -181,7 +181,7 @@ def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
 
 @panel()
 def years_head(workbook: Workbook) -> Contents:
-    """Heading of the chart; without hosts, what to do."""
+    """Return the heading of the chart; without hosts, the next action."""
     costs = workbook.plan.costs
     if costs is None:
         first = "No GPU hosts yet, so no cost. "
@@ -191,7 +191,7 @@ def years_head(workbook: Workbook) -> Contents:
 
 @panel()
 def parts_in_short(workbook: Workbook) -> Contents:
-    """The parts with their letters in the chart, and in a line what has no price."""
+    """Return the parts with their letters in the chart, and a line of items without a price."""
     costs = workbook.plan.costs
     if costs is None:
         return None
@@ -207,23 +207,23 @@ def parts_in_short(workbook: Workbook) -> Contents:
 
 
 def _few_excluded(costs: Costs) -> list[dict[str, Any] | str]:
-    """What has no price, of much the first; all of it stands in the breakdown."""
+    """Return the first items without a price; the breakdown has all of them."""
     items = excluded(costs)
-    most = 2 * SHOWN_EXCLUDED - 1  # what is left out and the signs between
+    most = 2 * SHOWN_EXCLUDED - 1  # the excluded items and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
     return [*items[:most], f" and {number(left)} more" if left > 0 else ""]
 
 
 @panel("Per unit")
 def unit_data(workbook: Workbook) -> Contents:
-    """What a GPU-hour, a million tokens and a user a month cost."""
+    """Return the cost of a GPU-hour, a million tokens and a user a month."""
     table = tables.per_unit(workbook.plan)
     return {"tables": [screen(table)]} if table.rows else None
 
 
 @panel("What it costs")
 def cost_data(workbook: Workbook) -> Contents:
-    """The cost in figures, and what it leaves out."""
+    """Return the cost in figures, and the items it leaves out."""
     costs = workbook.plan.costs
     if costs is None:
         return None
@@ -253,7 +253,7 @@ def cost_data(workbook: Workbook) -> Contents:
 
 
 def _rounded(currency: str, value: float | None, ends: End | None, note: str) -> tuple[str, str]:
-    """A total as a headline has it, and below it its range and a note."""
+    """Return a total as a headline, and below it its range and a note."""
     if value is None:
         return "\u2013", currency
     text, low, high = rounded_money(value, ends)
@@ -261,7 +261,7 @@ def _rounded(currency: str, value: float | None, ends: End | None, note: str) ->
 
 
 def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
-    """What the cost does not hold, each with a way to its price."""
+    """Return the items that the cost excludes, each with a way to its price."""
     found = []
     if costs.excludes:
         more = ". Where the price is not known, enter what the customer is quoted." if costs.unknown else "."
@@ -277,14 +277,14 @@ def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
 
 
 def years_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the years draws."""
+    """Return the data of the chart of the years."""
     costs = workbook.plan.costs
     return {} if costs is None else charts.years_rows(costs)
 
 
 @panel("By part", "with its letter in the chart")
 def parts_data(workbook: Workbook) -> Contents:
-    """What each part costs, with its letter in the chart."""
+    """Return the cost of each part, with its letter in the chart."""
     if workbook.plan.costs is None:
         return None
     return tables.cost_by_part(workbook.plan).dressed(
@@ -294,7 +294,7 @@ def parts_data(workbook: Workbook) -> Contents:
 
 @panel("Year by year")
 def years_table(workbook: Workbook) -> Contents:
-    """The chart as a table."""
+    """Return the chart as a table."""
     plan = workbook.plan
     if plan.costs is None:
         return None
@@ -303,7 +303,7 @@ def years_table(workbook: Workbook) -> Contents:
 
 @panel("By group", "by GPU demand")
 def groups_data(workbook: Workbook) -> Contents:
-    """The cost by group."""
+    """Return the cost by group."""
     costs = workbook.plan.costs
     return (
         lettered(workbook, tables.cost_by_group(workbook.plan), "group") if costs and costs.groups else None
@@ -312,7 +312,7 @@ def groups_data(workbook: Workbook) -> Contents:
 
 @panel("Cost of tokens", "by load, rented, and at a price per token")
 def tokens_data(workbook: Workbook) -> Contents:
-    """What a million tokens cost; nothing without a group that a language model serves."""
+    """Return the cost of a million tokens; nothing without a group that a language model serves."""
     plan = workbook.plan
     if not plan.token_costs:
         return None
@@ -327,7 +327,7 @@ def tokens_data(workbook: Workbook) -> Contents:
 
 @panel("Prices", draws="sheet", slow=True)
 def prices_data(workbook: Workbook) -> Contents:
-    """Every price that counts and every one that is missing, to be overwritten in place."""
+    """Return every price that counts and every missing one, to be overwritten in place."""
     costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
     if costs is None:
         return None
@@ -361,7 +361,7 @@ def prices_data(workbook: Workbook) -> Contents:
 
 
 def prices_badge(workbook: Workbook) -> str:
-    """How many prices are assumed, and how many are not known."""
+    """Return the number of assumed prices, and of unknown ones."""
     costs = workbook.plan.costs
     if costs is None:
         return ""
@@ -375,7 +375,7 @@ def _rank(key: str) -> int:
 
 
 def _others(workbook: Workbook, costs: Costs) -> list[str]:
-    """Keys of prices that this design does not pay but that can be stated: the rent of its GPU, and those stated for others."""
+    """Return keys of prices outside this design that can be stated: its GPU's rent, and those stated for others."""
     stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
@@ -384,7 +384,7 @@ def _others(workbook: Workbook, costs: Costs) -> list[str]:
 
 
 def _counts(costs: Costs) -> str:
-    """How well the prices are known: ``3 assumed, 4 quoted, 5 older than a year, 3 unknown``."""
+    """Count the prices by basis and age: ``3 assumed, 4 quoted, 5 older than a year, 3 unknown``."""
     bases = Counter(price.fact.basis for price in costs.prices)
     parts = [f"{number(count)} {BASIS_WORDS[basis]}" for basis, count in sorted(bases.items())]
     old = sum(price.old for price in costs.prices)
@@ -394,7 +394,7 @@ def _counts(costs: Costs) -> str:
 
 
 def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
-    """The prices that the catalog has for what this design pays, whatever is stated."""
+    """Return the catalog's prices of the items that this design pays for, ignoring stated ones."""
     plan = workbook.plan
     if not plan.scenario.prices:
         return {price.key: price for price in plan.costs.prices} if plan.costs else {}
@@ -407,7 +407,7 @@ Row = tuple[Any, ...]
 
 
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
-    """A price that this design pays, or would pay if it were known."""
+    """Return the row of a price that this design pays, or would pay if it were known."""
     field = _price_field(workbook, item.key, bare(float(catalog.given.value)) if catalog else "unknown")
     back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "remove"
     acts = _take_back(workbook, item.key, item.name, back)
@@ -434,7 +434,7 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:
-    """A price that this design does not pay."""
+    """Return the row of a price that this design does not pay."""
     head, _, rest = key.partition("/")
     name, per, empty, why = key, "", "unknown", "stated, but not used by this design"
     if head == "rent" and rest in workbook.catalog.gpus:
@@ -455,11 +455,11 @@ def _other_row(workbook: Workbook, key: str) -> Row:
 
 
 TOKENS = {"tokens-in": "in", "tokens-out": "out"}
-"""Price of a service -> which tokens it is for."""
+"""Price of a service -> the tokens it is for."""
 
 
 def _row(name: Any, field: dict[str, Any], per: str, known: Row, price: float | None = None) -> Row:
-    """A price: its field, what it is per, its range, how well and from when it is known, and the way back to the catalog."""
+    """Return the row of a price: its field, unit, range, basis and date, and the way back to the catalog."""
     return (
         name,
         Cell("", more={"input": field, "sort": price}),
@@ -474,7 +474,7 @@ def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
 
 
 def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:
-    """To press where a price is stated."""
+    """Return the button that removes a stated price."""
     path = f"prices.{key}"
     if workbook.seen.get(path) is None:
         return {}
@@ -486,7 +486,7 @@ def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str,
 
 @panel("Power and space", "on the day of installation")
 def power_data(workbook: Workbook) -> Contents:
-    """Power, heat, energy and space in figures."""
+    """Return power, heat, energy and space in figures."""
     use = workbook.plan.power
     if use is None:
         return None
@@ -536,7 +536,7 @@ def power_data(workbook: Workbook) -> Contents:
 
 @panel("Bill of materials", "on the day of installation")
 def bill_data(workbook: Workbook) -> Contents:
-    """Everything the design is made of: quantity, rule, price, cost and source."""
+    """Return all items of the design: quantity, rule, price, cost and source."""
     if workbook.plan.costs is None:
         return None
     return tables.bill_of_materials(workbook.plan).dressed(

@@ -1,4 +1,4 @@
-"""The deliver step: what the customer keeps, to download, for the customer or for ourselves, in templates of our own."""
+"""The deliver step: files to download, for the customer or internal, in the user's own templates."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from gpuplan.wording import NAMES, said, some_of
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
-"""What ``looked["version"]`` may be, and its words."""
+"""Values of ``looked["version"]``, and their words."""
 WHAT_IS_INTERNAL = "Customer files contain neither internal notes nor the margin, and show selling prices"
 UP_TO_DATE = {"mark": {"sign": "\u2713", "text": "this design", "tone": "good"}}
 OUTDATED = {"mark": {"sign": "\u2260", "text": "before the last change", "tone": "warn"}}
-"""Which design the file of a row was made from."""
+"""Mark of a file made from an earlier design."""
 TEMPLATES = {
     "docx": (
         "Document template (DOCX)",
@@ -46,26 +46,26 @@ TEMPLATES = {
         "A YAML file with name, colours, fonts and footer; with a logo, a ZIP file of both.",
     ),
 }
-"""What can be uploaded -> its title, which files it can be, and what is taken from them."""
+"""Template that can be uploaded -> its title, accepted files, and the parts of it that are used."""
 
 
 def is_internal(workbook: Workbook) -> bool:
-    """Whether files are made for ourselves: never while the customer looks on."""
+    """True if internal files are made: never in the customer view."""
     return not workbook.customer and workbook.looked.get("version") == INTERNAL
 
 
 def beside(workbook: Workbook) -> tuple[Scenario, ...]:
-    """The designs that were kept, which the files compare with this one, each by the name it was given."""
+    """Return the kept designs, which the files compare with this one, each by its given name."""
     return tuple(replace(each.scenario, name=each.name) for each in workbook.kept)
 
 
 def order(workbook: Workbook, kind: str) -> Order:
-    """The order of one kind of file, or of all with an empty one, as the screen is set."""
+    """Return the order of one kind of file, or of all with an empty one, by the current settings."""
     return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
 
 
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
-    """What there is to keep, how far it is made, and what went wrong."""
+    """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
     busy, nothing = runner.state == "running", not workbook.plan.pools
     card = background_card(workbook, runner, "deliver", ("Download everything",) * 2, empty=nothing)
@@ -81,7 +81,7 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
-    """Whether the last file of a kind was made from the design as it is; nothing if there is none."""
+    """Return whether the last file of a kind is up to date; nothing if there is none."""
     asked = order(workbook, kind)
     made = workbook.delivering.made.get((kind, asked.internal))
     if made is None:
@@ -90,7 +90,7 @@ def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
 
 
 def _files(workbook: Workbook, *, off: bool) -> Table:
-    """Every kind of file, what it holds, and how to have it."""
+    """Return every kind of file with its contents and its download."""
 
     def download(kind: str) -> Cell:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
@@ -129,7 +129,7 @@ def _said(workbook: Workbook) -> list[str]:
 
 
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
-    """The template of one kind of file, or the brand: to choose, what is in use, and how to be rid of it."""
+    """Return the card of a template or of the brand: to choose one, the one in use, and its removal."""
     template = workbook.delivering.templates[kind]
     title, accept, taken = TEMPLATES[kind]
     label = (
@@ -151,7 +151,7 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
 
 
 def document_form(workbook: Workbook) -> dict[str, Any]:
-    """Who wrote and approves the document, its version and its dates."""
+    """Return the inputs for author, approver, version and dates of the document."""
     named, status = said("document.to be named"), NAMES["document.status"]
     empty = {
         "author": named,
@@ -172,7 +172,7 @@ def document_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def preview_run(workbook: Workbook) -> dict[str, Any]:
-    """The button for the first pages of the document, and how far they are made."""
+    """Return the button for the first pages of the document, and their progress."""
     shown, nothing = _previewed(workbook), not workbook.plan.pools
     runner = workbook.delivering.previewer
     texts = ("Preview", "Preview again")
@@ -187,13 +187,13 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
 
 
 def preview_data(workbook: Workbook) -> dict[str, Any]:
-    """The first pages of the document."""
+    """Return the first pages of the document."""
     shown = _previewed(workbook)
     return {"page": shown.page if shown else "", "old": workbook.stale or _preview_is_old(workbook)}
 
 
 def _previewed(workbook: Workbook) -> Preview | None:
-    """The first pages that were made, if they are for those who look on."""
+    """Return the first pages that were made, if they are for the current view."""
     preview = workbook.delivering.preview
     return preview if preview and preview.internal == is_internal(workbook) else None
 
@@ -204,7 +204,7 @@ def _preview_is_old(workbook: Workbook) -> bool:
 
 
 def format_form(workbook: Workbook) -> dict[str, Any]:
-    """How the customer reads numbers, money and dates, and on which paper; with an example of it."""
+    """Return the customer's formats of numbers, money, dates and paper; with an example."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
     paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
     options = {

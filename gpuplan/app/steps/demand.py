@@ -40,7 +40,7 @@ IN_MONEY = "The cost step has their prices."
 
 @panel("Silos and pool", slow=True)
 def silo_data(workbook: Workbook) -> Contents:
-    """Each group with hosts of its own against all groups together, at the same target."""
+    """Return each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
     if not plan.groups:
         return None
@@ -84,7 +84,7 @@ def _silo_words(found: Silos, existing: bool) -> str:
 
 
 def _quoted(workbook: Workbook) -> dict[str, str]:
-    """What is said of GPUs bound to single machines, with its source."""
+    """Return a published figure for GPUs bound to single machines, with its source."""
     quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     source = workbook.catalog.sources[quoted.sources[0]].title
     return {
@@ -105,7 +105,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def rules_data(workbook: Workbook) -> dict[str, Any]:
-    """The rules side by side, the target in one sentence with its inputs, and the stated total beside the groups."""
+    """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
     asked = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
@@ -124,7 +124,7 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _saving(workbook: Workbook) -> str:
-    """What sharing GPUs across hours and sites saves, or would save."""
+    """Say how much sharing GPUs across hours and sites saves, or would save."""
     found = workbook.later("demand: saving", sharing_saves)
     if found is None:
         return ""
@@ -160,7 +160,7 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
 
 
 def _total_card(workbook: Workbook) -> list[dict[str, Any]]:
-    """The stated total as a rule, where there is one."""
+    """Return the stated total as a rule, where there is one."""
     total, chosen = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule == "stated"
     if total is None:
         return []
@@ -177,7 +177,7 @@ def _total_card(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
-    """The line of the plan that is this number; the rules that are not chosen have none."""
+    """Return the line of the plan for this number; rules that are not chosen have none."""
     keys = [
         *(f"pools.{kind}.gpus_for_target" for kind in whole_pools(workbook.plan.pools)),
         "demand.groups_gpus",
@@ -204,7 +204,7 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 
 
 def people_data(workbook: Workbook) -> dict[str, Any]:
-    """The grid of what decides when GPUs are wanted."""
+    """Return the grid of inputs that decide when GPUs are needed."""
     planned = workbook.catalog.assumptions["duration-of-work"].fact("work_h")
     empties = EMPTIES | {"work_h": f"{number(planned.value)} ({basis_word(planned.basis)})"}
     rows = group_rows(workbook, COLUMNS, {"days": DAYS}, empties)
@@ -222,7 +222,7 @@ def people_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def growth_form(workbook: Workbook) -> dict[str, Any]:
-    """What the design needs in later years, and what is bought for each."""
+    """Return the needs of the design in later years, and the purchases for each."""
     growing = any(group.growth for group in workbook.plan.scenario.groups)
     data: dict[str, Any] = {
         "title": "Growth",
@@ -257,7 +257,7 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _cost_counts(workbook: Workbook) -> str:
-    """The hosts at the end of the years that the cost counts, where these are others than the years of growth."""
+    """Return the hosts at the end of the years that the cost counts, where they differ from the years of growth."""
     plan, costs = workbook.plan, workbook.plan.costs
     if costs is None or costs.years == plan.scenario.demand.years:
         return ""

@@ -1,4 +1,4 @@
-"""Design: the numbered decisions, the messages, what is to be confirmed, and the sources that the plan rests on."""
+"""Design: the numbered decisions, the messages, the values to confirm, and the sources of the plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIRM, DOUBT = "Confirm", "Undo"
 
 
 def decisions_data(workbook: Workbook) -> dict[str, Any]:
-    """The decisions with justification and implication, and the numbers of their sources."""
+    """Return the decisions with justification and implication, and the numbers of their sources."""
     numbers = _cited(workbook)
     return {
         "stale": workbook.stale,
@@ -36,7 +36,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _cited(workbook: Workbook) -> Mapping[str, int]:
-    """Number of each source that decisions, access modes and messages cite."""
+    """Return the number of each source that decisions, access modes and messages cite."""
     plan = workbook.plan
     cited = [source for decision in plan.decisions for source in decision.sources]
     cited += [source for group in plan.groups for reason in group.reasons for source in reason.sources]
@@ -46,7 +46,7 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
 
 
 def messages_data(workbook: Workbook) -> dict[str, Any]:
-    """What is to fix and to confirm, then what is good to know."""
+    """Return the points to fix and to confirm, then the notes."""
     return {
         "stale": workbook.stale,
         "messages": [message_data(workbook, message) for message in workbook.messages],
@@ -55,7 +55,7 @@ def messages_data(workbook: Workbook) -> dict[str, Any]:
 
 @panel("Planning values to confirm", "used until the customer confirms or replaces them")
 def values_data(workbook: Workbook) -> Contents:
-    """What is assumed, with a click that says that the customer confirmed it."""
+    """Return the assumptions, with a click that confirms each for the customer."""
     table = planning_values(workbook.plan)
     if not table.rows:
         return "The customer has confirmed every planning value."
@@ -66,7 +66,7 @@ def values_data(workbook: Workbook) -> Contents:
 
 @panel("Confirmed by the customer")
 def confirmed_data(workbook: Workbook) -> Contents:
-    """What was assumed and has been confirmed, with a click that takes it back."""
+    """Return the confirmed assumptions, with a click that takes each back."""
     table = confirmed_values(workbook.plan)
     if not table.rows:
         return None
@@ -74,7 +74,7 @@ def confirmed_data(workbook: Workbook) -> Contents:
 
 
 def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[str, Any]]:
-    """To confirm an input or to take that back, and the way to it; of a planning value of the catalog, to the input that replaces it."""
+    """Return actions to confirm an input or undo that, and its link; for a catalog value, to the input replacing it."""
     name, place = assumed_name(workbook.plan, key), stated_at(workbook.plan, key)
     acts = [act("visit", "Go to", name, path=place)] if place else []
     given = place == key and not workbook.locked(key)
@@ -82,7 +82,7 @@ def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[st
 
 
 def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Table:
-    """The table with what can be done in each row; a reason that several rows share stands in the first of them."""
+    """Return the table with the actions of each row; a reason shared by several rows is in the first of them."""
     at = [column.key for column in table.columns].index("note")
     reasons = [row[at] for row in table.rows]
 
@@ -97,7 +97,7 @@ def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Tab
 
 @panel("Sources", "cited by decisions, access modes and messages")
 def sources_data(workbook: Workbook) -> Contents:
-    """The sources by their numbers."""
+    """Return the sources by their numbers."""
     table = sources(workbook.plan, _cited(workbook))
     if not table.rows:
         return "No source is cited yet."
@@ -107,7 +107,7 @@ def sources_data(workbook: Workbook) -> Contents:
 
 
 def _weighty(workbook: Workbook) -> str:
-    """How many messages are to fix or to confirm."""
+    """Return the number of messages to fix or to confirm."""
     count = sum(message.level != "note" for message in workbook.messages)
     return number(count) if count else ""
 

@@ -21,7 +21,7 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import money
 
 SHOWN = 12
-"""Designs of a ranking that are listed unasked."""
+"""Designs of a ranking that are listed without a click."""
 SHOWN_ALL = 40
 """Designs of a list that is opened."""
 
@@ -32,17 +32,17 @@ Option = dict[str, Any]
 
 
 def _plain(scenario: Scenario) -> Scenario:
-    """A scenario without where its inputs are known from, and without what it is called."""
+    """Return a scenario without the origins of its inputs, and without its names."""
     return replace(scenario, origins=(), name="", customer="")
 
 
 def candidate_of(option: Option) -> Candidate:
-    """What is chosen in an option."""
+    """Return the candidate of an option."""
     return Candidate(**option["candidate"])
 
 
 def on_screen(workbook: Workbook) -> str | None:
-    """Label of the explored design that is on the screen now; None if it is another one."""
+    """Return the label of the explored design that is on the screen now; None if it is another one."""
     exploring = workbook.exploring
     found = exploring.found
     if found is None or exploring.plan is None:
@@ -70,7 +70,7 @@ def use_option(workbook: Workbook, label: str) -> None:
     options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
     option = next((each for each in options if each["label"] == label), None)
     if plan is None or option is None or on_screen(workbook) is None:
-        return  # what was changed since would be lost
+        return  # later changes would be lost
     scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
     workbook.use(replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}.")
 
@@ -79,7 +79,7 @@ def use_option(workbook: Workbook, label: str) -> None:
 
 
 def explore_data(workbook: Workbook) -> dict[str, Any]:
-    """What is explored, how far it is, and which design wins."""
+    """Return the designs to explore, the progress, and the winner."""
     found = workbook.exploring.found
     old = found is not None and on_screen(workbook) is None
     texts, empty = ("Explore designs", "Explore again"), not workbook.plan.pools
@@ -131,7 +131,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 
 def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
-    """The cheapest design on each hardware, the one that was asked about among them."""
+    """Return the cheapest design on each hardware, including the one explored from."""
     asked, listed = found["asked"], _listed_first(found)
     if asked["label"] not in {o["label"] for o in listed} and not asked["reasons"]:
         listed = [*listed, asked]
@@ -149,7 +149,7 @@ def _listed_first(found: dict[str, Any]) -> list[Option]:
 
 
 def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -> Table:
-    """Designs with the winner and the one on the screen marked, and what can be done with each."""
+    """Return designs with the winner and the one on the screen marked, and the actions on each."""
     table = tables.designs(found, options)
     table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
     table = table.dressed("net_present", lambda n, _: _cost(options[n]))
@@ -176,7 +176,7 @@ def _name(workbook: Workbook, found: dict[str, Any], option: Option) -> dict[str
 
 
 def _cost(option: Option) -> dict[str, Any]:
-    """How many prices of a cost are assumed, and what it leaves out."""
+    """Return the number of assumed prices of a cost, and the items it leaves out."""
     assumed = [f"{number(option['assumed_prices'])} assumed"] * bool(option["assumed_prices"])
     title = "; ".join([*assumed, *(f"without {name}" for name in option["excludes"])])
     note = {"note": f"excl. {number(len(option['excludes']))}"} if option["excludes"] else {}
@@ -184,7 +184,7 @@ def _cost(option: Option) -> dict[str, Any]:
 
 
 def _why_not(option: Option, wins: bool) -> dict[str, Any]:
-    """Why an option does not win; what the winner leaves out is named above the table already."""
+    """Say why an option does not win; items left out by the winner are already named above the table."""
     said = "; ".join(
         WINNER_LEAVES_OUT if text.startswith(WINNER_LEAVES_OUT) else text for text in option["why_not"]
     )
@@ -203,13 +203,13 @@ def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dic
 
 
 def _use(workbook: Workbook, option: Option) -> list[dict[str, Any]]:
-    """To put a design on the screen, unless it is there or what was changed since would be lost."""
+    """Return the button that puts a design on the screen, unless it is there or later changes would be lost."""
     label = option["label"]
     return [] if on_screen(workbook) in (None, label) else [act("use-option", "Use", label, option=label)]
 
 
 def _found(workbook: Workbook, what: str) -> list[Option]:
-    """Options of one kind, if something was explored."""
+    """Return the options of one kind, if something was explored."""
     return list((workbook.exploring.found or {}).get(what, ()))
 
 
@@ -219,7 +219,7 @@ _unpriced, _rejected, _frontier = (
 
 
 def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[Workbook], str]:
-    """Words with how many there are."""
+    """Return words with their count."""
     return lambda workbook: words.format(number(len(of(workbook))))
 
 
@@ -236,12 +236,12 @@ def _dearer(workbook: Workbook) -> list[Option]:
     _dearer,
 )
 def ranked_data(workbook: Workbook) -> Contents:
-    """The designs of the ranking that are not the cheapest on their hardware, or dearer."""
+    """Return the designs of the ranking that are not the cheapest on their hardware, or dearer."""
     return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
 
 
 def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
-    """The first of these designs with some columns."""
+    """Return the first of these designs with some columns."""
     table = _designs(workbook, workbook.exploring.found or {}, options[:SHOWN_ALL])
     return {"tables": [screen(table.only("label", "hosts", *columns, "acts"), more=_cut(len(options)))]}
 
@@ -259,7 +259,7 @@ def _cut(count: int) -> str:
     partial(_found, what="works"),
 )
 def works_data(workbook: Workbook) -> Contents:
-    """How the boards were compared."""
+    """Return the comparison of the boards."""
     return {"tables": [screen(tables.works(workbook.exploring.found or {"works": []}))]}
 
 
@@ -270,7 +270,7 @@ def works_data(workbook: Workbook) -> Contents:
     _unpriced,
 )
 def unpriced_data(workbook: Workbook) -> Contents:
-    """Designs that would do, but whose GPUs or servers have no known price."""
+    """Return designs that meet the demand, but whose GPUs or servers have no known price."""
     options = _unpriced(workbook)
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
@@ -285,7 +285,7 @@ def unpriced_data(workbook: Workbook) -> Contents:
     _rejected,
 )
 def rejected_data(workbook: Workbook) -> Contents:
-    """Designs that are ruled out, with the reason; those with the same reason together, whatever the share in it."""
+    """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})
     return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
 
@@ -294,19 +294,19 @@ def rejected_data(workbook: Workbook) -> Contents:
 
 
 def _priced(workbook: Workbook) -> list[Option]:
-    """Options that have every number of the chart."""
+    """Return the options that have every number of the chart."""
     found = workbook.exploring.found
     return charts.priced(found) if found else []
 
 
 @panel("Cost, availability and waiting", "no other design beats one on the frontier in all three")
 def frontier_head(workbook: Workbook) -> Contents:
-    """Heading of the chart."""
+    """Return the heading of the chart."""
     return {} if _priced(workbook) else None
 
 
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the frontier draws."""
+    """Return the data of the chart of the frontier."""
     found = workbook.exploring.found
     return charts.frontier_rows(found) if found else {}
 
@@ -318,5 +318,5 @@ def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     _priced,
 )
 def frontier_table(workbook: Workbook) -> Contents:
-    """The frontier as a table."""
+    """Return the frontier as a table."""
     return _listed(workbook, _frontier(workbook), "net_present", "waiting_pct", "short_h")

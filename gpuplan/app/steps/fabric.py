@@ -1,4 +1,4 @@
-"""The fabric: its switches and ports in figures and as a drawing, what to configure, and what is left when a part fails."""
+"""The fabric: its switches and ports in figures and as a drawing, settings, and the capacity left when a part fails."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gpuplan.report import amount, number
 from gpuplan.report.tables.network import part_failures, settings
 
 SHOWN_SWITCHES = 8
-"""Leaves, and spines, that are drawn; the words say how many there are."""
+"""Most leaves, and spines, that are drawn; the words give their number."""
 
 
 @panel("Fabric")
 def fabric_data(workbook: Workbook) -> Contents:
-    """Ports, switches and cables in figures."""
+    """Return ports, switches and cables in figures."""
     found = workbook.plan.cabling
     if found is None:
         return "No GPU hosts yet, so there is nothing to connect."
@@ -28,7 +28,7 @@ def fabric_data(workbook: Workbook) -> Contents:
 
 
 def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
-    """The ports of a host."""
+    """Return the ports of a host."""
     shared, rdma, several = found.ports.shared, found.ports.rdma, found.distributed_switches > 1
     apart = "RDMA uses the shared ports" if transport in RDMA else "no RDMA"
     if several:
@@ -52,7 +52,7 @@ def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
 
 
 def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
-    """The switches and the cables between them."""
+    """Return the switches and the cables between them."""
     shape = switches.shape
     up = f"{number(shape.uplink_cables)} to spines"
     between = up if shape.spines else f"{number(shape.peer_cables)} between the leaves"
@@ -67,7 +67,7 @@ def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
 
 
 def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
-    """How many there are of something."""
+    """Return a figure for a count."""
     return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
@@ -77,7 +77,7 @@ def _ratio(value: float) -> str:
 
 @panel(draws="fabric")
 def drawing_data(workbook: Workbook) -> Contents:
-    """The switches and hosts to draw, with the words for each."""
+    """Return the switches and hosts to draw, with the words for each."""
     found = workbook.plan.cabling
     if found is None or found.switches is None:
         return None
@@ -129,7 +129,7 @@ def _ports_words(found: Cabling, switches: Switches) -> list[str]:
 
 
 def _about(found: Cabling, switches: Switches) -> str:
-    """The whole drawing in words."""
+    """Describe the whole drawing in words."""
     shape = switches.shape
     leaves = f"{number(shape.leaves)} leaf switches {switches.leaf_name}{switches.where}"
     up = f"{number(switches.up_gbit_s)} Gbit/s"
@@ -149,7 +149,7 @@ def _about(found: Cabling, switches: Switches) -> str:
 
 @panel("Settings")
 def settings_data(workbook: Workbook) -> Contents:
-    """What must be configured, and where."""
+    """Return the settings to configure, and their places."""
     found = workbook.plan.cabling
     if found is None:
         return None
@@ -160,6 +160,6 @@ def settings_data(workbook: Workbook) -> Contents:
 
 @panel("When a part fails")
 def failures_data(workbook: Workbook) -> Contents:
-    """What is left when a part of the network fails."""
+    """Return the capacity left when a part of the network fails."""
     found = workbook.plan.cabling
     return part_failures(found) if found else None

@@ -1,4 +1,4 @@
-"""What failures and maintenance do: the verdict under the picture, and the tables of every loss."""
+"""Effects of failures and maintenance: the verdict under the picture, and the tables of every loss."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ TOUCHED = (
 
 
 def runs(numbers: Iterable[int]) -> str:
-    """Numbers with neighbours joined, such as 1\u20133, 7; a long list is cut and says by how much."""
+    """Return numbers with neighbours joined, such as 1–3, 7; a long list is cut and says by how much."""
     return run_words(sorted(set(numbers)), most=SHOWN_RUNS)
 
 
 def named_hosts(numbers: Sequence[int]) -> str:
-    """Hosts by their numbers."""
+    """Return hosts by their numbers."""
     return f"{'host' if len(numbers) == 1 else 'hosts'} {runs(numbers)}"
 
 
 def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
-    """(words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
+    """Return (words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
     if group is None:
         return "", ""
     if group.stun_not_known:
@@ -62,12 +62,12 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
 
 
 def stun_text(stun_s: float) -> str:
-    """A stun time as it is shown."""
+    """Return a stun time in words."""
     return amount(round(stun_s, 1 if stun_s < 10 else None), "s")
 
 
 def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
-    """One sentence about a pool as it stands, and what happens to each group that is touched."""
+    """Return one sentence about a pool in its present state, and the effect on each group concerned."""
     outcome = workbook.outcome(pool.id)
     if outcome is None:
         return _all_running(workbook, pool)
@@ -127,7 +127,7 @@ def _proof(pool: Pool) -> str:
 
 
 def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collection[str]) -> str:
-    """What becomes of the VMs on the hosts; ``missing`` have no place even while all hosts are up, ``remote`` groups use GPUs over the network."""
+    """Describe the effect on VMs; ``missing`` ones never have a place, ``remote`` groups use GPUs over the network."""
     apart = sum(group in remote for group, *_ in outcome.restarted)
     restarted, moved, evacuated = len(outcome.restarted) - apart, len(outcome.moved), len(outcome.evacuated)
     said = []
@@ -157,7 +157,7 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collectio
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
-    """A row for each group to which something happens."""
+    """Return a row for each group affected."""
     evacuated, restarted, moved, missing = (
         Counter(entry[0] for entry in entries)
         for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
@@ -188,7 +188,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
 
 
 def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
-    """How many VMs of a group leave the host they run on, and how."""
+    """Return how many VMs of a group leave their host, and how."""
     if not vms:
         return Cell(vms)
     how, tone = move_words(workbook, group)
@@ -200,13 +200,13 @@ def _trait(group: GroupPlan, feature: str) -> Trait | None:
 
 
 def _trait_text(group: GroupPlan | None, feature: str) -> str:
-    """What the access mode of a group says about a feature, such as how a VM comes back by HA."""
+    """Return the note of a group's access mode on a feature, such as how HA restarts a VM."""
     trait = _trait(group, feature) if group else None
     return trait.text if trait else ""
 
 
 def _other_pairs(pairs: Sequence[Loss]) -> str:
-    """What is known of the pairs that are not shown."""
+    """Say what holds for the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
         return "There are too many different pairs: only those that lose most were tried."
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
@@ -214,11 +214,11 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
 
 TITLE_OF_LOSSES = {"title": TITLE["text"], "hint": TITLE["subtitle"]}
 SHOWN_CLUSTERS = 3
-"""Up to so many clusters are shown below each other; of more the one that is chosen."""
+"""Clusters shown below each other; if there are more, only the chosen one is shown."""
 
 
 def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
-    """The clusters that are shown."""
+    """Return the clusters on the screen."""
     pools = workbook.plan.pools
     if len(pools) <= SHOWN_CLUSTERS:
         return pools
@@ -228,7 +228,7 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
 
 @panel("What a failure does")
 def failures_data(workbook: Workbook) -> Contents:
-    """Every loss of one host and the worst of two."""
+    """Return every loss of one host and the worst of two."""
     if not workbook.plan.pools:
         return None
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
@@ -269,10 +269,10 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 @panel()
 def capacity_head(workbook: Workbook) -> Contents:
-    """What is above the chart of losses."""
+    """Return the heading of the chart of losses."""
     return TITLE_OF_LOSSES if workbook.plan.pools else None
 
 
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
-    """What the chart of losses draws."""
+    """Return the data of the chart of losses."""
     return capacity_rows(workbook.plan)

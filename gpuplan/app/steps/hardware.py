@@ -1,4 +1,4 @@
-"""How GPUs are shared: the hardware, what it allows on this version, and what is shared, idle and stranded."""
+"""GPU sharing: the hardware, the modes it allows on this version, and shared, idle and stranded GPUs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_na
 from gpuplan.wording import NAMES
 
 MOST_FILE_BYTES = 10_000_000
-"""Of a file of hosts: some 100,000 rows."""
+"""Most bytes of a file of hosts: some 100,000 rows."""
 
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
-    """GPU, server, GPUs per host, and the version that decides how a GPU is shared."""
+    """Return GPU, server, GPUs per host, and the version that decides how a GPU is shared."""
     gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
     servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
     versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
@@ -44,12 +44,12 @@ def hardware_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def sharing_form(workbook: Workbook) -> dict[str, Any]:
-    """Whether one GPU is cut into vGPUs of one size."""
+    """Return the input for vGPUs of one size or of mixed sizes on a GPU."""
     return {"title": "Sharing", "fields": [field_data(workbook, "platform.vgpu_sizes")]}
 
 
 def more_form(workbook: Workbook) -> dict[str, Any]:
-    """CPU and memory of a host, and hosts that are there already."""
+    """Return CPU and memory of a host, and existing hosts."""
     hardware = workbook.scenario.hardware
     counted = [
         word
@@ -82,7 +82,7 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def management_form(workbook: Workbook) -> dict[str, Any]:
-    """What of the platform is deployed, and the hosts of the management domain that are there."""
+    """Return the deployed parts of the platform, and the hosts that its management domain has."""
     domain = workbook.plan.management
     said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
     names = ("model", "size", "storage", "services", "edges", "supervisor")
@@ -109,7 +109,7 @@ def _order_hint(workbook: Workbook) -> str:
 
 @details("host-line", "GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
 def host_line_data(workbook: Workbook) -> Contents:
-    """A new GPU host, part by part."""
+    """Return a new GPU host, part by part."""
     return {"tables": [screen(platform.host_line(workbook.plan).without("sources"))]}
 
 
@@ -127,14 +127,14 @@ def _management_hint(workbook: Workbook) -> str:
     lambda workbook: workbook.plan.management,
 )
 def management_data(workbook: Workbook) -> Contents:
-    """The appliances of the management domain, and one of its hosts."""
+    """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
 @panel("What fits on existing hosts")
 def inventory_data(workbook: Workbook) -> Contents:
-    """What of the demand fits on the hosts already there, and what must be bought for the rest."""
+    """Return the demand that fits on existing hosts, and the purchases for the rest."""
     if workbook.plan.inventory is None:
         return None
     fits = screen(inventory.inventory(workbook.plan))
@@ -145,7 +145,7 @@ EXISTING = "hardware.existing"
 
 
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
-    """The grid of the hosts already there, a row for each kind and one more to type into, and a button for a file of them."""
+    """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
     return grid | {
@@ -159,7 +159,7 @@ def existing_grid(workbook: Workbook) -> dict[str, Any]:
 
 
 def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
-    """Take the hosts of a file as those already there; one that cannot be used leaves everything as it is."""
+    """Take the hosts of a file as the existing ones; a file that cannot be used leaves everything unchanged."""
     shown, gpus = shown_name(name), {gpu.id: gpu.name for gpu in workbook.catalog.gpus.values()}
     try:
         if len(content) > MOST_FILE_BYTES:
@@ -180,7 +180,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
 
 
 def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
-    """The grid of the VMs without a GPU."""
+    """Return the grid of the VMs without a GPU."""
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
 
 
@@ -191,7 +191,7 @@ def _grid(
     options: Mapping[str, list[tuple[str, str]]],
     empty: str,
 ) -> dict[str, Any]:
-    """A grid of an input that holds rows."""
+    """Return a grid of an input that holds rows."""
     rows, field = rows_of(workbook.seen, path), field_of(path)
     counts = [int(row[COUNT[path]]) for row in rows]
     return {
@@ -222,7 +222,7 @@ def _grid(
 def _cell(
     workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
 ) -> dict[str, Any]:
-    """One cell of such a grid, as a form has it."""
+    """Return one cell of such a grid, in the form's format."""
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value
     return {
@@ -248,16 +248,16 @@ WORDS = {"yes": "yes", "no": "no", "unknown": "not known"}
 
 
 def _word(mode: SharingMode) -> str:
-    """Whether GPUs can be shared that way; Bitfusion can no longer be bought."""
+    """Return a word for whether GPUs can be shared that way; Bitfusion can no longer be bought."""
     owned = mode.id == "bitfusion" and mode.verdict == "yes"
     return "only if owned" if owned else WORDS[mode.verdict]
 
 
 def allowed_data(workbook: Workbook) -> dict[str, Any]:
-    """Every way to share GPUs, and whether this GPU on this version has it, with the rule and its source."""
+    """Return every way to share GPUs, whether this GPU on this version supports it, and the rule with its source."""
     catalog, scenario = workbook.catalog, workbook.scenario
     if scenario.hardware.gpu not in catalog.gpus or scenario.platform.vsphere not in catalog.vsphere:
-        scenario = workbook.plan.scenario  # a link may bring what this catalog does not have
+        scenario = workbook.plan.scenario  # a link may name hardware missing from this catalog
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
     return {
         "title": f"What {gpu.name} on {version.name} allows",
@@ -279,7 +279,7 @@ def _shared_hint(workbook: Workbook) -> str:
 
 @panel("GPUs by profile")
 def shared_data(workbook: Workbook) -> Contents:
-    """The shared GPUs with their proof, and what is idle."""
+    """Return the shared GPUs with their proof, and the idle ones."""
     if not workbook.plan.pools:
         return None
     return {
@@ -320,7 +320,7 @@ def _proof(shared: Shared) -> Cell:
 
 
 def _per_gpu(asked: list[Request]) -> str:
-    """How much of their family one GPU holds."""
+    """Say how much of its family one GPU holds."""
     family = asked[0].family if asked else None
     if family is None:
         return ""

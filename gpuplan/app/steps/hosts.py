@@ -1,4 +1,4 @@
-"""The picture of the hosts with who is on which GPU, in three degrees of detail."""
+"""The picture of the hosts with the VMs on each GPU, in three degrees of detail."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
 
 LARGE, COMPACT = 16, 40
-"""Up to so many hosts are drawn large, and up to so many compact; above, one tile stands for all that are alike."""
+"""Most hosts drawn large, and most drawn compact; above, one tile shows all identical hosts."""
 
 SHORT_NAMES = 8
-"""Signs of the names of VMs for which a tile has room."""
+"""Characters of VM names for which a tile has room."""
 SHOWN_KINDS = 24
 SHOWN_PARTS = 8
-"""Pieces of one GPU that are drawn one by one; more are drawn as one piece for each group."""
+"""Most pieces of one GPU drawn one by one; more are drawn as one piece for each group."""
 
 
 OUT = {"failed": "failed", "maintenance": "in maintenance"}
-"""Why a host is down -> what is said of several."""
+"""Reason why a host is down -> its words for several hosts."""
 DOWN = {"failed": "failed", "maintenance": "maintenance"}
-"""Why a host is down, and its words."""
+"""Reason why a host is down, and its words."""
 
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
-    """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
+    """Return the hosts of every pool with the VMs on each GPU, before or after the failures clicked."""
     shown = over_time.watched_clusters(workbook) or shown_clusters(workbook)
     return {
         "clusters": _clusters(workbook, shown),
@@ -57,7 +57,7 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
-    """Who is on the hosts of a pool."""
+    """Return the groups on the hosts of a pool."""
     plan = workbook.plan
     there = {request.group for request in pool.requests}
     colours = group_colours(workbook)
@@ -79,7 +79,7 @@ def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 
 def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]:
-    """The clusters to choose from, where not all are shown."""
+    """Return the clusters to choose from, where not all are shown."""
     pools = workbook.plan.pools
     if len(shown) == len(pools) or workbook.watched:
         return []
@@ -125,7 +125,7 @@ def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, An
 
 
 def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
-    """What can be failed at once: the worst host and the worst pair, beside those in maintenance."""
+    """Return the failures to try at once: the worst host and the worst pair, beside those in maintenance."""
     down = workbook.maintenance.get(pool.id, ())
     hosts = amount(len(down), "host") if len(down) > 3 else named_hosts(down)
     return {
@@ -139,10 +139,10 @@ def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
 
 
 class _Picture:
-    """The hosts of a pool as they are drawn: how groups look, how large their pieces are, and what the hosts that are down do."""
+    """The hosts of a pool as drawn: the look of groups, the size of pieces, and the effect of hosts that are down."""
 
     def __init__(self, workbook: Workbook, pool: Pool, hosts: int) -> None:
-        """``hosts`` are shown in all."""
+        """``hosts`` is the total number of hosts shown."""
         self.workbook, self.pool = workbook, pool
         plan = self.plan = workbook.plan
         self.zoom = "large" if pool.hosts <= LARGE else "compact" if hosts <= COMPACT else "kinds"
@@ -154,18 +154,18 @@ class _Picture:
         self.piece_mb |= {r.group: r.weight for r in pool.requests if r.weight}
         self.gpu_mb = int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB)
         self.known: dict[Any, tuple[str, str]] = workbook.once("shares of a GPU in words", dict)
-        """What is said of the shares on a GPU, by family and counts, where it was asked before of this plan."""
+        """Texts of the shares on a GPU, by family and counts, cached for this plan."""
         failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
         self.down = dict.fromkeys(failed, "failed") | dict.fromkeys(maintenance, "maintenance")
-        """Number of a host -> why it is down."""
+        """Number of a host -> the reason why it is down."""
         order = (maintenance, failed) if workbook.click == "maintain" else (failed, maintenance)
         self.back = [n for numbers in order for n in reversed(numbers)]
-        """Hosts that are down, those first that one would bring back first."""
+        """Hosts that are down, in the order in which to bring them back."""
         self.loads = pool.placement
-        """What is on each host while all of them run."""
+        """VMs on each host while all of them run."""
         self.outcome = workbook.outcome(pool.id)
         self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
-        """Number of a host -> VMs that it gets; one that goes on from there is not one of them."""
+        """Number of a host -> VMs that it receives; a VM that continues there is not one of them."""
 
     def _arrivals(self, outcome: Outcome) -> dict[int, list[str]]:
         where = {(group, vm): host for group, vm, _, host in (*outcome.evacuated, *outcome.moved)}
@@ -177,16 +177,16 @@ class _Picture:
         return found
 
     def _vm(self, group: str, vm: int) -> str:
-        """A VM by the letter of its group and its number."""
+        """Return a VM by the letter of its group and its number."""
         letter = self.letters[group]
         return f"{letter}{'.' if letter.isdigit() else ''}{vm}"
 
     def kinds(self) -> list[list[int]]:
-        """Hosts that are filled alike, from 0, the most frequent kind first."""
+        """Return groups of hosts with the same VMs, from 0, the most frequent first."""
         return self.workbook.once(f"kinds of {self.pool.id}", lambda: host_kinds(self.pool))
 
     def kind(self, members: list[int]) -> dict[str, Any]:
-        """One tile for all hosts that are filled alike; a click takes one of them."""
+        """Return one tile for all hosts with the same VMs; a click takes one of them."""
         numbers = [index + 1 for index in members]
         running = [n for n in numbers if n not in self.down]
         lost = Counter(self.down[n] for n in numbers if n in self.down)
@@ -212,7 +212,7 @@ class _Picture:
         }
 
     def host(self, index: int) -> dict[str, Any]:
-        """The tile of one host."""
+        """Return the tile of one host."""
         down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index + 1, [])
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.loads[index]
@@ -241,18 +241,18 @@ class _Picture:
         }
 
     def _idle(self, index: int) -> str:
-        """What a host without a VM is: spare, or one that orders of power-on need and the best arrangement does not."""
+        """Return the role of a host without a VM: spare, or needed by power-on orders beyond the best arrangement."""
         pool = self.pool
         empty = [at for at, loads in enumerate(pool.placement) if not loads]
         return "for orders" if index in empty[: pool.hosts_for_demand - pool.hosts_at_best] else "spare"
 
     def _summary(self, loads: Host) -> str:
-        """Who is on a host, in a few words."""
+        """Return the groups on a host, in a few words."""
         vms = Counter(group for group, _ in _vms(loads))
         return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM"
 
     def _free(self, loads: Host, room: Room) -> str:
-        """CPU and memory that are left on a host, where they are counted."""
+        """Return the free CPU and memory of a host, where they are counted."""
         requests = {request.group: request for request in self.pool.requests}
         on_it = [requests[group] for group, _ in _vms(loads)]
         counted = (
@@ -266,13 +266,13 @@ class _Picture:
         )
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
-        """The GPUs of a host, each with its pieces."""
+        """Return the GPUs of a host, each with its pieces."""
         each: list[Load | None] = [load for load in loads for _ in range(load.gpus)]
         each += [None] * (room.gpus - len(each))
         return [self._gpu(index, at, load) for at, load in enumerate(each)]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
-        """One GPU of a host."""
+        """Return one GPU of a host."""
         made = (
             _gpu([], 1, 0, "free")
             if load is None
@@ -293,7 +293,7 @@ class _Picture:
         return {"text": text, "colour": self.colours[group], "weight": weight}
 
     def _shared_gpu(self, load: Load) -> dict[str, Any]:
-        """A GPU that several pieces share, in proportion to their frame buffer."""
+        """Return a GPU that several pieces share, in proportion to their frame buffer."""
         left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)
@@ -305,7 +305,7 @@ class _Picture:
         return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
 
     def _people(self, load: Load) -> str:
-        """Who shares a GPU."""
+        """Return the users of a GPU."""
         people: dict[str, list[int]] = {}
         for slot in load.slots:
             people.setdefault(slot.group, []).append(slot.vm)
@@ -315,7 +315,7 @@ class _Picture:
         return self.piece_mb.get(slot.group, 0) or 1
 
     def _by_group(self, slots: Sequence[Slot]) -> list[dict[str, Any]]:
-        """One piece for each group; where there are more than two, the letters of the two largest."""
+        """Return one piece for each group; where there are more than two, the letters of the two largest."""
         counts = Counter(slot.group for slot in slots)
         weights: Counter[str] = Counter()
         for slot in slots:
@@ -329,7 +329,7 @@ class _Picture:
         return pieces
 
     def _shared_words(self, load: Load, left: int) -> tuple[str, str]:
-        """(what is on a shared GPU, what more it has room for)."""
+        """Return (contents of a shared GPU, VMs that it still has room for)."""
         family = load.family
         assert family is not None
         if family.capacity:
@@ -362,7 +362,7 @@ class _Arriving(_Picture):
         return self.play.cluster.requests[step.kind].group, step.vm
 
     def kinds(self) -> list[list[int]]:
-        """The host that has just got a VM first."""
+        """Return the kinds with the host that has just got a VM first."""
         just = [n - 1 for n in self.arrivals]
         others = (
             [index for index in members if index not in just]
@@ -388,7 +388,7 @@ class _Arriving(_Picture):
         return {"new": True} if self.new and slot[:2] == self._named(self.new) else {}
 
     def _as_it_filled(self, index: int, at: int, load: Load, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """A shared GPU with each share where it began, and what may join it."""
+        """Return a shared GPU with each share where it began, and the VMs that may join it."""
         joins, places = self.play.joins(index, at), self.play.places(index, at)
         room = f"Room for {' or '.join(joins)}" if joins else "No room for more"
         starts: dict[str, list[int]] = {}
@@ -417,22 +417,22 @@ class _Arriving(_Picture):
 
 
 def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
-    """A GPU: its pieces, what is free, what no VM can use, and what it says."""
+    """Return a GPU: its pieces, the free part, the stranded part, and its text."""
     return {"parts": pieces, "free": free, "rest": rest, "title": title}
 
 
 def _vms(loads: Host) -> set[tuple[str, int]]:
-    """The VMs on a host."""
+    """Return the VMs on a host."""
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 
 def _use_word(loads: Host, room: Room, of: str) -> str:
-    """How many GPUs of a host are used: ``4/4`` where a tile is narrow, ``4 of 4`` where it is read."""
+    """Return the used GPUs of a host: ``4/4`` on a narrow tile, ``4 of 4`` in text."""
     return f"{sum(load.gpus for load in loads)}{of}{room.gpus} used" if loads else "spare"
 
 
 def _room_for(family: Family, counts: Sequence[int]) -> str:
-    """What more fits on a GPU with so many of each profile; running MIG instances make no room for larger ones for sure."""
+    """Return the VMs that still fit on a GPU with these counts; running MIG instances may block larger ones."""
     around = [lay for lay in family.layouts if all(a >= b for a, b in zip(lay, counts, strict=True))]
     sizes = family.sizes or (0,) * len(counts)
     least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
@@ -445,7 +445,7 @@ def _room_for(family: Family, counts: Sequence[int]) -> str:
 
 
 def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
-    """The profiles on a GPU, and where each begins, where a source lists that."""
+    """Return the profiles on a GPU, and the start of each, where a source lists it."""
     pieces, region, compute_slices = pieces_of(plan.scenario, plan.catalog, family.profiles)
     if not pieces:
         return ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
@@ -458,7 +458,7 @@ def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """Numbers as a list that ends with 'and'; of many the first and the last."""
+    """Return numbers as a list that ends with 'and'; of many the first and the last."""
     if len(numbers) > SHOWN_PARTS:
         return f"{number(len(numbers))} places from {numbers[0]} to {numbers[-1]}"
     *before, last = map(number, numbers)

@@ -1,4 +1,4 @@
-"""How much of its speed a GPU keeps over the network: as a bar with its range, a verdict with a sign, and how well it is known."""
+"""Share of its speed that a GPU keeps over the network: a bar with its range, a verdict with a sign, and its basis."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MARKS = {
 
 
 def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
-    """Kinds of work that the catalog knows, or those of one phase, with their names."""
+    """Return the workloads in the catalog, or those of one phase, with their names."""
     rows = catalog.rows("network_workloads")
     return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
 
 
 def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
-    """A share with its range as a bar; the marks are where work counts as slower and as carried."""
+    """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
     planning = catalog.assumptions["network-planning"]
     return {
         "low": low,
@@ -50,7 +50,7 @@ def judged(
     verdict: str = "verdict",
     basis: str = "basis",
 ) -> Table:
-    """A table with the shares of a column as bars, a sign beside each verdict, and sources of the badges, if it has any, on hovering."""
+    """Return a table with shares of a column as bars, signs beside verdicts, and any badges' sources on hovering."""
 
     def shown(_: int, cell: Cell) -> dict[str, Any]:
         if cell.value is None:
@@ -70,6 +70,6 @@ def judged(
 
 
 def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table:
-    """A table with what would let each keep more of its speed."""
+    """Return a table with the changes that would let each workload keep more of its speed."""
     cells = [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
     return table.beside(Column("changes", "What would change it"), cells, after="basis")

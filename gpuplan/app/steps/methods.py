@@ -1,4 +1,4 @@
-"""How many GPUs are needed by what is assumed about arrivals: the methods beside each other, and the inputs of the assumption."""
+"""GPU demand by assumption about arrivals: the methods beside each other, and the inputs of the assumption."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpu
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
-    """Pools of hosts whose groups want something, with their names."""
+    """Return pools of hosts whose groups need GPUs, with their names."""
     mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
     return {
         kind: pool.name
@@ -30,7 +30,7 @@ def _pools(workbook: Workbook) -> dict[str, str]:
 
 
 def _pool(workbook: Workbook) -> str:
-    """The pool that is chosen."""
+    """Return the chosen pool."""
     return workbook.chosen("pool", _pools(workbook))
 
 
@@ -45,7 +45,7 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
     "and the probability of waiting in the busiest hours",
 )
 def odds_head(workbook: Workbook) -> Contents:
-    """Heading of the methods, and for which hosts they are shown."""
+    """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)
     selects = [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else []
     return {"selects": selects} if pools else None
@@ -53,7 +53,7 @@ def odds_head(workbook: Workbook) -> Contents:
 
 @panel(slow=True)
 def odds_data(workbook: Workbook) -> Contents:
-    """The methods beside each other, and which to believe."""
+    """Return the methods beside each other, and which to believe."""
     known, problem = _methods(workbook)
     if known is None:
         return problem or None
@@ -74,7 +74,7 @@ def odds_data(workbook: Workbook) -> Contents:
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
-    """The target of the methods, and the probability of waiting as the plan has it."""
+    """Return the target of the methods, and the probability of waiting in the plan."""
     asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     load_key = f"pools.{known.pool}.busy_gpus"
@@ -98,7 +98,7 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
 
 
 def _methods_table(workbook: Workbook, known: Methods) -> Table:
-    """The methods with their formulas, and their ranges below the numbers."""
+    """Return the methods with their formulas, and their ranges below the numbers."""
     lines, key = workbook.plan.lines, f"pools.{known.pool}.gpus_for_target"
     planned = workbook.plan.scenario.demand.rule in RISKS
 
@@ -118,14 +118,14 @@ def _methods_table(workbook: Workbook, known: Methods) -> Table:
 
 
 def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
-    """A number with its range below it."""
+    """Return a number with its range below it."""
     if cell.low is None or cell.high is None:
         return {}
     return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}
 
 
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
-    """The assumption about arrivals, and how bursty demand is."""
+    """Return the assumption about arrivals, and the burstiness of demand."""
     options = [("auto", "automatic"), *METHOD_NAMES.items()]
     known, _ = _methods(workbook)
     bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
@@ -149,7 +149,7 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def odds_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of chances draws."""
+    """Return the data of the chart of chances."""
     pool = _pool(workbook)
     known, _ = _methods(workbook)
     if known is None:
@@ -163,7 +163,7 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
 
 
 def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]:
-    """What a simulation of this very design found, for the chart."""
+    """Return the simulation of this very design, for the chart."""
     simulating = workbook.simulating
     if simulating.scenario != workbook.plan.scenario or simulating.when != "busiest":
         return []

@@ -1,4 +1,4 @@
-"""Language models: the inputs of a group that uses one, and what follows from them."""
+"""Language models: the inputs of a group that uses one, and the results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
-"""Input that chooses a model -> what that does; of a search it makes embeddings."""
+"""Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
 LIMITS = NAMES["limit of a replica"]
 
 
 def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
-    """What follows from the model that a group uses: memory as a bar, figures, and sentences."""
+    """Return the results of the model that a group uses: memory as a bar, figures, and sentences."""
     made = workbook.plan.llm.of(group.id)
     if isinstance(made, Serving):
         return _serving(workbook, made)
@@ -36,7 +36,7 @@ def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
 
 
 def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
-    """An input, with the models to choose from, or the planning value that stands for an empty one."""
+    """Return an input, with the models to choose from, or the planning value used while it is empty."""
     path = f"groups.{group.id}.{name}"
     if name in KINDS:
         kinds = ("embed",) if group.use_case == RETRIEVAL and name == "model" else KINDS[name]
@@ -126,7 +126,7 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
 
 
 def _memory(made: Serving) -> dict[str, Any]:
-    """The memory of a replica."""
+    """Return the memory of a replica."""
     held, count = made.held, max(1.0, made.gpus)
     parts = (
         ("weights", held.weights_gib, 1),
@@ -139,7 +139,7 @@ def _memory(made: Serving) -> dict[str, Any]:
 def _bar(
     label: str, parts: Sequence[tuple[str, float, int]], whole: float, count: float, kept: float = 0.0
 ) -> dict[str, Any]:
-    """Memory as a bar: its parts, what is ``kept`` from the engine, and what is free; of so many GPUs together."""
+    """Return memory as a bar: its parts, the memory ``kept`` from the engine, and the free rest; of ``count`` GPUs."""
     at, drawn = 0.0, []
     free = max(0.0, whole - kept - sum(gib for _, gib, _ in parts))
     for name, gib, colour in (*parts, *[("engine reserve", kept, 0)] * (kept > 0), ("free", free, 0)):
@@ -151,7 +151,7 @@ def _bar(
 
 
 def _more(made: Serving) -> str:
-    """What one replica more, or fewer, would do."""
+    """Return the effect of one replica more, or fewer."""
     last = made.steps[-1]
     return f"With {amount(last.replicas, 'replica')}: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
 

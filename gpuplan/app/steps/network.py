@@ -52,13 +52,13 @@ BARS = "Each bar shows the range of native speed kept, with a line at the typica
 NO_WORKLOADS = "The other tabs show how this link serves typical workloads."
 NO_REMOTE = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
 FEW = 3
-"""So many names are said."""
+"""Most names in a sentence."""
 SHOWN_HELP = 2
-"""So many ways to help stand beside the verdict."""
+"""Most remedies beside the verdict."""
 
 
 def _link(scenario: Scenario) -> str:
-    """The link of a scenario in words: ``100 Gbit/s with PVRDMA``."""
+    """Return the link of a scenario in words: ``100 Gbit/s with PVRDMA``."""
     return f"{scenario.network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[scenario.network.transport]}"
 
 
@@ -66,7 +66,7 @@ def _link(scenario: Scenario) -> str:
 
 
 def network_form(workbook: Workbook) -> dict[str, Any]:
-    """What the link of a host is."""
+    """Return the inputs of a host's link."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
     return {
@@ -81,7 +81,7 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def rates_form(workbook: Workbook) -> dict[str, Any]:
-    """What a link carries, and for how many: asked where GPUs are reached over it."""
+    """Return the rates of a link, and its users: shown where GPUs are reached over it."""
     tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
     if tcp.low is not None and tcp.high is not None:
         link = workbook.plan.scenario.network.link_gbit_s
@@ -99,7 +99,7 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def fabric_form(workbook: Workbook) -> dict[str, Any]:
-    """What else is connected, and to which switches."""
+    """Return the inputs of the other connections and the switches."""
     cabling = workbook.plan.cabling
     switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
     bound = f"{number(cabling.max_oversubscription)}:1, by workload" if cabling else "by workload"
@@ -120,7 +120,7 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
 
 @panel("Is the link enough?")
 def verdict_data(workbook: Workbook) -> Contents:
-    """Whether the link is enough for each thing that depends on it, and what would help."""
+    """Return whether the link suffices for each use that depends on it, and the remedies."""
     plan, found = workbook.plan, link_verdicts(workbook.plan)
     if not plan.groups:
         return NO_WORKLOADS
@@ -134,7 +134,7 @@ def verdict_data(workbook: Workbook) -> Contents:
 
 
 def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
-    """What would help, said once for all that it helps; of much what helps the slowest."""
+    """Return the remedies, each once with all that it helps; if there are many, those for the slowest."""
     names: dict[str, list[str]] = {}
     for each in sorted(found, key=lambda each: each.verdict != "bad"):
         if each.use and each.use.changes and each.verdict != "good":
@@ -147,12 +147,12 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Few names one after the other; how many there are where they would fill lines."""
+    """Return few names one after the other; their number where they would fill lines."""
     return some_of(names) if len(names) <= FEW else counted(len(names), "workload")
 
 
 def _in_short(each: LinkVerdict) -> dict[str, Any]:
-    """What a workload has over the network, in a word or two; on hovering, what it runs."""
+    """Return a workload's use of the network, in a word or two; on hovering, its name."""
     if each.use is None:
         return {}
     runs = {"title": each.use.workload_name}
@@ -166,7 +166,7 @@ def _in_short(each: LinkVerdict) -> dict[str, Any]:
 
 @panel("GPUs over the network")
 def remote_data(workbook: Workbook) -> Contents:
-    """What the network leaves of the speed of each group on remote GPUs."""
+    """Return the speed that the network leaves each group on remote GPUs."""
     plan, uses = workbook.plan, workbook.plan.network.remote
     if not uses:
         return NO_REMOTE if plan.groups else NO_WORKLOADS
@@ -186,7 +186,7 @@ def remote_data(workbook: Workbook) -> Contents:
 
 
 def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
-    """What a group runs, as a choice; and how the speed of its GPU is known, if that is ``told`` here."""
+    """Return the workload of a group, as a choice; with ``told``, also the basis of the speed of its GPU."""
     path = f"groups.{use.id}.workload"
     names = dict(presets(workbook.catalog))
     group = next((g for g in workbook.scenario.groups if g.id == use.id), None)
@@ -200,7 +200,7 @@ def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
 
 @panel()
 def rules_data(workbook: Workbook) -> Contents:
-    """The vendor's rules for GPUs over the network, and where to change what they are about."""
+    """Return the vendor's rules for GPUs over the network, and where to change the inputs they concern."""
     rules = workbook.plan.network.rules
     if not rules:
         return None
@@ -218,7 +218,7 @@ def rules_data(workbook: Workbook) -> Contents:
 
 @panel("What this link carries")
 def carries_data(workbook: Workbook) -> Contents:
-    """What the link carries of each preset, whatever the groups are."""
+    """Return how much of each preset the link carries, whatever the groups are."""
     plan = workbook.plan
     found = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
     hosts = next(each.training.hosts for each in found if each.training)
@@ -239,7 +239,7 @@ def carries_data(workbook: Workbook) -> Contents:
 
 @panel("The vendor\u2019s \u201c2\u00d7 with PVRDMA on four T4 nodes\u201d", slow=True)
 def claims_data(workbook: Workbook) -> Contents:
-    """What would make the vendor's doubling with PVRDMA true, network by network."""
+    """Return the conditions for the vendor's doubling with PVRDMA, network by network."""
     plan = workbook.plan
     found = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
     tcp = tcp_rate(plan.scenario, plan.catalog, CLAIMED_GBIT_S)

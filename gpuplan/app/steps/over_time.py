@@ -22,7 +22,7 @@ from gpuplan.report.tables import over_time as tables
 from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
 
 KEY = "power-on"
-"""Of its events, and the name of the command that tries many orders."""
+"""Key of its events, and the name of the command that tries many orders."""
 SETTINGS = (
     "platform.gpu_policy",
     "platform.drs_consolidation",
@@ -31,11 +31,11 @@ SETTINGS = (
     "availability.sized_for",
     "availability.orders_share",
 )
-"""Inputs of it."""
+"""Inputs of this step."""
 
 
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
-    """What thousands of orders gave for the design on the screen, if they were tried."""
+    """Return the studies of thousands of orders for the design on the screen, if they were tried."""
     powering, plan = workbook.powering_on, workbook.plan
     found, asked = powering.found, powering.plan
     if found is None or asked is None or asked.scenario != plan.scenario:
@@ -44,19 +44,19 @@ def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
 
 
 def made_of(workbook: Workbook) -> dict[str, PowerOn]:
-    """Power-on of each cluster, with the most orders that were tried."""
+    """Return the power-on of each cluster, with the most orders that were tried."""
     return {**workbook.plan.power_on, **{study.made.pool.id: study.made for study in studies(workbook)}}
 
 
 def sentence(workbook: Workbook, pool: Pool) -> str:
-    """The best arrangement, and in how many orders a VM does not start; empty where vSphere does not place the VMs."""
+    """Return the best arrangement, and the orders in which a VM does not start; empty where vSphere places no VMs."""
     made = made_of(workbook).get(pool.id)
     return made.sentence if made else ""
 
 
 @panel("Power-on")
 def power_on_data(workbook: Workbook) -> Contents:
-    """In how many orders every VM starts, in the cluster in which they are fewest; or that vSphere places none of the VMs."""
+    """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
         return tables.SHARED if workbook.plan.pools else None
     known = [made for made in made_of(workbook).values() if made.known]
@@ -71,7 +71,7 @@ def power_on_data(workbook: Workbook) -> Contents:
 
 
 def settings_form(workbook: Workbook) -> dict[str, Any]:
-    """How vSphere is set to place VMs as they start, and whether hosts are sized for that."""
+    """Return the settings by which vSphere places VMs as they start, and whether hosts are sized for them."""
     return {
         "title": "Settings",
         "shown": bool(workbook.plan.power_on),
@@ -80,7 +80,7 @@ def settings_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def tried_data(workbook: Workbook) -> dict[str, Any]:
-    """Settings side by side, named orders, and the button that tries many more."""
+    """Return settings side by side, named orders, and the button that tries many more."""
     runner, done = workbook.powering_on.runner, studies(workbook)
     card = background_card(
         workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try again"), again=bool(done)
@@ -96,7 +96,7 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _tried_words(workbook: Workbook) -> list[str]:
-    """How many orders were tried, and what it takes that nearly all of them start every VM."""
+    """Say how many orders were tried, and the hosts needed for nearly all of them to start every VM."""
     tries = max(made.orders for made in made_of(workbook).values())
     were = "was" if tries == 1 else "were"
     tried = capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")
@@ -105,7 +105,7 @@ def _tried_words(workbook: Workbook) -> list[str]:
 
 
 def _more_hosts(workbook: Workbook) -> str:
-    """What hosts that are enough for nearly every order cost more."""
+    """Say how much more enough hosts for nearly every order cost."""
     plan = workbook.plan
     share = stated_percent(plan.scenario.availability.orders_share)
     if plan.scenario.availability.sized_for == "orders":
@@ -125,7 +125,7 @@ def _more_hosts(workbook: Workbook) -> str:
 
 
 def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
-    """Settings, those that are not set with a way to take them; named orders; readings where there are several."""
+    """Return settings, those not set with a way to take them; named orders; readings where there are several."""
     all_made = list(made_of(workbook).values())
     hosts: Sequence[tuple[PowerOn, tables.Hosts]] = done or [(each, {}) for each in all_made if each.known]
     made = [each for each, _ in hosts]
@@ -140,7 +140,7 @@ def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str
 
 
 def _with_uses(table: Table, made: PowerOn) -> Table:
-    """Each setting with a button that takes it, and the chance with its interval below."""
+    """Return each setting with a button that takes it, and the chance with its interval below."""
 
     def use(_: int, cell: Cell) -> Mapping[str, Any]:
         other = made.settings.get(cell.value)
@@ -161,19 +161,19 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
 # ---- one order VM by VM
 
 LONGEST_MS, STEP_MS = 20_000, (120, 700)
-"""How long all VMs take to arrive at most, unless one takes less or more than these."""
+"""Longest time in which all VMs arrive, unless a step is shorter or longer than these."""
 SHOWN_REFUSED = 6
 RANDOM, SEEDS = "random", 2**32
 
 
 def watched_clusters(workbook: Workbook) -> tuple[Pool, ...]:
-    """The cluster that is watched, if one is."""
+    """Return the cluster in the replay, if there is one."""
     watched = workbook.watched
     return (workbook.plan.pool(watched.pool),) if watched else ()
 
 
 def play_of(workbook: Workbook, pool: Pool) -> Play | None:
-    """How the VMs of a cluster are powered on, as far as it is watched."""
+    """Return the power-on of a cluster's VMs up to the step shown."""
     watched = workbook.watched
     if watched is None or watched.pool != pool.id:
         return None
@@ -189,7 +189,7 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
 
 
 def watch_data(workbook: Workbook) -> dict[str, Any]:
-    """The controls, and what becomes of the VM that has just been powered on."""
+    """Return the controls, and the outcome of the VM that was powered on last."""
     if not (clusters := watched_clusters(workbook)):
         return {"shown": False}
     (pool,), watched = clusters, workbook.watched
@@ -217,7 +217,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _result(refused: int, more: int) -> str:
-    """What comes of the whole order."""
+    """Say how the whole order ends."""
     if not refused:
         return "In this order every VM starts."
     first = "; the first of them" if more > 0 else ""
@@ -225,12 +225,12 @@ def _result(refused: int, more: int) -> str:
 
 
 def _name(workbook: Workbook, play: Play, step: Step) -> str:
-    """A VM as it is called."""
+    """Return the name of a VM."""
     return f"{group_names(workbook.plan)[play.cluster.requests[step.kind].group]} {number(step.vm)}"
 
 
 def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
-    """Where the VM that was powered on last runs, or why it does not."""
+    """Say where the VM that was powered on last runs, or why it does not."""
     step = play.now
     if step is None:
         hosts = amount(len(play.cluster.rooms), "host")
@@ -251,7 +251,7 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
 
 
 def _spot_words(spot: Spot, play: Play) -> str:
-    """Where a VM runs."""
+    """Say where a VM runs."""
     numbers = sorted({gpu + 1 for gpu in spot.gpus})
     if not numbers:
         return f"on host {spot.host + 1}"
@@ -261,25 +261,25 @@ def _spot_words(spot: Spot, play: Play) -> str:
 
 
 def chosen(made: PowerOn, watched: Watched) -> tuple[Reading, tuple[int, ...]]:
-    """The reading that is chosen, or the one that belongs to the order, and the order that is watched."""
+    """Return the chosen reading, or the one of the order, and the order in the replay."""
     order = order_of(made, watched)
     reading, kinds = named_order(made, str(watched.seed % SEEDS) if order == RANDOM else order)
     return next((each for each in made.readings if each.name == watched.reading), reading), kinds
 
 
 def order_of(made: PowerOn, watched: Watched) -> str:
-    """The order that is watched: the first where the one that was chosen is not there."""
+    """Return the order in the replay: the first where the chosen one does not exist."""
     orders = orders_of(made)
     return watched.order if watched.order in orders else orders[0]
 
 
 def orders_of(made: PowerOn) -> list[str]:
-    """The orders to choose from: first the worst, where one is bad."""
+    """Return the orders to choose from: first the worst, where one is bad."""
     return [*["worst"] * bool(made.worst), RANDOM, *made.named, "groups"]
 
 
 def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
-    """The order, and what vSphere is taken to do where that is not known."""
+    """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
     found = [select("order", "Order", order_of(made, watched), orders)]
     if len(made.readings) > 1:
@@ -289,7 +289,7 @@ def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
 
 
 def differing(readings: Sequence[Reading]) -> list[str]:
-    """What sets each of several readings apart."""
+    """Return the differences of each of several readings."""
     parts = [reading.words.split("; ") for reading in readings]
     return ["; ".join(part for part in each if any(part not in other for other in parts)) for each in parts]
 
@@ -299,7 +299,7 @@ def differing(readings: Sequence[Reading]) -> list[str]:
 
 @panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", slow=True)
 def rehearse_data(workbook: Workbook) -> Contents:
-    """Who moves when each host is emptied, what is shut down, and what restarts when one fails."""
+    """Return the VMs that move when each host is evacuated, those shut down, and those restarted when one fails."""
     plan = workbook.plan
     if not plan.rehearsed:
         return tables.NOT_REHEARSED if plan.pools else None
@@ -314,7 +314,7 @@ def rehearse_data(workbook: Workbook) -> Contents:
 
 
 def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
-    """The tables of a cluster."""
+    """Return the tables of a cluster."""
     plan = workbook.plan
     of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
     upgrades = (
@@ -335,7 +335,7 @@ def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 
 def _evacuate(workbook: Workbook, pool: Pool, cell: Cell) -> Mapping[str, Any]:
-    """Puts the host of a row into maintenance on the picture, or brings it back."""
+    """Put the host of a row into maintenance on the picture, or bring it back."""
     down = cell.value in workbook.maintenance.get(pool.id, ())
     words, name = ("Bring back" if down else "Evacuate"), f"host {cell.value} of the {pool.name}"
     return {"acts": [act("maintain", words, name, pool=pool.id, host=cell.value)]}

@@ -1,4 +1,4 @@
-"""How many failures to tolerate: the postures side by side, a failure in maintenance, and the inputs of the risk."""
+"""Host failure tolerance: the postures side by side, a failure in maintenance, and the inputs of the risk."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
-"""Up to so many hosts, if no group grows, every posture is planned again for its cost before the page is shown."""
+"""Hosts up to which, if no group grows, every posture is planned again for its cost before the page is shown."""
 EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "exposed_h", "chance": "chance"}
 """Column of the table of postures -> end of the keys of its lines."""
 FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
 
 
 def posture_data(workbook: Workbook) -> dict[str, Any]:
-    """N+0, N+1, N+2 side by side."""
+    """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
     known = {posture.host_failures: posture for posture in workbook.plan.postures}
     return {
@@ -47,7 +47,7 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def maintenance_form(workbook: Workbook) -> dict[str, Any]:
-    """Whether a host may fail while another is in maintenance, and what that means with the posture that is chosen."""
+    """Return whether a host may fail while another is in maintenance, and the effect with the chosen posture."""
     known = {posture.host_failures: posture for posture in workbook.plan.postures}
     return {
         "title": "Maintenance",
@@ -58,7 +58,7 @@ def maintenance_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
-    """Whether one host in maintenance is too much already: none is spare for a failure, nor for maintenance."""
+    """True if one host in maintenance is too much already: none is spare for a failure, nor for maintenance."""
     accepted = workbook.plan.scenario.availability.maintenance_failure_accepted
     return posture.host_failures == 0 and accepted and posture.exposed_h > 0
 
@@ -84,7 +84,7 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
 
 
 def _covered(workbook: Workbook, failures: int) -> str:
-    """What the spare hosts of a posture are for."""
+    """Say which failures the spare hosts of a posture cover."""
     if not workbook.scenario.availability.maintenance_failure_accepted:
         return f"{amount(failures, 'failure')} + maintenance" if failures else "maintenance only"
     return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
@@ -92,7 +92,7 @@ def _covered(workbook: Workbook, failures: int) -> str:
 
 @panel("Host failure tolerance", "hours a year")
 def tolerance_data(workbook: Workbook) -> Contents:
-    """What each posture leaves at risk, every figure with its trail."""
+    """Return the risk of each posture, every figure with its derivation."""
     plan = workbook.plan
     if not plan.postures:
         return None
@@ -104,12 +104,12 @@ def tolerance_data(workbook: Workbook) -> Contents:
 
 
 def _why(plan: Plan, keys: Sequence[str], row: int, _cell: Cell) -> dict[str, str]:
-    """Why a cell says what it says, where the plan has a line for it."""
+    """Explain a cell, where the plan has a line for it."""
     return {"key": keys[row]} if keys[row] in plan.lines else {}
 
 
 def _cost(workbook: Workbook, failures: int) -> str:
-    """Net present cost of a posture; where planning all of them again takes long, once that is done beside the page."""
+    """Return the net present cost of a posture; if planning all takes long, once that is done in the background."""
     plan = workbook.plan
     if plan.costs is None or plan.totals.hosts > MANY_HOSTS:
         return ""
@@ -125,7 +125,7 @@ def _cost(workbook: Workbook, failures: int) -> str:
 
 
 def _costed(plan: Plan) -> tuple[PostureCost, ...]:
-    """The postures with their cost; nothing if one of them cannot be worked out."""
+    """Return the postures with their cost; nothing if one of them cannot be worked out."""
     try:
         return posture_costs(plan)
     except ValueError:
@@ -133,7 +133,7 @@ def _costed(plan: Plan) -> tuple[PostureCost, ...]:
 
 
 def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
-    """What may go wrong in maintenance with the chosen posture, and what more hosts change."""
+    """Describe the risk in maintenance with the chosen posture, and the effect of more hosts."""
     availability = workbook.plan.scenario.availability
     now = known.get(availability.host_failures)
     if now is None:
@@ -157,7 +157,7 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
 
 
 def risk_form(workbook: Workbook) -> dict[str, Any]:
-    """How often hosts fail, how long they are out, and how long a VM may stand still."""
+    """Return the inputs for failure rate, repair time, and the stun time allowed for a VM."""
     reliability = workbook.catalog.assumptions["host-reliability"]
     planned = {name: reliability.fact(name) for name in ("mtbf_h", "repair_h", "maintenance_h_per_host")}
     scenario = workbook.plan.scenario
@@ -174,7 +174,7 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
 
 @panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences")
 def platform_data(workbook: Workbook) -> Contents:
-    """The rules of the platform that hold for this design, and what to see on the cluster before it is handed over."""
+    """Return the platform rules that hold for this design, and the checks on the cluster at hand-over."""
     plan = workbook.plan
     if not plan.pools:
         return None
@@ -182,7 +182,7 @@ def platform_data(workbook: Workbook) -> Contents:
 
 
 def clusters_form(workbook: Workbook) -> dict[str, Any]:
-    """How hosts are divided into clusters, and the clusters that there are."""
+    """Return the inputs that divide hosts into clusters, and the resulting clusters."""
     plan, most = workbook.plan, workbook.catalog.assumptions["vi-cluster"].fact("max_hosts")
     several = len(plan.pools) > 1
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
@@ -204,7 +204,7 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _stun_table(workbook: Workbook) -> Table:
-    """How a VM of each group leaves a host that goes into maintenance."""
+    """Return how a VM of each group leaves a host that goes into maintenance."""
 
     def leaves(group: GroupPlan) -> Cell:
         how, tone = move_words(workbook, group)

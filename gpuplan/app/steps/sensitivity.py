@@ -17,7 +17,7 @@ from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES
 
 VIEWS = NAMES["view of the tornado"]
-"""What the tornado may show."""
+"""Views of the tornado."""
 
 Bar = dict[str, Any]
 
@@ -28,13 +28,13 @@ def _bars(workbook: Workbook) -> list[Bar]:
 
 
 def _old(workbook: Workbook) -> bool:
-    """Whether another design than the one on the screen was tried."""
+    """True if a design other than the one on the screen was tried."""
     tried = workbook.sensitivity.plan
     return tried is None or tried.scenario != workbook.plan.scenario
 
 
 def _now(workbook: Workbook, view: str) -> float:
-    """What the answer was when the ranges were tried."""
+    """Return the answer at the time the ranges were tried."""
     tried = workbook.sensitivity.plan
     if tried is None or tried.costs is None:
         return 0.0
@@ -42,7 +42,7 @@ def _now(workbook: Workbook, view: str) -> float:
 
 
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
-    """What is tried, how far it is, and what moves the answer most."""
+    """Return the inputs to try, the progress, and the inputs that move the answer most."""
     found = workbook.sensitivity.found
     old = found is not None and _old(workbook)
     texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
@@ -72,14 +72,14 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 
 def _swing(bar: Bar, view: str) -> float:
-    """How far the ends of a bar are apart; 0 if one of them cannot be planned."""
+    """Return the distance between the ends of a bar; 0 if one of them cannot be planned."""
     low, high = bar[f"{view}_low"], bar[f"{view}_high"]
     return 0.0 if low is None or high is None else abs(high - low)
 
 
 @panel("From the low to the high end of each input")
 def tornado_head(workbook: Workbook) -> Contents:
-    """What the tornado shows."""
+    """Return the choice of the tornado's view."""
     return (
         {"selects": [select("swing", "Show", workbook.chosen("swing", VIEWS), VIEWS)]}
         if _bars(workbook)
@@ -88,7 +88,7 @@ def tornado_head(workbook: Workbook) -> Contents:
 
 
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the tornado draws."""
+    """Return the data of the tornado."""
     view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
     if not _bars(workbook) or tried is None or tried.costs is None:
         return {}
@@ -100,7 +100,7 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
 
 @panel("Ranges and results as a table", draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
-    """The range of each input, to be overwritten in place, and what the answer is at its ends."""
+    """Return the range of each input, to be overwritten in place, and the answer at its ends."""
     bars = _bars(workbook)
     paths = [bar["path"] for bar in bars]
     stated = [path for path, _ in workbook.seen.ranges]
@@ -122,7 +122,7 @@ def _field(workbook: Workbook, path: str, empty: str = "") -> Cell:
 
 
 def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
-    """The answer at the ends of each range, and the field of the range; below them what is stated but was not tried yet."""
+    """Return the answer at the ends of each range, and its field; below them ranges stated but not tried yet."""
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""
     fields = [
         _field(workbook, bar["path"], range_words(bar["path"], (bar["low"], bar["high"]))) for bar in bars
@@ -164,7 +164,7 @@ def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
     old=_old,
 )
 def thresholds_data(workbook: Workbook) -> Contents:
-    """The nearest values of each demand input at which the number of hosts changes."""
+    """Return the nearest values of each demand input at which the number of hosts changes."""
     thresholds = _thresholds(workbook)
     changing = [each for each in thresholds if each["below"] is not None or each["above"] is not None]
     others = [each["label"] for each in thresholds if each not in changing]

@@ -1,4 +1,4 @@
-"""The simulation in the demand step: its buttons and progress, and what it found, hosts by hosts."""
+"""The simulation in the demand step: its buttons and progress, and its results, hosts by hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BELIEVE = "Requests arrive independently, so bursts are not simulated. Where job
 
 
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
-    """What to simulate, how far it is, and what came out."""
+    """Return the inputs of the simulation, its progress, and its results."""
     simulating = workbook.simulating
     found, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
     able = any(group.mode for group in workbook.plan.groups)
@@ -38,7 +38,7 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
-    """What the simulation says beside the formula, in a sentence."""
+    """Compare the simulation with the formula, in a sentence."""
     simulating = workbook.simulating
     if not simulating.simulations:
         return [
@@ -54,7 +54,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 
 def _fewest(workbook: Workbook) -> list[str]:
-    """The fewest hosts that keep the target, pool by pool."""
+    """Return the fewest hosts that keep the target, pool by pool."""
     simulating, plan = workbook.simulating, workbook.plan
     most, found = (simulating.scenario or plan.scenario).demand.chance, []
     names = pool_names(plan.pools)
@@ -71,7 +71,7 @@ def _fewest(workbook: Workbook) -> list[str]:
 
 
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
-    """A row for each number of hosts; the groups on the hosts of the plan."""
+    """Return a row for each number of hosts; the groups on the hosts of the plan."""
     simulations = workbook.simulating.simulations
     planned = {(kind, pool.hosts): pool for kind, pool in whole_pools(workbook.plan.pools).items()}
     tried = [(planned.get((each["pool"], each["hosts"])), each) for each in simulations]
@@ -79,7 +79,7 @@ def _tables(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
-    """Which numbers of hosts are planned, and which miss the target."""
+    """Return the results by number of hosts: which numbers are planned, and which miss the target."""
     scenario = workbook.simulating.scenario or workbook.plan.scenario
     pools = whole_pools(workbook.plan.pools)
     several = len({simulation["pool"] for simulation in simulations}) > 1
@@ -100,7 +100,7 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
 
 
 def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
-    """The groups on the hosts of the plan."""
+    """Return the groups on the hosts of the plan."""
     plan = workbook.plan
     found = lettered(workbook, tables.simulated(plan, simulation))
     seen = {one["group"] for one in simulation["groups"]}

@@ -1,4 +1,4 @@
-"""Start: three questions, an example, a blank design, a file, and what the steps answer."""
+"""Start: three questions, an example, a blank design, a file, and the questions that the steps answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = NAMES["example"]
 
 
 def start_data(workbook: Workbook) -> dict[str, Any]:
-    """The ways to begin, each example with its answer."""
+    """Return the ways to begin, each example with its answer."""
     answers = NAMES["what a step answers"]
     if workbook.examples is None:
         workbook.examples = [_example(workbook, key) for key in EXAMPLES]
@@ -49,7 +49,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
 
 
 def guide_data(workbook: Workbook) -> dict[str, Any]:
-    """Three questions: which kinds of workloads, how many of each, and where they are to run."""
+    """Return three questions: the kinds of workloads, the number of each, and their location."""
     problems = {problem.path: f"{capital(problem.message)}." for problem in workbook.unread}
     return {
         "kinds": [_kind(workbook, use_case, name, problems) for use_case, name in KIND_NAMES.items()],

@@ -1,4 +1,4 @@
-"""The stated total beside what the groups need: how far apart they are, and a way to take either."""
+"""The stated total beside the need of the groups: their difference, and a way to take either."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RULE, TOTAL = "demand.rule", "demand.stated_gpus"
 
 
 def stated_data(workbook: Workbook) -> dict[str, Any] | None:
-    """Both numbers in a sentence, and what can be chosen; None without groups or without a total."""
+    """Return both numbers in a sentence, and the options; None without groups or without a total."""
     plan = workbook.plan
     gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
     if gap is None or stated is None:

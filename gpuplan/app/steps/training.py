@@ -29,19 +29,19 @@ from gpuplan.report.tables import network as tables
 from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share, three_digits
 
 KNEE = {0: "does not pay even on one host", 1: "a second host does not pay"}
-"""What is said of the knee where it is at once."""
+"""Words for the knee of the curve where it comes at once."""
 ENTERED = "This job changes neither hosts nor cost."
 EXAMPLE = (
     "An example only, until you enter a job: it appears in no summary and changes neither hosts nor cost."
 )
-"""What is said of the job."""
+"""Note on an example job."""
 KNEE_NOTE = "Useful hosts: the largest number at which adding one still pays."
 VIEWS = NAMES["view of the scaling"]
-"""What the scaling chart may show."""
+"""Views of the scaling chart."""
 
 
 def training_form(workbook: Workbook) -> dict[str, Any]:
-    """The training job, and what counts where nothing is stated."""
+    """Return the training job, and the values used where nothing is stated."""
     job, given = _job(workbook), workbook.plan.scenario.training
     return {
         "title": "Training on several hosts",
@@ -63,7 +63,7 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def example_badge(workbook: Workbook) -> str:
-    """What marks a job that was not entered."""
+    """Return the badge of a job that was not entered."""
     return "" if workbook.plan.network.job_named or not workbook.plan.pools else "example"
 
 
@@ -75,7 +75,7 @@ def _models(workbook: Workbook) -> list[tuple[str, str]]:
 
 
 def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """What a job that is no language model is asked for."""
+    """Return the inputs of a job that is no language model."""
     job = _job(workbook)
     stated = workbook.plan.scenario.training.samples is not None
     samples = number(job.samples) if job.samples and not stated else "not stated"
@@ -89,7 +89,7 @@ def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 def _model_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """What a language model is asked for."""
+    """Return the inputs of a language model."""
     job, given = _job(workbook), workbook.plan.scenario.training
     sequence = given.sequence_tokens or SEQUENCE_TOKENS
 
@@ -116,7 +116,7 @@ def _job(workbook: Workbook) -> TrainingUse:
 
 @panel()
 def training_data(workbook: Workbook) -> Contents:
-    """The training job in figures, and what would help it."""
+    """Return the training job in figures, and its remedies."""
     job = _job(workbook)
     efficiency = bar(workbook.catalog, job.efficiency_low, job.efficiency, job.efficiency_high)
     figures = [
@@ -138,7 +138,7 @@ def training_data(workbook: Workbook) -> Contents:
 
 
 def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
-    """Speed and time of a step, and of its sum."""
+    """Return the speed and time of a step, and of its sum."""
     alone = f"a single GPU {three_digits(job.one_gpu_per_s)}, {job.speed}"
     computing = f"{three_digits(job.compute_s)} s of it compute"
     return [
@@ -149,7 +149,7 @@ def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
 
 
 def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
-    """Tokens a second with their range, MFU, step and memory of a language model."""
+    """Return tokens a second with their range, MFU, step and memory of a language model."""
     assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
     low, each, high = job.per_gpu
     per_gpu = f"{three_digits(each)} per GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
@@ -163,7 +163,7 @@ def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
 
 
 def _hours(job: TrainingUse) -> dict[str, Any]:
-    """Time for all epochs."""
+    """Return the time for all epochs."""
     takes, times = "\u2013", "state tokens" if job.per_gpu else "state epochs and samples"
     if job.hours is not None and job.samples and job.epochs:
         takes = hours(job.hours)
@@ -176,7 +176,7 @@ def _hours(job: TrainingUse) -> dict[str, Any]:
 
 
 def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
-    """Hosts up to which one more is worth it."""
+    """Return the hosts up to which one more pays."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
     keeps = f"each GPU keeps at least {kept_share(float(worth))}"
     knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
@@ -189,12 +189,12 @@ def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
 
 
 def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
-    """A figure of the training job, with its line."""
+    """Return a figure of the training job, with its line."""
     return figure(label, value, note, f"network.{JOB}.{what}" if what else "")
 
 
 def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
-    """How long the gradients take alone, where they are summed in a ring."""
+    """Return the duration of the gradient exchange alone, where gradients are summed in a ring."""
     line = workbook.plan.lines.get(f"network.{JOB}.allreduce_s")
     if line is None:
         return []
@@ -204,7 +204,7 @@ def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
 
 @panel()
 def groups_data(workbook: Workbook) -> Contents:
-    """The groups that train across VMs."""
+    """Return the groups that train across VMs."""
     groups = workbook.plan.network.training[:-1]
     if not groups:
         return None
@@ -221,7 +221,7 @@ def _curves(workbook: Workbook) -> tuple[Curve, ...]:
 
 @panel("More hosts", slow=True)
 def scaling_head(workbook: Workbook) -> Contents:
-    """Heading of the scaling chart, and what it shows."""
+    """Return the heading of the scaling chart, and the choice of its view."""
     job, view = _job(workbook), workbook.chosen("scaling", VIEWS)
     ranged = ", with its range" if view == "efficiency" else ""
     return {
@@ -234,7 +234,7 @@ def scaling_head(workbook: Workbook) -> Contents:
 
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the scaling chart draws."""
+    """Return the data of the scaling chart."""
     return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)
 
 
@@ -246,7 +246,7 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     slow=True,
 )
 def scaling_table(workbook: Workbook) -> Contents:
-    """The numbers of the scaling chart."""
+    """Return the numbers of the scaling chart."""
     found = _curves(workbook)
     table = tables.scaling(found, [step.hosts for step in found[0].steps])
     for column, curve in zip(table.columns[3:], found[1:], strict=True):

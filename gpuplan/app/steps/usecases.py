@@ -1,4 +1,4 @@
-"""Workloads: a sentence for each, which opens for editing, what the design is sized for, and why each has its access mode."""
+"""Workloads: a sentence for each, which opens for editing, the design's targets, and reasons for access modes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FIRST: dict[str, tuple[str, ...]] = {
     TUNING: (*NAMED, "model", "tuning", "tuning_tokens", "jobs_per_day", "hours", "access"),
     RETRIEVAL: (*NAMED, "model", "documents", "people", "active_share", "hours", "access"),
 }
-"""Workload kind -> its few inputs; the others stand behind one click."""
+"""Workload kind -> its few inputs; the others open with one click."""
 ON_WORKERS = ("high-end-training", "hpc", "gpu-database", "horovod", "distributed-tensorflow")
 """Workload kinds that may run on several VMs, or take several GPUs, at once."""
 WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
@@ -54,19 +54,19 @@ EMPTIES = {
     "jobs_per_day": "from active users",
     "growth": "none",
 }
-"""What counts of a group's hours where nothing is stated."""
+"""Default of a group's hours where nothing is stated."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
-"""What a design is for besides its workloads."""
+"""Targets of a design besides its workloads."""
 
 
 def days_of(days: object) -> list[tuple[str, str]]:
-    """The days to choose from; where every day is stated, that instead of leaving it open."""
+    """Return the days to choose from; where every day is stated, that instead of leaving it open."""
     return [("every-day", "every day"), *DAYS[1:]] if days == "every-day" else DAYS
 
 
 def workloads_data(workbook: Workbook) -> dict[str, Any]:
-    """A row for each workload, of which one may be open; what the design is sized for; the kinds to add."""
+    """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {each.id: each for each in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     kinds = [
@@ -87,7 +87,7 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
-    """An input with all boards, servers or versions to choose from."""
+    """Return an input with all boards, servers or versions to choose from."""
     tables: dict[str, Mapping[str, Any]] = {
         "hardware.gpu": workbook.catalog.gpus,
         "hardware.server": workbook.catalog.servers,
@@ -100,7 +100,7 @@ def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
 
 
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
-    """A workload in a row; one that is open has its inputs, and what follows from them."""
+    """Return the row of a workload; one that is open has its inputs and results."""
     plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
     opened = workbook.workload == group.id
     wrong = (path for path in (*workbook.drafts, *(each.path for each in workbook.refused)))
@@ -143,7 +143,7 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[s
 
 
 def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
-    """What follows from the inputs of a group without a model."""
+    """Return the results of a group without a model."""
     found: dict[str, Any] = {"bar": None, "figures": [], "notes": []}
     if planned is None:
         return found
@@ -163,11 +163,11 @@ def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
-"""What a group that uses a language model does not state."""
+"""Inputs that are worked out for a group that uses a language model."""
 
 
 def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
-    """An input of a group; what the plan works out is shown and not typed in."""
+    """Return an input of a group; values that the plan works out are shown and cannot be edited."""
     path = f"groups.{group.id}.{name}"
     if name in INPUTS.get(group.use_case, ()) or (
         group.use_case == TUNING and name in ("jobs_per_day", "hours")
@@ -183,7 +183,7 @@ def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
 
 
 def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str]] | None:
-    """What can be chosen, where it is not on the input itself."""
+    """Return the options of an input, where the input itself has none."""
     if name == "use_case":
         return [(row.id, kind_name(workbook.plan, row.id)) for row in workbook.catalog.rows("use_cases")]
     if name == "access":
@@ -198,7 +198,7 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
 
 
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
-    """The second grid of groups: what else one VM needs."""
+    """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
     stated = sum(
         g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)
@@ -219,7 +219,7 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
-    """Heads of the columns of a grid of groups."""
+    """Return the heads of the columns of a grid of groups."""
     fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
         {"name": name, "text": text, "question": field.question, "full": field.label}
@@ -233,7 +233,7 @@ def group_rows(
     options: Mapping[str, list[tuple[str, str]]],
     empties: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """A row of inputs for each group; ``empties`` is what counts where nothing is stated."""
+    """Return a row of inputs for each group; ``empties`` has the values used where nothing is stated."""
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     return [
         {
@@ -251,14 +251,14 @@ def group_rows(
 
 
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """The inputs beside the table: customer, stated total, Bitfusion."""
+    """Return the inputs beside the table: customer, stated total, Bitfusion."""
     paths = ["customer", "demand.stated_gpus", "platform.bitfusion"]
     paths += ["platform.bitfusion_servers"] * workbook.scenario.platform.bitfusion
     return {"title": "Customer and demand", "fields": [field_data(workbook, path) for path in paths]}
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:
-    """The access mode of each group; why, what was ruled out and what it gives up, each said once for all groups for which it holds."""
+    """Return the access mode of each group; reasons, rejected modes and drawbacks, each once for all its groups."""
     groups, colours = workbook.plan.groups, group_colours(workbook)
     parts = (
         (group, reason, group.reasons) for group in groups for reason in (*group.reasons, *group.against)
@@ -304,7 +304,7 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
-    """What is said of several groups, each once, and the ids of the groups of which it is said."""
+    """Merge equal remarks on several groups: each once, with the ids of its groups."""
     found: list[tuple[T, list[str]]] = []
     for group, what in said:
         held = next((ids for other, ids in found if other == what), None)
@@ -321,7 +321,7 @@ def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
 
 
 def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
-    """Each source once, with all the places in it."""
+    """Return each source once, with all the places in it."""
     places: dict[str, dict[str, None]] = {}
     for reason in reasons:
         for source in reason.sources:

@@ -1,4 +1,4 @@
-"""When GPUs are wanted: hour by hour on a clock that is chosen, and the mixes of a week that matter."""
+"""GPU demand by time: hour by hour on a chosen clock, and the mixes of a week that matter."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ SHOWN_MIXES = 12
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
-    """The GPUs needed through a week; in each half of the year where clocks are changed."""
+    """Return the GPUs needed through a week; in each half of the year where clocks change."""
     return workbook.once("demand: weeks", lambda: week_demand(workbook.plan))
 
 
 def _places(workbook: Workbook) -> dict[str, str]:
-    """The clocks of the groups."""
+    """Return the clocks of the groups."""
     return {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
 
 
 def _place(workbook: Workbook) -> str:
-    """The clock that is chosen."""
+    """Return the chosen clock."""
     return workbook.chosen("clock", _places(workbook))
 
 
 @panel("Hour by hour", "GPUs needed on average, by group")
 def day_head(workbook: Workbook) -> Contents:
-    """Heading of the hours, and whose clock is shown."""
+    """Return the heading of the hours, and the clock that is shown."""
     if not workbook.plan.groups:
         rest = " to see when GPUs are needed, and how many."
         first = "No workloads yet. "
@@ -49,7 +49,7 @@ def day_head(workbook: Workbook) -> Contents:
 
 @panel()
 def day_data(workbook: Workbook) -> Contents:
-    """What the chart of the hours shows, in one sentence and a table of the groups."""
+    """Summarise the chart of the hours, in one sentence and a table of the groups."""
     week, names = weeks(workbook)[0], {group.id: group.name for group in workbook.plan.groups}
     if not names:
         return None
@@ -100,13 +100,13 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
 
 
 def day_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the hours draws."""
+    """Return the data of the chart of the hours."""
     return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
 
 
 @panel("Through the week")
 def mixes_data(workbook: Workbook) -> Contents:
-    """The mixes of a week that matter, and the one that the hosts are sized for."""
+    """Return the mixes of a week that matter, and the one that the hosts are sized for."""
     several = [pool for pool in workbook.plan.hours if len(pool.needed) > 1]
     names = pool_names(workbook.plan.pools)
     if not several:
@@ -130,7 +130,7 @@ def _more(pool: PoolDemand) -> str:
 
 
 def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
-    """The mixes of a pool by the clock that is chosen, the one that its hosts are sized for first."""
+    """Return the mixes of a pool by the chosen clock, the one that its hosts are sized for first."""
     found, place = weeks(workbook), _place(workbook)
 
     def when(mix: Mix) -> str:
