@@ -1,3 +1,3 @@
-"""Deliver: the files of a design, a folder for each kind, none of which knows another; each is imported when it is written."""
+"""Deliver: the files of a design, an independent folder for each kind, which is imported on use."""
 
 from gpuplan.deliver.bundle import KINDS, design_files, file_stem, zipped

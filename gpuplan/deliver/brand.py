@@ -16,9 +16,9 @@ from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 MOST_FILE_BYTES, MOST_LOGO_BYTES = 100_000, 2_000_000
 LONGEST = 80
 LOGO_KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg"}
-"""How a picture begins -> its kind."""
+"""First bytes of a picture -> its kind."""
 LEAST_CONTRAST = 4.5
-"""Of white on the accent, as titles and heads of tables have it (WCAG 2.2, 1.4.3)."""
+"""Least contrast of white on the accent, as in titles and heads of tables (WCAG 2.2, 1.4.3)."""
 COLOURS = ("accent", "ink", "quiet")
 FONTS = ("headings", "text")
 TEXTS = ("name", "footer")
@@ -27,24 +27,24 @@ FONT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """How the files of a firm look; without a file of its own, as gpuplan's do."""
+    """Look of a firm's files; without a brand file, gpuplan's."""
 
     name: str = ""
     logo: bytes = field(default=b"", repr=False)
     """A PNG or JPEG picture; empty for none."""
     accent: str = "0B5CAD"
-    """Of titles, bands and heads of tables, as six hexadecimal digits."""
+    """Colour of titles, bands and heads of tables, as six hexadecimal digits."""
     ink: str = "1A2230"
     quiet: str = "5A6576"
-    """Of notes and captions."""
+    """Colour of notes and captions."""
     headings: str = "Calibri"
     text: str = "Calibri"
     """Fonts by their name; a program that lacks one takes another."""
     footer: str = ""
     currency: str = ""
-    """In which costs are given where the scenario states none."""
+    """Currency of costs where the scenario states none."""
     paper: str = ""
-    """``a4`` or ``letter`` where the scenario states none."""
+    """Paper, ``a4`` or ``letter``, where the scenario states none."""
 
     @property
     def logo_kind(self) -> str:
@@ -53,12 +53,12 @@ class Brand:
 
     @property
     def shade(self) -> str:
-        """A light tint of the accent, for what stands out on white."""
+        """A light tint of the accent, for emphasis on white."""
         return _mixed(self.accent, 0.09)
 
     @property
     def line(self) -> str:
-        """Of rules in tables."""
+        """Colour of rules in tables."""
         return _mixed(self.quiet, 0.35)
 
     def applied(self, scenario: Scenario) -> Scenario:
@@ -88,7 +88,7 @@ def load_brand(path: Path) -> Brand:
 
 
 def brand_of(text: bytes, folder: Path) -> Brand:
-    """The brand that a file of this content describes."""
+    """Return the brand described by the content of a file."""
     if len(text) > MOST_FILE_BYTES:
         raise ScenarioError([Problem("brand", f"{len(text)} bytes", f"at most {MOST_FILE_BYTES} bytes")])
     try:
@@ -105,7 +105,7 @@ def brand_of(text: bytes, folder: Path) -> Brand:
 
 
 def _read(data: Mapping[Any, Any], folder: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """The fields of a brand that are right; the others are problems."""
+    """Return the valid fields of a brand; the others are problems."""
     known = (*TEXTS, "logo", "colours", "fonts", "currency", "paper")
     for key, value in data.items():
         if key not in known:
@@ -133,7 +133,7 @@ def _parts(
 
 
 def _one(name: str, path: str, given: Any, read: Any, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """A field by its reader, which gives what it holds or says with a ValueError what is allowed."""
+    """Return a field by its reader, whose ValueError says what is allowed."""
     try:
         yield name, read(given)
     except ValueError as error:
@@ -193,6 +193,6 @@ def contrast_on_white(colour: str) -> float:
 
 
 def _mixed(colour: str, share: float) -> str:
-    """So much of a colour in white."""
+    """Mix a share of a colour into white."""
     parts = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
     return "".join(f"{round(255 + share * (part - 255)):02X}" for part in parts)

@@ -1,4 +1,4 @@
-"""What a customer keeps of a design: every file of it, by kind."""
+"""The customer's files of a design, by kind."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ KINDS = {
     "yaml": "Scenario file (YAML)",
     "terraform": "Infrastructure as code (Terraform, Kubernetes)",
 }
-"""What there is, in the order in which it is made."""
+"""Available kinds of files, in the order in which they are made."""
 EFFORT = {"html": 4, "docx": 3, "pptx": 2, "whatif": 5}
-"""How long a kind takes, with the charts that it draws first, in parts; the others take one."""
+"""Relative duration of a kind, including the charts that it draws first; the others take 1."""
 ENDINGS = {"whatif": "-what-if.html"}
-"""How the name of a file ends, where that is not its kind."""
+"""File name endings that differ from the kind."""
 
 
 def file_stem(name: str) -> str:
@@ -51,7 +51,7 @@ def design_files(
     pptx_template: bytes | None = None,
     tell: Callable[[float, str], object] | None = None,
 ) -> dict[str, bytes]:
-    """The files of a design by their paths, in the customer's version unless the internal one is asked for; its names say so.
+    """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
     Documents, deck and workbook compare it with up to three designs ``beside`` it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
@@ -85,7 +85,7 @@ def design_files(
 
 @dataclass(frozen=True)
 class _Files:
-    """Makes each kind of file of a design; what makes it is imported when it is made."""
+    """Makes each kind of file of a design; the code for a kind is imported on use."""
 
     plan: Plan
     compared: Comparison | None
@@ -93,18 +93,18 @@ class _Files:
     docx_template: bytes | None
     pptx_template: bytes | None
     tell: Callable[[float], object]
-    """Told the share of the what-if page that is done."""
+    """Receives the share of the what-if page that is done."""
 
     @cached_property
     def summary(self) -> Executive:
-        """What documents, deck and workbook begin with."""
+        """Summary at the beginning of documents, deck and workbook."""
         from gpuplan.deliver.executive import executive
 
         return executive(self.plan)
 
     @cached_property
     def document(self) -> Document:
-        """What the two documents say."""
+        """Content of the two documents."""
         from gpuplan.deliver.document import design_document
 
         return design_document(self.plan, self.compared, summary=self.summary)
@@ -116,7 +116,7 @@ class _Files:
         return html_text(self.document, brand=self.brand).encode()
 
     def docx(self) -> bytes:
-        """The document to go on writing."""
+        """The editable document."""
         from gpuplan.deliver.document.docx_file import docx_bytes
 
         return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
@@ -153,13 +153,13 @@ class _Files:
 
 
 def _branded(plan: Plan, brand: Brand) -> Plan:
-    """The plan in the currency and on the paper of a brand, where it states none itself."""
+    """Return the plan in the currency and on the paper of a brand, where it states none itself."""
     scenario = brand.applied(plan.scenario)
     return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def _for_customer(plan: Plan) -> Plan:
-    """The plan of the customer's version."""
+    """Return the plan of the customer's version."""
     scenario = customer_scenario(plan.scenario, plan.catalog)
     return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
 

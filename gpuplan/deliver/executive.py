@@ -1,4 +1,4 @@
-"""The design for the executive: recommendation, what it carries and survives, money, alternatives, what moves the answer, decisions.
+"""The design for the executive: recommendation, capacity, failure tolerance, cost, alternatives, drivers, decisions.
 
 The first page of the document, the second slide, the overview of the workbook and the preview in the app say it from here.
 """
@@ -25,24 +25,24 @@ from gpuplan.wording import NAMES, hours, said, whole
 
 MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
-"""Alternatives by how much they tell an executive, the first of them shown."""
+"""Kinds of alternatives, the most informative for an executive first; the first ones are shown."""
 OWNERS = NAMES["owner"]
 
 
 class Priced(NamedTuple):
-    """An alternative, and what its cost follows when prices change."""
+    """An alternative, and the quantities that its cost follows when prices change."""
 
     alternative: Alternative
     quantities: Mapping[str, float] | None
-    """The discounted quantity behind each price; none where GPUs are rented, None where it is not known."""
+    """The discounted quantity behind each price; none where GPUs are rented, None where it is unknown."""
 
 
 class Driver(NamedTuple):
-    """An assumption that moves the cost, and between which costs."""
+    """An assumption that moves the cost, and the ends of that cost."""
 
     label: str
     low: str
-    """Its low end as a reader sees it."""
+    """Its low end as readers see it."""
     high: str
     cost_low: float
     cost_high: float
@@ -61,33 +61,33 @@ class Action(NamedTuple):
     due: str
     """ISO day."""
     code: str
-    """Of the message that asks for it."""
+    """Code of the message that requires it."""
     level: str = "stop"
-    """Of that message; what any design asks for goes before all of them."""
+    """Level of that message; decisions that every design requires go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executive:
-    """What an executive decides on."""
+    """Facts and decisions for an executive."""
 
     recommendation: tuple[str, str]
     carries: str
     survives: str
     unsupported: str
-    """Which products of the design are out of support; empty where none is."""
+    """Products of the design that are out of support; empty without any."""
     money: str
     """Net present cost with its range."""
     money_about: str
     choices: tuple[Alternative, ...]
-    """Each with why it is not recommended in place of what it gives up."""
+    """Alternatives, each with why it is not recommended instead of its drawbacks."""
     drivers: tuple[Driver, ...]
     decisions: tuple[Action, ...]
     priced: tuple[Priced, ...] = ()
-    """The plan and all that the choices are taken from."""
+    """The plan and all candidates for the choices."""
 
     @property
     def first_decisions(self) -> tuple[Action, ...]:
-        """The decisions that stand first wherever not all have room: what any design asks for, then what weighs most; by day."""
+        """The decisions shown first where space is short: those of every design, then the weightiest; by day."""
         ranked = sorted(
             self.decisions,
             key=lambda each: (not each.code.startswith(STANDING_CODE), LEVELS.index(each.level)),
@@ -97,7 +97,7 @@ class Executive:
 
 @spoken
 def executive(plan: Plan, tell: Progress | None = None) -> Executive:
-    """What an executive decides on; ``tell`` hears how many of the plans for it are made."""
+    """Summarise a plan for an executive; ``tell`` receives the number of auxiliary plans completed."""
     found = tuple(_priced(plan))
     return Executive(
         recommendation=recommendation(plan),
@@ -114,15 +114,15 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
 
 
 def document_day(plan: Plan) -> str:
-    """The ISO day of the documents: that stated, else that of the prices."""
+    """Return the ISO day of the documents: as stated, else the day of the prices."""
     return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
 
 
-# What is recommended
+# Recommendation
 
 
 def recommendation(plan: Plan) -> tuple[str, str]:
-    """What to build, and what it does, in a sentence each."""
+    """Say in one sentence each what to build and what it achieves."""
     figures = Figures(plan)
     if not plan.pools:
         return said("executive.nothing"), figures.said("executive.nothing why")
@@ -142,7 +142,7 @@ def _carries(plan: Plan) -> str:
 
 
 def _survives(plan: Plan) -> str:
-    """What may fail, and what that leaves."""
+    """Say what may fail, and the capacity that remains."""
     chosen = next((posture for posture in plan.postures if posture.chosen), None)
     left = Figures(plan).said("executive.left")
     if plan.placed.state != "all":
@@ -153,11 +153,11 @@ def _survives(plan: Plan) -> str:
 
 
 OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
-"""Messages that a product of the design gets no fixes any more."""
+"""Messages about products of the design that get no more fixes."""
 
 
 def _unsupported(plan: Plan) -> str:
-    """What is out of support, and how much of the design rests on it."""
+    """Say what is out of support, and how much of the design depends on it."""
     found = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
     if remote and OUT_OF_SUPPORT[0] in found:
@@ -165,7 +165,7 @@ def _unsupported(plan: Plan) -> str:
     return " ".join(found.values())
 
 
-# Money
+# Cost
 
 
 def _money_about(plan: Plan) -> str:
@@ -181,7 +181,7 @@ def _money_about(plan: Plan) -> str:
 
 
 def _some_items(items: Sequence[str]) -> str:
-    """The first of the items that the money leaves out, as they stand in the bill, and how many more there are."""
+    """Return the first of the items that the cost excludes, as named in the bill, and the number of further ones."""
     names = "; ".join(items[:MOST_ITEMS])
     more = len(items) - MOST_ITEMS
     return said("executive.money excludes more", names=names, more=more) if more > 0 else names
@@ -201,14 +201,14 @@ def _priced(plan: Plan) -> Iterator[Priced]:
 
 
 def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:
-    """The alternatives that tell an executive most, each with its short name and why it is not recommended."""
+    """Yield the most informative alternatives, each with its short name and why it is not recommended."""
     shown = [each for each in with_cheapest_rent(alternatives) if not each.chosen]
     for each in sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key))):
         yield replace(each, name=each.short_name, gives_up=_why_not(plan, each))
 
 
 def _kind(plan: Plan, key: str) -> str:
-    """What kind of alternative it is: the posture nearest to the chosen one goes before the other."""
+    """Return the kind of an alternative: the posture nearest to the chosen one goes first."""
     if key in ("n0", "n1", "n2"):
         chosen = plan.scenario.availability.host_failures
         return "posture" if key == ("n1" if chosen != 1 else "n0") else "other posture"
@@ -224,12 +224,12 @@ def _why_not(plan: Plan, each: Alternative) -> str:
 
 
 def _short_of_hours(plan: Plan) -> str:
-    """How little is left to gain: the hours a year with too few hosts that the design expects."""
+    """Say how little is left to gain: the expected hours a year with too few hosts."""
     chosen = next((posture for posture in plan.postures if posture.chosen), None)
     return hours(chosen.short_h) if chosen else ""
 
 
-# What moves the answer
+# Cost drivers
 
 
 def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
@@ -248,7 +248,7 @@ def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
 
 
 def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Action]:
-    """What is to be done, by whom and by when, the first due first; what the same action settles is one."""
+    """List the actions with owner and due date, the first due first; messages with the same action share one."""
     found: dict[tuple[str, str], list[Message]] = {}
     for message in check_plan(plan) if messages is None else messages:
         if what := what_to_do(message):
@@ -273,7 +273,7 @@ def _because(messages: Sequence[Message]) -> str:
 
 
 def due(plan: Plan, days: int, *, decided: bool = False) -> str:
-    """The day so many days after the document's; of a decision, the day that is stated for them if there is one."""
+    """Return the day ``days`` after the document's; for a decision, the stated day if there is one."""
     stated = plan.scenario.document.decide_by
     if decided and stated:
         return stated
@@ -286,7 +286,7 @@ STANDING_CODE = "decide-"
 
 
 def decisions(plan: Plan) -> Iterator[Action]:
-    """What the customer has to decide: what any design asks, and what this one does beside that."""
+    """Yield the customer's decisions: those of every design, then those of this one."""
     if not plan.pools:
         return
     failures = plan.scenario.availability.host_failures

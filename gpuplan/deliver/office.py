@@ -1,4 +1,4 @@
-"""What Office files have in common: what they say of themselves, and the same bytes for the same content."""
+"""Common parts of Office files: their properties, and the same bytes for the same content."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def same_bytes(file: bytes, *, day: str) -> bytes:
 
 
 def moment_of(day: str) -> datetime:
-    """An ISO day, month or year as a moment; that of the oldest zip file if there is none."""
+    """Return an ISO day, month or year as a moment; without one, the oldest date of a zip file."""
     return datetime.fromisoformat(f"{day}-01-01"[:10]) if day else datetime(*ZIP_DATE)
 
 
 def set_properties(
     properties: Any, relations: Any, *, title: str, subject: str, comments: str = "", day: str
 ) -> None:
-    """What an Office file says of itself; the thumbnail of a template goes."""
+    """Set the properties of an Office file; a template's thumbnail is removed."""
     properties.title, properties.subject = one_line(title)[:255], one_line(subject)[:255]
     properties.comments = clean(comments)[:255]
     properties.author = properties.last_modified_by = "gpuplan"

@@ -1,4 +1,4 @@
-"""What money is paid for in a design, item by item and year by year, and how much of each price that is.
+"""Priced items of a design, by item and year, and the quantity behind each price.
 
 The cost is linear in each price: price times its quantity of every year, discounted, sums up to the net present cost. So a design can
 be priced with other prices without planning it again. The workbook lays the same quantities out as formulas.
@@ -28,26 +28,26 @@ RUNNING = {
     "Space": "rack-year",
     "Administration": "administration-host-year",
 }
-"""Part -> what its price is known by."""
+"""Part -> key of its price."""
 
 
 class Item(NamedTuple):
-    """Something that is paid for by the piece."""
+    """An item that is paid for by the unit."""
 
     part: str
     name: str
     material: int
-    """Index of its material in the bill; the discount stands there."""
+    """Index of its material in the bill, which has the discount."""
     price: str
     """Key of its price."""
     units: int
-    """Index of the item whose units these are: support has those of what it supports."""
+    """Index of the item whose units it counts: support has the units of the supported item."""
     lots: tuple[float, ...]
-    """How many are bought or licensed anew at the start of each year."""
+    """Units bought or licensed anew at the start of each year."""
     paid: tuple[tuple[int, ...], ...]
-    """For the start and the end of each year, the lots that are paid for then, by their index."""
+    """Indices of the lots paid for at the start and at the end of each year."""
     times: int = 1
-    """Years of a subscription that are paid at once; the price is that of one."""
+    """Years of a subscription that are paid at once; the price is for one year."""
 
 
 class PricedItems:
@@ -70,7 +70,7 @@ class PricedItems:
         return float(self.facts[name].value)
 
     def _facts(self) -> dict[str, Fact]:
-        """What the cost is calculated with beside prices and quantities."""
+        """Return the facts behind the cost beside prices and quantities."""
         catalog, scenario = self.plan.catalog, self.plan.scenario
         found = {
             "discount_rate": factor(scenario, catalog, "discount_rate"),
@@ -122,7 +122,7 @@ class PricedItems:
         return included_years(self.plan.scenario, self.plan.catalog)
 
     def _lots(self, material: Material) -> tuple[float, ...]:
-        """How many of a material are bought at the start of each year."""
+        """Return the units of a material bought at the start of each year."""
         held: list[int] = []
         for hosts in self.plan.growth.hosts:
             many = self.counts.of(hosts).get(material.key)
@@ -133,7 +133,7 @@ class PricedItems:
         return ordered_licences(held, minimum_order=int(self.counts.least_order.value) if by_core else 0)
 
     def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
-        """The lots that are paid for at the start and in each year, by the cash of one licence of each."""
+        """Return the lots that are paid for at the start and in each year, by the cash of one licence of each."""
         lots = range(self.last)
         of_lot = [cash(horizon_years=self.last, bought_year=lot, years_included=included) for lot in lots]
         return tuple(tuple(lot for lot in lots if of_lot[lot][year]) for year in range(self.last + 1))
@@ -160,14 +160,14 @@ class PricedItems:
         return found
 
     def _supported(self, item: Item, price: str, included: int) -> list[Item]:
-        """Support of licences, year by year in advance; none where its price is not asked for."""
+        """Return support of licences, paid yearly in advance; none where its price is not requested."""
         if price not in self.prices:
             return []
         paid = self._paid(lambda **when: subscription_payments(1, yearly_price=1, **when), included)
         return [item._replace(name=said("sheet.item.support", item=item.name), price=price, paid=paid)]
 
     def paid_units(self, item: Item, year: int) -> float:
-        """How many of an item are paid for in a year, after the discount; of hardware at the price level of the start."""
+        """Return the units of an item paid in a year, after the discount; hardware at the price level of the start."""
         lots = self.items[item.units].lots
         each = item.times * (1 - self.costs.materials[item.material].discount)
         if item.part in HARDWARE:
@@ -175,11 +175,11 @@ class PricedItems:
         return each * sum(lots[lot] for lot in item.paid[year])
 
     def item_cost(self, item: Item, year: int) -> float:
-        """What is paid for an item in a year."""
+        """Return the payment for an item in a year."""
         return self.value[item.price] * self.paid_units(item, year)
 
     def quantities(self, key: str) -> list[float]:
-        """The quantity behind a price at the start and in each year: support and residual value are that of the hardware, cooling is of the power."""
+        """Return a price's quantities from the start on, hardware's with support and residual, power's with cooling."""
         years = range(self.last + 1)
         hardware = [self._of_price(key, year, HARDWARE) for year in years]
         found = [self._of_price(key, year) for year in years]
@@ -198,7 +198,7 @@ class PricedItems:
         return found
 
     def discounted(self, key: str) -> float:
-        """The quantity behind a price, later years discounted: what the net present cost moves by for each unit of the price."""
+        """Return the discounted quantity behind a price: the change of the net present cost per unit of the price."""
         return net_present_cost(self.quantities(key), rate=self.factor("discount_rate"))
 
     def _of_price(self, key: str, year: int, parts: Sequence[str] = PARTS) -> float:
@@ -210,7 +210,7 @@ class PricedItems:
         return racks_at_sites(self.counts.fabric, hosts, self.counts.management_hosts, each) if each else 0
 
     def part_cost(self, name: str) -> tuple[float, ...]:
-        """What is paid for a part at the start and in each year."""
+        """Return the payments for a part at the start and in each year."""
         found = next((part for part in self.costs.parts if part.name == name), None)
         return found.yearly if found else (0.0,) * (self.last + 1)
 
@@ -231,7 +231,7 @@ class PricedItems:
         return power.energy_kwh(power.total_power_w(hosts_w, *switches_w, self.power.management_w))
 
     def _spine_w(self) -> float:
-        """What a spine switch draws; of one that the fabric does not need, what it usually does."""
+        """Return the power of a spine switch; its typical power if the fabric needs none."""
         spine = next((m for m in self.costs.materials if m.key == "spine"), None)
         if spine is None or spine.quantity:
             return self.power.spine_w
@@ -239,7 +239,7 @@ class PricedItems:
 
 
 def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
-    """Material -> what its price is known by, for those that money is paid for."""
+    """Map each material that is paid for to the key of its price."""
     scenario, costs = plan.scenario, plan.costs
     assert costs is not None
     link, fabric = scenario.network.link_gbit_s, plan.cabling
@@ -266,13 +266,13 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
 
 
 def _platform_licence(scenario: Scenario) -> str:
-    """What the price of the platform is known by."""
+    """Return the key of the platform's price."""
     if scenario.cost.platform_licence in BY_CORE:
         return TERM_PRICES[scenario.cost.platform_licence][scenario.cost.licence_term_years]
     return WORDS["platform", scenario.cost.platform_licence]["price"]
 
 
 def _gpu_licence(scenario: Scenario) -> str:
-    """What the price of the GPU software is known by."""
+    """Return the key of the GPU software's price."""
     subscribed = TERM_PRICES["nvaie"][scenario.cost.licence_term_years]
     return {"subscription": subscribed, "perpetual": "nvaie-perpetual"}.get(scenario.cost.gpu_licence, "")

@@ -1,6 +1,6 @@
-"""Templates: of a DOCX or PPTX file from outside, only what is looks and can do no harm.
+"""Templates: of a DOCX or PPTX file from outside, take over only its looks, which can do no harm.
 
-Nothing that the file says of itself is believed. Its members are inflated one by one and counted, its XML is read without
+Nothing that the file declares is trusted. Its members are inflated in turn and counted, its XML is read without
 entities, and what is handed on is a new file of the parts that the document or the deck takes over: styles, headers, masters,
 layouts. What loads from elsewhere or runs is refused in those parts and left out with all the others.
 """
@@ -32,9 +32,9 @@ from gpuplan.deliver.untrusted import (
 from gpuplan.scenario import one_line
 
 MOST_TEMPLATE_BYTES = 30_000_000
-"""Size of a template."""
+"""Most bytes of a template."""
 SHOWN = 3
-"""Parts that a message names."""
+"""Most parts that a message names."""
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -51,7 +51,7 @@ LOOKS = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",
 )  # fmt: skip
-"""Parts of a document that are no content; the others go with what it says."""
+"""Parts of a document that are no content; the others belong to its content."""
 NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors", "authors")
 """Parts of a deck that are left out; the others are its looks."""
 PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
@@ -84,11 +84,11 @@ class Checked(NamedTuple):
 
     file: bytes
     left_out: tuple[str, ...]
-    """Parts of it that load from elsewhere or run, and are not in ``file``."""
+    """Parts that load from elsewhere or run, and are not in ``file``."""
 
 
 def read_template(path: Path, kind: str) -> Checked:
-    """The template in a file, of which no more is read than a template may have."""
+    """Read the template in a file, and no more than a template may have."""
     with path.open("rb") as file:
         return checked_template(file.read(MOST_TEMPLATE_BYTES + 1), kind)
 
@@ -125,7 +125,7 @@ def _unreadable(kind: str, why: str) -> TemplateError:
 
 
 def left_out_text(left_out: tuple[str, ...]) -> str:
-    """What was left out of a template as a sentence, or nothing."""
+    """Name in a sentence what was left out of a template; empty if nothing was."""
     if not left_out:
         return ""
     return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
@@ -148,7 +148,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-# ---- its parts and what they are to each other
+# ---- its parts and their relations
 
 
 class _Relation(NamedTuple):
@@ -165,7 +165,7 @@ class _Relation(NamedTuple):
         return self.type.rstrip("/").rpartition("/")[2]
 
     def harm(self) -> str:
-        """What it would load or run, or nothing."""
+        """Say what it would load or run; empty if nothing."""
         if not self.away:
             return HARMFUL_TYPES.get(self.kind.lower(), "")
         if self.kind.lower() == "hyperlink":
@@ -211,7 +211,7 @@ class _Package:
         self.main = main
 
     def checked(self) -> Checked:
-        """The file anew, with what is kept of it and nothing else."""
+        """Return the file rebuilt from only the parts that are kept."""
         kept = self._kept()
         what, program = self.kind.upper(), PROGRAMS[self.kind]
         refused = [f"{shown_part(name)} ({harm})" for name in kept for harm in self._harms(name)]
@@ -252,7 +252,7 @@ class _Package:
         return name.lower().endswith((".xml", ".vml", ".svg")) or held.endswith("xml")
 
     def _main(self) -> str:
-        """The part that a document or a deck begins with, and the relations from outside to it and its properties."""
+        """Find the main part of a document or a deck, and the relations from outside to it and its properties."""
         what, types = self.kind.upper(), MAIN_TYPES[self.kind]
         another = TemplateError(
             f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
@@ -286,7 +286,7 @@ class _Package:
             )
 
     def _kept(self) -> dict[str, list[_Relation]]:
-        """Part that is taken over -> its relations to other such parts and to pages."""
+        """Map each kept part to its relations to other kept parts and to pages."""
         kept: dict[str, list[_Relation]] = {}
         next_ones = [_target("", relation) for relation in self.roots]
         while next_ones:
@@ -300,14 +300,14 @@ class _Package:
         return kept
 
     def _is_kept(self, name: str, relation: _Relation) -> bool:
-        """Whether a relation of a part that is taken over is taken over with it."""
+        """True if a relation of a kept part is kept with it."""
         if name == self.main:
             return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
         said = self.said.get(name)
         return not (relation.away and said and said.root == "settings")
 
     def _harms(self, name: str) -> Iterator[str]:
-        """What a part and its relations would load or run; of a document, its text is not taken over."""
+        """List what a part and its relations would load or run; the text of a document is not taken over."""
         said = self.said.get(name)
         if said and not (name == self.main and self.kind == "docx"):
             yield from said.harms
@@ -327,7 +327,7 @@ class _Package:
             yield "text under another name"
 
     def _left_out(self, kept: Mapping[str, list[_Relation]]) -> Iterator[str]:
-        """What would load or run and is not in the new file."""
+        """List what would load or run and is not in the new file."""
         for name, said in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
             yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
@@ -341,7 +341,7 @@ class _Package:
                 yield from (f"{shown_part(name)} ({what})" for what in self._embedded(name))
 
     def _types(self, kept: Iterable[str]) -> bytes:
-        """The list of content types anew; a template becomes an ordinary file."""
+        """Rebuild the list of content types; a template becomes an ordinary file."""
         as_file, as_template = MAIN_TYPES[self.kind]
         types = {name: self._type_of(name) for name in kept}
         lines = [
@@ -355,7 +355,7 @@ class _Package:
 
 
 def _rels_of(name: str) -> str:
-    """Where the relations of a part stand."""
+    """Return the path of a part's relations."""
     return join(dirname(name), "_rels", f"{basename(name)}.rels")
 
 
@@ -379,7 +379,7 @@ def _xml(text: str) -> bytes:
 
 
 def _without_cuts(content: bytes) -> bytes:
-    """The settings of a document without what loads from elsewhere."""
+    """Return the settings of a document without the entries that load from elsewhere."""
     from lxml import etree
 
     root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))

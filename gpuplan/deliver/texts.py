@@ -7,7 +7,7 @@ import re
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML or HTML cannot hold."""
 FILLED = re.compile("(\u2039[^\u203a]*\u203a)")
-"""What the customer or the delivery team fills in."""
+"""Placeholders that the customer or the delivery team fills in."""
 
 
 def clean(text: str) -> str:

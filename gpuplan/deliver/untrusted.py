@@ -1,7 +1,7 @@
-"""What comes from outside in an Office file: its members and its XML, of which nothing is believed.
+"""Untrusted content of an Office file: its members and its XML.
 
-Members are inflated one by one, counted, and compared with what the file declares. XML is read without a DTD and so without
-entities, its elements are counted, and what in it would load from elsewhere or run is noted.
+Members are inflated in turn, counted, and compared with what the file declares. XML is read without DTD and so without
+entities, its elements are counted, and content that would load from elsewhere or run is noted.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from xml.parsers import expat
 from gpuplan.scenario import one_line
 
 MOST_BYTES = 50_000_000
-"""Size of its content."""
+"""Most bytes of the file's content."""
 MOST_XML_BYTES = 20_000_000
-"""Size of what of it is XML."""
+"""Most bytes of its XML."""
 MOST_PARTS = 5_000
 MOST_NODES = 600_000
-"""Elements and attributes of all parts together."""
+"""Most elements and attributes of all parts together."""
 MOST_LISTED = 50_000
-"""Relationships and content types."""
+"""Most relationships and content types."""
 MOST_DEPTH = 200
 MOST_TOKEN = 2_000_000
-"""Size of one tag or comment."""
+"""Most bytes of one tag or comment."""
 STEP = 65_536
 END = struct.Struct("<4s4H2LH")
 ENTRY = struct.Struct("<4s6H3L5H2L")
@@ -53,26 +53,26 @@ HARMFUL_ELEMENTS = {
     "schemaLibrary": "schema library",
 }
 CUT_FROM_SETTINGS = ("attachedTemplate", "mailMerge", "saveThroughXslt", "schemaLibrary")
-"""What is taken out of the settings of a document, since every document made from a template has some of it."""
+"""Elements removed from the settings of a document, since every document made from a template has some of them."""
 HARMFUL_FIELDS = {
     "DDE", "DDEAUTO", "INCLUDE", "INCLUDEPICTURE", "INCLUDETEXT", "IMPORT", "LINK", "EMBED", "DATABASE", "MACROBUTTON",
     "RD", "CONTROL", "HTMLCONTROL", "ADDIN", "PRINT", "HTMLACTIVEX", "MERGEFIELD", "MERGEREC", "NEXT", "NEXTIF", "SKIPIF",
 }  # fmt: skip
 """Fields that load from elsewhere, run something or want a data source."""
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How files of old Office programs begin, encrypted ones of today, and OLE objects."""
+"""First bytes of files of old Office programs, of encrypted files of today, and of OLE objects."""
 SVG = "http://www.w3.org/2000/svg"
 NAMED = (
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships ",
     "http://purl.oclc.org/ooxml/officeDocument/relationships ",
 )
-"""Where attributes name a relationship, which is looked at itself."""
+"""Namespaces whose attributes name a relationship, which is checked itself."""
 LINKS = ("hyperlink", "hlinkClick")
 """Elements that follow their relationship only at a click."""
 CLICKED = {"a", "shape", "group", "rect", "roundrect", "oval", "line", "polyline", "arc", "curve", "image"}
 """Elements whose ``href`` is only followed by a click; in SVG that is ``a`` alone."""
 AWAY = re.compile(r"url\(\s*['\"]?\s*(?!#|data:)|@import", re.IGNORECASE)
-"""Styles of a drawing that load something."""
+"""Drawing styles that load content."""
 WORDS = re.compile(r'"([^"]*)"?|(\S+)')
 
 
@@ -90,11 +90,11 @@ def shown_part(name: str) -> str:
 
 
 class Broken(Exception):
-    """A zip file that is not what an Office program writes."""
+    """A zip file that no Office program would write."""
 
 
 def members(file: bytes) -> dict[str, bytes]:
-    """Members of a zip file by name; what is inflated is counted, and nothing is inflated beyond the limit."""
+    """Return the members of a zip file by name; inflated bytes are counted, and none inflated beyond the limit."""
     found: dict[str, bytes] = {}
     room, until, taken = MOST_BYTES, 0, set()
     entries = sorted(_entries(file), key=lambda entry: entry.offset)
@@ -116,7 +116,7 @@ def members(file: bytes) -> dict[str, bytes]:
 
 
 class _Entry(NamedTuple):
-    """What the directory of a zip file says of a member."""
+    """Directory entry of a zip file for one member."""
 
     raw: bytes
     name: str
@@ -234,7 +234,7 @@ class Unreadable(Exception):
 
 
 class Said:
-    """What a part of XML holds: its elements where they are wanted, and what would load or run."""
+    """Content of an XML part: its elements where wanted, and anything that would load or run."""
 
     def __init__(self, root: str = "") -> None:
         self.root = root
@@ -243,7 +243,7 @@ class Said:
         self.loaded: set[str] = set()
         """Relationships that are followed without a click."""
         self.cut: list[str] = []
-        """Of the harms, what can be taken out of the settings."""
+        """Harms that can be cut out of the settings."""
 
 
 class Reader:
@@ -255,7 +255,7 @@ class Reader:
         self.nodes = self.listed = self.bytes = 0
 
     def read(self, content: bytes, *, wanted: bool = False) -> Said:
-        """What a part says; its elements too, if they are ``wanted``."""
+        """Return the content of a part, with its elements if ``wanted``."""
         self.bytes += len(content)
         if self.bytes > MOST_XML_BYTES:
             raise TemplateError(
@@ -409,5 +409,5 @@ class Reader:
 
 
 def is_clicked(target: str) -> bool:
-    """Whether a link leads to a page or a mailbox, which a person may follow."""
+    """True if a link leads to a page or a mailbox, which a person may follow."""
     return target.strip().lower().startswith(("http://", "https://", "mailto:", "#"))

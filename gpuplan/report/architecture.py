@@ -13,9 +13,9 @@ from gpuplan.report.tables.plan import equipment
 from gpuplan.wording import MODE_NAMES, amount, said
 
 MOST_BOXES, MOST_RACKS, ACROSS = 3, 8, 4
-"""Clusters, and kinds of racks, that are drawn; racks beside each other."""
+"""Most clusters, and most kinds of racks, that are drawn; racks side by side."""
 UNIT, UNKNOWN_U = 5.0, 2
-"""Height of a rack unit in the drawing, and rack units that a host of unknown height is drawn with."""
+"""Height of a rack unit in the drawing, and assumed rack units of a host of unknown height."""
 ACCENT, TINT = "#0b5cad", "#e7eff8"
 PAD, GAP = 10, 12
 
@@ -31,7 +31,7 @@ class _Box(NamedTuple):
 
 
 def logical_svg(plan: Plan) -> str:
-    """Management domain, GPU workload domain with its clusters, who uses them, storage and network."""
+    """Draw the management domain, the GPU workload domain with its clusters, users, storage and network."""
     drawing = Drawing()
     y = _band(drawing, 0, [_users(plan)], fill=WHITE)
     y = _arrow(drawing, y)
@@ -55,7 +55,7 @@ def _users(plan: Plan) -> _Box:
 
 
 def _clusters(plan: Plan) -> list[_Box]:
-    """The clusters, one box for those that are alike."""
+    """Draw the clusters, one box for identical ones."""
     kinds: dict[tuple[object, ...], list[Pool]] = {}
     for pool in plan.pools:
         alike = (pool.kind, pool.site, pool.hosts, pool.gpus, pool.hosts_for_failures)
@@ -89,7 +89,7 @@ def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
 
 
 def _services(plan: Plan) -> _Box:
-    """What every cluster of the domain has."""
+    """Draw the services of every cluster in the domain."""
     lines = [said("logical.services")]
     if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
         lines.append(
@@ -120,7 +120,7 @@ def _wide(count: int, inset: float) -> float:
 
 
 def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset: float = 0) -> float:
-    """Boxes beside each other from a height on; the height at which they end."""
+    """Draw boxes side by side from a height on; return the height at which they end."""
     wide = _wide(len(boxes), inset)
     high = 2 * PAD + SIZE + max((LINE * len(box.lines) for box in boxes), default=0)
     for at, box in enumerate(boxes):
@@ -133,7 +133,7 @@ def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset
 
 
 def _arrow(drawing: Drawing, y: float) -> float:
-    """A link between two bands; where the next begins."""
+    """Draw a link between two bands; return where the next begins."""
     drawing.line(WIDTH / 2, y, WIDTH / 2, y + 20, stroke=EDGE, width=2)
     return y + 20
 
@@ -142,7 +142,7 @@ def _arrow(drawing: Drawing, y: float) -> float:
 
 
 def racks_svg(plan: Plan) -> str | None:
-    """The racks with hosts and leaf switches, one for all that are alike; None where there is none."""
+    """Draw the racks with hosts and leaf switches, identical racks once; None without racks."""
     found = racks(plan)
     if not found:
         return None
@@ -170,13 +170,13 @@ def racks_svg(plan: Plan) -> str | None:
 
 
 def _host_units(plan: Plan) -> float:
-    """Height of a host in rack units; 0 where it is not known."""
+    """Return the height of a host in rack units; 0 where it is unknown."""
     part = next((part for part in plan.power.parts if part.name == "GPU hosts"), None) if plan.power else None
     return part.rack_units_u / part.count if part and part.rack_units_u and part.count else 0.0
 
 
 def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_u: float) -> None:
-    """One rack, or one for all that are alike, with the names of what is in it below."""
+    """Draw one rack, or one for all identical ones, with the names of its contents below."""
     first, last = these[0], these[-1]
     x, y, wide, _ = area
     run = "physical.rack" if first is last else "physical.rack run"

@@ -40,7 +40,7 @@ class Servers:
 
 
 def servers_of(plan: Plan, pool: Pool) -> Servers | None:
-    """The Bitfusion servers of a cluster: one on each host with GPUs for them, more where one VM cannot have so many vGPUs."""
+    """Return a cluster's Bitfusion servers: one per host with GPUs for them, more where a VM cannot have all vGPUs."""
     if pool.kind == "bitfusion":
         held, most, profile = [room.gpus for room in pool.rooms], pool.gpus_per_host, ""
     else:
@@ -59,7 +59,7 @@ def servers_of(plan: Plan, pool: Pool) -> Servers | None:
 
 
 def server_memory_gib(plan: Plan, gpus: int) -> int:
-    """Least memory of a Bitfusion server with so many GPUs."""
+    """Return the least memory of a Bitfusion server with ``gpus`` GPUs."""
     return math.ceil(SERVER_MEMORY * gpu_gib(plan) * gpus)
 
 
@@ -88,7 +88,7 @@ def gpu_gib(plan: Plan) -> Fraction:
 
 
 def whole_profile(plan: Plan) -> str:
-    """The time-sliced profile with the whole frame buffer, of which Bitfusion servers have one for each GPU; empty if there is none."""
+    """Return the time-sliced profile with the whole frame buffer, one per GPU of a Bitfusion server; empty if none."""
     rows = plan.catalog.profiles_of(plan.scenario.hardware.gpu)
     return next(
         (str(r["profile"]) for r in rows if r["backing"] == "timesliced" and r["full_frame_buffer"]), ""

@@ -1,4 +1,4 @@
-"""The catalog as text: what it holds, one table of it, or what a search finds."""
+"""The catalog as text: an overview, one of its tables, or the results of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuplan.wording import amount, basis_word, number
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:
-    """The catalog as text: what it holds, one table of it, or what a search finds, each value with its source."""
+    """Return the catalog as text: an overview, one table, or the results of a search, each value with its source."""
     if not query:
         return page("", *_overview(catalog))
     if query in ITEM_TABLES:
@@ -32,7 +32,7 @@ def _grid(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right
 
 
 def _overview(catalog: Catalog) -> list[str]:
-    """How many entries each table has, and the items by name."""
+    """List the number of entries in each table, and the items by name."""
     others = [name for name in catalog.titles if name not in (*ITEM_TABLES, "sources")]
     rows = [(name, number(len(catalog.items(name)))) for name in ITEM_TABLES]
     rows += [(name, number(len(catalog.rows(name)))) for name in others]
@@ -54,7 +54,7 @@ def _items(catalog: Catalog, table: str) -> str:
 
 
 def _found(catalog: Catalog, query: str) -> list[str]:
-    """What a search finds: items, a row of that id, and where else the words are."""
+    """List the results of a search: items, a row with that id, and other places with the words."""
     parts, others = [], []
     for name, entry, title, keys in catalog.search(query):
         if name in ITEM_TABLES:

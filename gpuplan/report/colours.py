@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuplan.plan.cash_flow import RESIDUAL
 
 OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00", "#f0e442", "#9b8cd6")
-"""Colours of groups in their order; a letter stands beside each, because after eight they begin again."""
+"""Colours of groups in their order; each has a letter beside it, because they repeat after eight."""
 COLOURS = ("#8b94a3", *OKABE_ITO, "#f4a582", "#5e4fa2")
 """Colours by their number, as in the stylesheet; the first one is for what is of no single group."""
 PARTS = {

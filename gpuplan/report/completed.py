@@ -1,4 +1,4 @@
-"""What Tab offers inside the quotes of a call: paths of inputs, keys of figures, charts, steps and tables, as in ``design.set("hardware.``."""
+"""Tab completions inside quotes: inputs, figures, charts, steps and tables, as in ``design.set("hardware.``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table
 
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:
-    """What may stand at the end of a line of code, by the variables there are; nothing where it is none of our calls."""
+    """List completions for the end of a code line, by the variables there are; empty where it is none of our calls."""
     found = CALL.search(text)
     if found is None:
         return _charts(text, names)
@@ -55,7 +55,7 @@ def offered(text: str, names: Mapping[str, Any]) -> list[str]:
         return []
     try:
         return [name for name in known(of) if name.startswith(found["typed"])]
-    except (AttributeError, ValueError):  # a thing of others with a method of that name, or no design
+    except (AttributeError, ValueError):  # a foreign object with such a method, or no design
         return []
 
 
@@ -68,7 +68,7 @@ def _charts(text: str, names: Mapping[str, Any]) -> list[str]:
 
 
 def _named(words: str, names: Mapping[str, Any]) -> Any:
-    """The thing that dotted names or a quoted text stand for; nothing is called."""
+    """Return the object behind dotted names or a quoted text; nothing is called."""
     if words[:1] in ("'", '"'):
         return words[1:-1]
     head, *rest = words.split(".")

@@ -26,7 +26,7 @@ from gpuplan.wording import basis_word, counted, money, stated_percent, watts
 
 
 def cost_dict(plan: Plan) -> dict[str, Any]:
-    """The cost of a plan and of its alternatives as plain JSON values, unrounded and all finite.
+    """Return the cost of a plan and of its alternatives as plain JSON values, unrounded and all finite.
 
     Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``,
     ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with), ``postures`` and ``alternatives``; with a
@@ -51,7 +51,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
 
 @spoken
 def cost_text(plan: Plan) -> str:
-    """The cost of a plan as text."""
+    """Return the cost of a plan as text."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return page(plan.scenario.name, "No workloads yet, so nothing is bought.")
@@ -74,7 +74,7 @@ def cost_text(plan: Plan) -> str:
 
 
 def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
-    """What it costs in all, and what that leaves out."""
+    """Say what the plan costs in total, and what that excludes."""
     span = cost.headlines(plan)
     used = f", {span['gpu_hour_used']} used (GPUs are used {cost.use_words(plan)})"
     rows = [
@@ -95,7 +95,7 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
 
 
 def _known(costs: Costs) -> str:
-    """How well the prices are known."""
+    """Say how certain the prices are."""
     known = Counter(price.fact.basis for price in costs.prices)
     kinds = ", ".join(f"{known[basis]} {basis_word(basis)}" for basis in BASES if known[basis])
     old = sum(price.old for price in costs.prices)
@@ -106,7 +106,7 @@ def _known(costs: Costs) -> str:
 
 
 def _unknown(costs: Costs) -> str:
-    """What the keys of unknown prices stand for."""
+    """Explain the keys of unknown prices."""
     named = "; ".join(f"{item.key} is {item.name}" for item in costs.unknown)
     return f"Unknown: {named}." if named else ""
 
@@ -120,7 +120,7 @@ def _rent_by_year(plan: Plan) -> str:
 
 
 def _internal(plan: Plan) -> str:
-    """What the seller pays and earns by part."""
+    """Say what the seller pays and earns by part."""
     table = cost.margin(plan)
     if table is None:
         return ""

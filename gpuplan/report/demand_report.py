@@ -32,7 +32,7 @@ from gpuplan.wording import (
 
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
-    """The demand of a plan as plain JSON values, all finite.
+    """Return the demand of a plan as plain JSON values, all finite.
 
     Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``groups_gpus``, ``rules``, ``weeks``, ``mixes``,
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
@@ -101,7 +101,7 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
 
 @spoken
 def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
-    """The demand of a plan as text for a terminal."""
+    """Return the demand of a plan as text for a terminal."""
     if not plan.groups:
         return page(plan.scenario.name, total_words(plan))
     years = purchase_plan(plan)
@@ -120,7 +120,7 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 
 def _planned(plan: Plan) -> str:
-    """How many GPUs are planned for, and why."""
+    """Say how many GPUs are planned, and why."""
     stated, figures = plan.scenario.demand.stated_gpus, Figures(plan)
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
     text = f"{amount(figures.demand, 'GPU')} planned; sizing rule: {rule}."
@@ -130,7 +130,7 @@ def _planned(plan: Plan) -> str:
 
 
 def _queue(plan: Plan) -> str:
-    """How likely requests beyond the plan wait; nothing without requests."""
+    """Say how likely requests beyond the plan wait; empty without requests."""
     if (chances := waits(plan)) is None:
         return ""
     now, after = chances

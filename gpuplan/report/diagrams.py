@@ -1,4 +1,4 @@
-"""Diagrams of a plan: the hosts with who is on them, and the fabric."""
+"""Diagrams of a plan: the hosts with their workloads, and the fabric."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, number, said
 
 OTHER = "#b9c0ca"
-"""Colour of what belongs to no group."""
+"""Colour of GPUs that belong to no group."""
 MOST_HOSTS = 24
-"""Up to so many hosts are drawn one by one."""
+"""Most hosts that are drawn individually."""
 MOST_CLUSTERS = 5
-"""Clusters that are drawn, so that the text of the drawing can be read on paper; what stands on others is in the tables."""
+"""Most clusters that are drawn, so that the text stays legible on paper; the tables cover the others."""
 MOST_PIECES = 8
-"""Pieces of one group on a GPU that are divided by lines."""
+"""Most parts of one group on a GPU that are separated by lines."""
 MOST_LISTED = 24
-"""Groups in the legend; of more only those that are drawn."""
+"""Most groups in the legend; beyond them only those drawn."""
 MOST_SWITCHES = 6
-"""Spines, and leaves, that are drawn one by one."""
+"""Most spines, and most leaves, that are drawn individually."""
 
 
 class Symbol(NamedTuple):
-    """How a group is drawn."""
+    """Look of a group in a drawing."""
 
     letter: str
     colour: str
     pen: str
-    """Colour of text on it."""
+    """Text colour that is legible on the symbol's colour."""
 
 
 def group_symbols(plan: Plan) -> dict[str, Symbol]:
-    """Symbol of each group by its id, and of GPUs that belong to none; where letters have run out, a number stands for the group."""
+    """Map each group's id, and GPUs of no group, to a symbol; numbers replace letters once these have run out."""
     found = {UNASSIGNED: Symbol("\u00b7", OTHER, INK)}
     for at, group in enumerate(plan.groups):
         colour = OKABE_ITO[at % len(OKABE_ITO)]
@@ -73,7 +73,7 @@ TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
 def hosts_svg(plan: Plan) -> str:
-    """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
+    """Draw the hosts with the workloads on their GPUs, and a legend; many hosts are drawn once per identical load."""
     drawing = Drawing()
     if not plan.pools:
         drawing.text(0, 20, said("drawing.hosts.none"))
@@ -102,7 +102,7 @@ class _Hosts:
         self.piece_mb = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups} | {
             r.group: r.weight for r in pool.requests if r.weight
         }
-        """What one VM of a group takes of a GPU."""
+        """Part of a GPU that one VM of a group takes."""
         self.gpu_mb = int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB)
         self.numbered = {g.id for g in plan.groups if g.vms_placed < 100}
         """Groups whose VMs are drawn with their numbers: there is room for two digits."""
@@ -110,7 +110,7 @@ class _Hosts:
         """Groups that are on a host drawn so far."""
 
     def draw(self, y: float, most: int) -> float:
-        """Draw them from a height on, at most so many if there are many; the height at which they end."""
+        """Draw the hosts from a height on, at most ``most`` of them; return the height at which they end."""
         pool, plan = self.pool, self.plan
         self.drawing.text(0, y + 16, pool.name, bold=True)
         self.drawing.text(0, y + 16 + LINE, equipment(plan, pool), fill=SOFT)
@@ -132,7 +132,7 @@ class _Hosts:
         return y + 6
 
     def _tile(self, alike: Sequence[int], area: Area) -> None:
-        """One host, or one for all that are filled alike."""
+        """Draw one host, or one for all with identical load."""
         first, drawing = alike[0], self.drawing
         loads, room = self.pool.placement[first], self.pool.rooms[first]
         self.drawn.update(slot.group for load in loads for slot in load.slots)
@@ -161,19 +161,19 @@ class _Hosts:
             drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
 
     def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
-        """A GPU that one VM holds."""
+        """Draw a GPU that belongs to one VM."""
         slot = load.slots[0]
         symbol = self.symbols[slot.group]
         with_number = numbered and slot.group in self.numbered and symbol.letter.isalpha()
         self._band(symbol, area, [f"{symbol.letter}{slot.vm}" if with_number else symbol.letter])
 
     def _shared_gpu(self, load: Load, area: Area) -> None:
-        """A GPU with its groups above each other, by how much of it they take."""
+        """Draw a GPU with its groups stacked, each sized by its share of the GPU."""
         counts = Counter(slot.group for slot in load.slots)
         weights = {group: count * (self.piece_mb.get(group, 0) or 1) for group, count in counts.items()}
         groups = sorted(weights, key=lambda group: -weights[group])
         bands = [(self.symbols[group], counts[group], weights[group]) for group in groups]
-        if len(bands) > 3:  # no room for more letters: the largest two, and how many others
+        if len(bands) > 3:  # no room for more letters: the largest two, and a count of the others
             others = Symbol(f"+{len(bands) - 2}", OTHER, INK)
             bands = [*bands[:2], (others, 1, sum(weight for _, _, weight in bands[2:]))]
         whole = max(self.gpu_mb, sum(weights.values()))
@@ -210,13 +210,13 @@ def _tile_height(room: Room, several: bool) -> float:
 
 
 def _on_each_gpu(loads: Host, room: Room) -> list[Load | None]:
-    """What is on each GPU of a host; None where nothing is."""
+    """Return the load on each GPU of a host; None for an empty one."""
     found: list[Load | None] = [load for load in loads for _ in range(load.gpus)]
     return found + [None] * (room.gpus - len(found))
 
 
 def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
-    """Each group with its letter, of many those that are drawn, and what the other boxes mean."""
+    """Draw each group with its letter, of many only those drawn, and the meaning of the other boxes."""
     placed = [g for g in plan.groups if g.vms_placed]
     listed = placed if len(placed) <= MOST_LISTED else [g for g in placed if g.id in drawn][:MOST_LISTED]
     entries = _legend_entries(plan, listed)
@@ -238,7 +238,7 @@ def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
 
 
 def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbol, str, str]]:
-    """(symbol, name, what is said of it) of some groups, of GPUs of no group and of free ones."""
+    """List (symbol, name, description) of some groups, of GPUs of no group and of free ones."""
     symbols = group_symbols(plan)
     entries = []
     for g in listed:
@@ -270,7 +270,7 @@ def fabric_svg(plan: Plan) -> str | None:
 
 
 class _Fabric:
-    """The fabric in three rows, each with words at its left: spines, leaves in pairs, hosts."""
+    """The fabric in three rows, each labelled at its left: spines, leaves in pairs, hosts."""
 
     def __init__(self, found: Cabling, switches: Switches, *, infiniband: bool) -> None:
         self.drawing = Drawing()
@@ -305,7 +305,7 @@ class _Fabric:
         return self.drawing.svg(y, about)
 
     def _words(self, y: float, head: str, told: Iterable[str]) -> float:
-        """The words at the left of a row, from a height on; the height at which they end."""
+        """Write the labels at the left of a row, from a height on; return the height at which they end."""
         self.drawing.text(0, y + 14, head, bold=True, room=SIDE - 8)
         lines = [line for text in told for line in wrapped(text, SIDE - 8)]
         for at, line in enumerate(lines, 1):
@@ -393,7 +393,7 @@ class _Fabric:
             self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
 
     def _key(self, y: float) -> float:
-        """What the lines mean, and the oversubscription."""
+        """Explain the lines and the oversubscription."""
         drawing, x = self.drawing, 0.0
         keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
         if self.rdma:
@@ -415,7 +415,7 @@ class _Fabric:
 
 
 def _spread(count: int) -> list[float]:
-    """Places of so many things side by side, right of the words."""
+    """Spread ``count`` items side by side, right of the labels."""
     return [SIDE + (WIDTH - SIDE) * (at + 0.5) / count for at in range(count)]
 
 
@@ -424,5 +424,5 @@ def _head(text: str, left_out: int) -> str:
 
 
 def _width(links: int) -> float:
-    """Of the line that stands for so many links."""
+    """Width of the line that represents ``links`` links."""
     return min(6.0, 1.5 + links.bit_length() / 2)

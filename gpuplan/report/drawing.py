@@ -1,4 +1,4 @@
-"""Drawing: shapes and text as SVG, of which a browser, a word processor and a converter to pictures all make the same.
+"""Drawing: shapes and text as SVG that browsers, word processors and picture converters render alike.
 
 A drawing is 640 units wide; with 13 units its text is 9 points high where the drawing is 16 cm wide.
 """
@@ -16,9 +16,9 @@ from gpuplan.report.colours import OKABE_ITO
 WIDTH = 640
 FONT = "Arial, Helvetica, DejaVu Sans, sans-serif"
 SIZE = 13
-"""Of text, in units of the drawing."""
+"""Size of text, in units of the drawing."""
 LINE = 17
-"""From one line of text to the next."""
+"""Distance between two lines of text."""
 INK, SOFT, EDGE, PALE, WHITE = "#1a2230", "#4a5566", "#8b94a3", "#f4f6f8", "#ffffff"
 
 
@@ -51,7 +51,7 @@ def _letter_width(letter: str) -> float:
 
 
 def text_width(text: str, *, bold: bool = False) -> float:
-    """About how wide a line of text is in units of the drawing; rather more than less."""
+    """Estimate the width of a line of text in units of the drawing; rather more than less."""
     return sum(map(_letter_width, text)) * SIZE * (1.1 if bold else 1)
 
 
@@ -82,7 +82,7 @@ def pen_on(colour: str) -> str:
     return WHITE if colour == OKABE_ITO[0] else "#10151d"
 
 
-@lru_cache(maxsize=32)  # a picture takes 0.1 s, and document and deck have the same ones
+@lru_cache(maxsize=32)  # a picture takes 0.1 s, and document and deck share them
 def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
     """A figure as a PNG picture, for files that cannot hold drawings."""
     import vl_convert
@@ -92,7 +92,7 @@ def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
 
 
 class Area(NamedTuple):
-    """A place of the drawing."""
+    """An area of the drawing."""
 
     x: float
     y: float
@@ -116,7 +116,7 @@ class Drawing:
         rx: float = 4,
         id: str = "",
     ) -> None:
-        """A rectangle; ``id`` says what it stands for, for who looks for it in the file."""
+        """Draw a rectangle; ``id`` says what it represents, for readers of the file."""
         named = f' id="{id}"' if id else ""
         x, y, wide, high = map(_n, area)
         self.shapes.append(

@@ -1,4 +1,4 @@
-"""Why this number? A view of its line: sentence, formula with the numbers in it, inputs, sources, basis."""
+"""Explanation of a number by its line: sentence, formula with the numbers in it, inputs, sources, basis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs beside each other as plain data, text and CSV: what was explored, what moves the answer, and plans in columns."""
+"""Designs side by side as plain data, text and CSV: explored designs, drivers of the answer, and plans in columns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, counted, money
 
 SHOWN = 12
-"""Ranked designs, and kinds of reasons, that the text lists; CSV and JSON have all."""
+"""Ranked designs, and kinds of reasons, in the text; CSV and JSON have all."""
 
 
 def beside_winner(found: Exploration) -> Option | None:
-    """The design to ask about what would make it win: as it stands, else the cheapest on other hosts; None if there is none."""
+    """Return the design to compare with the winner: the current one, else the cheapest on other hosts, else None."""
     if found.winner is None:
         return None
     won = found.winner.candidate
@@ -44,7 +44,7 @@ def beside_winner(found: Exploration) -> Option | None:
 def exploration_dict(
     found: Exploration, scenario: Scenario, conditions: Sequence[Condition] = (), beside: Option | None = None
 ) -> dict[str, Any]:
-    """An exploration as plain JSON values, all finite.
+    """Return an exploration as plain JSON values, all finite.
 
     Keys ``ranked``, ``best`` (the first of them on each hardware), ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``,
     ``currency``, ``works`` (of one GPU of a board, in those of the demand), ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
@@ -68,7 +68,7 @@ def exploration_dict(
 def exploration_text(
     found: Exploration, scenario: Scenario, conditions: Sequence[Condition] = (), beside: Option | None = None
 ) -> str:
-    """An exploration as text."""
+    """Return an exploration as text."""
     data = exploration_dict(found, scenario)
     ranked = explore.designs(data, data["best"], "The cheapest design for each hardware, and its drawbacks")
     frontier = explore.designs(
@@ -122,7 +122,7 @@ def _to_win(conditions: Sequence[Condition], beside: Option | None) -> str:
 
 
 def _in_short(option: Option, currency: str) -> str:
-    """A design, what it comes to and what its cost leaves out, or why it is out."""
+    """Describe a design with its results and the exclusions of its cost, or why it is out."""
     if option.reasons:
         return f"{option.label}: out. {'; '.join(option.reasons)}"
     hosts = counted(option.hosts or 0, "host")
@@ -147,7 +147,7 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
 
 
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:
-    """What moves the answer as plain JSON values, all finite.
+    """Return the strongest drivers of the answer as plain JSON values, all finite.
 
     Keys ``net_present`` and ``hosts`` (as planned), ``currency``, ``bars`` and ``thresholds``.
     """
@@ -162,7 +162,7 @@ def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 
 @spoken
 def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> str:
-    """What moves the answer as text."""
+    """Return the strongest drivers of the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency
     if plan.costs is None:
         return page(name, "No workloads yet, so there is nothing to vary.")
@@ -180,7 +180,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 
 
 def compare_dict(found: Comparison) -> dict[str, Any]:
-    """Plans in columns as plain JSON values.
+    """Return plans in columns as plain JSON values.
 
     Keys ``names``, ``rows`` (``key``, ``label``, ``unit``, ``values``, ``differs``) and ``sentences``.
     """
@@ -188,7 +188,7 @@ def compare_dict(found: Comparison) -> dict[str, Any]:
 
 
 def compare_text(found: Comparison) -> str:
-    """Plans in columns as text."""
+    """Return plans in columns as text."""
     table = sensitivity.compared(found)
     sentences = (Block(indented(each, 0)) for each in found.sentences)
     return page(

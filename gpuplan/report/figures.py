@@ -1,4 +1,4 @@
-"""The headline figures of a plan, and their words: text, page, document, slides and workbook ask here."""
+"""The headline figures of a plan, and their words: the common source of text, page, document, slides and workbook."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gpuplan.wording import (
 )
 
 CHANGES = NAMES["what to do"]
-"""What to do about a message where the check says it to the person at the workbook, not to the customer."""
+"""Actions on messages whose checks address the person at the workbook, not the customer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class CostFigures:
     low: float
     high: float
     upfront: float
-    """Paid at the start."""
+    """Payment at the start."""
     gpu_hour_used: float | None
-    """None where nothing is used."""
+    """Cost of a used GPU-hour; None where nothing is used."""
     utilisation: float
     hosts_at_start: int
     hosts_at_end: int
-    """In the last year, which growth is counted to."""
+    """Hosts in the last year, including growth."""
     excludes: tuple[str, ...]
-    """What has no price or cannot be counted."""
+    """Items without a price, or that cannot be counted."""
 
     @property
     def price(self) -> str:
@@ -69,17 +69,17 @@ class CostFigures:
 
     @property
     def start(self) -> str:
-        """What is paid at the start, rounded."""
+        """Payment at the start, rounded."""
         return headline_money(self.upfront, self.currency)
 
     @property
     def left_out(self) -> int:
-        """How many items it excludes."""
+        """Number of items that it excludes."""
         return len(self.excludes)
 
     @property
     def grows(self) -> bool:
-        """Whether it holds more hosts than are there at the start."""
+        """True if it has more hosts than at the start."""
         return self.hosts_at_end > self.hosts_at_start
 
     @property
@@ -88,7 +88,7 @@ class CostFigures:
 
 
 def cost_figures(plan: Plan) -> CostFigures | None:
-    """What a plan costs; None where it buys nothing."""
+    """Return the cost of a plan; None where it buys nothing."""
     costs, ranges = plan.costs, plan.cost_ranges
     if costs is None:
         return None
@@ -109,12 +109,12 @@ def cost_figures(plan: Plan) -> CostFigures | None:
 
 
 class Figures(NamedTuple):
-    """The headline figures of a plan, each by the name that a text of any surface calls it."""
+    """The headline figures of a plan, each under the name that the texts of all surfaces use."""
 
     plan: Plan
 
     def said(self, key: str, /, **more: object) -> str:
-        """A text of ``data/words/report.csv`` that names these figures, those of totals or cost, or what is given besides."""
+        """Return a text of ``data/words/report.csv`` with these figures, those of totals or cost, or values given."""
         named = {name for _, name, _, _ in Formatter().parse(TEXTS[key]) if name}
         return said(key, **{name: more[name] if name in more else self._value(name) for name in named})
 
@@ -136,12 +136,12 @@ class Figures(NamedTuple):
 
     @property
     def workloads(self) -> int:
-        """How many there are."""
+        """Number of workloads."""
         return len(self.plan.groups)
 
     @property
     def down(self) -> int:
-        """Hosts that are lost where figures after a failure are given."""
+        """Hosts lost where figures after a failure are given."""
         return max(1, self.plan.scenario.availability.host_failures)
 
     @property
@@ -151,12 +151,12 @@ class Figures(NamedTuple):
 
     @property
     def board(self) -> str:
-        """These names in a sentence."""
+        """The names of the GPUs in a sentence."""
         return " and ".join(self.boards)
 
     @property
     def cost(self) -> CostFigures | None:
-        """What it costs; None where it buys nothing."""
+        """Cost of the plan; None where it buys nothing."""
         return cost_figures(self.plan)
 
     @property
@@ -166,7 +166,7 @@ class Figures(NamedTuple):
 
     @property
     def cost_about(self) -> str:
-        """Over how long the cost is, and what is in it and what is not; empty where nothing is bought."""
+        """Say the period of the cost, its content and its exclusions; empty where nothing is bought."""
         if self.cost is None:
             return ""
         grown = self.said("writing.with growth to") if self.cost.grows else ""
@@ -200,7 +200,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
 
 
 def open_points(plan: Plan, messages: Sequence[Message]) -> tuple[int, int, int]:
-    """How many points are to fix, how many to confirm, and how many planning values."""
+    """Count the points to fix, the points to confirm, and the planning values."""
     stops, warns = (sum(message.level == level for message in messages) for level in ("stop", "warn"))
     return stops, warns, len(unconfirmed(plan))
 
@@ -211,13 +211,13 @@ def as_of(plan: Plan) -> str:
 
 
 def paper_of(plan: Plan) -> str:
-    """The paper that was chosen, or that of the locale; empty where neither was."""
+    """Return the chosen paper, or the default of the locale; empty without either."""
     chosen = plan.scenario.format
     return chosen.paper or (LOCALES[chosen.locale].paper if chosen.locale else "")
 
 
 def total_words(plan: Plan) -> str:
-    """What is said of the demand where no workload is described."""
+    """Describe the demand where no workload is described."""
     stated = plan.scenario.demand.stated_gpus
     if not stated:
         return said("writing.no workloads yet")
@@ -226,7 +226,7 @@ def total_words(plan: Plan) -> str:
 
 
 def what_to_do(message: Message) -> str:
-    """What to do about a message, said to the customer."""
+    """Return the action on a message, worded for the customer."""
     return CHANGES.get(message.code, message.change)
 
 

@@ -1,4 +1,4 @@
-"""The message of each step in one sentence: the answer first, true for any design. Screen, slides and notebooks say it from here."""
+"""The message of each step in one sentence: the answer first, true for any design; for screen, slides and notebooks."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ EMPTY = said("headline.empty")
 
 
 class Headline(NamedTuple):
-    """What a step says first."""
+    """Headline of a step."""
 
     sentence: str
     about: str = ""
-    """How it is to be read, in a few words."""
+    """Hint for reading it, in a few words."""
 
 
 def workloads(plan: Plan) -> Headline:
-    """Who needs how many GPUs."""
+    """Say which workloads need how many GPUs."""
     about = said("headline.about workloads" if plan.groups else "headline.about no workloads")
     if not plan.groups:
         return Headline(Figures(plan).said("headline.no workloads") if plan.pools else EMPTY, about)
@@ -37,7 +37,7 @@ def workloads(plan: Plan) -> Headline:
 
 
 def demand(plan: Plan) -> Headline:
-    """How many GPUs are planned, and for which promise."""
+    """Say how many GPUs are planned, and for which service level."""
     asked, figures = plan.scenario.demand, Figures(plan)
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about demand"))
@@ -52,7 +52,7 @@ def demand(plan: Plan) -> Headline:
 
 
 def hosts(plan: Plan) -> Headline:
-    """How many hosts carry the load, and what may fail."""
+    """Say how many hosts carry the load, and the failures that they tolerate."""
     placed = plan.placed
     if not plan.pools:
         return Headline(EMPTY, said("headline.about hosts"))
@@ -68,7 +68,7 @@ def hosts(plan: Plan) -> Headline:
 
 
 def network(plan: Plan) -> Headline:
-    """Whether the link is enough for what depends on it."""
+    """Say whether the link suffices for everything that depends on it."""
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about network"))
     given, found = plan.scenario.network, link_verdicts(plan)
@@ -91,14 +91,14 @@ LINK_IS = {
     "fair": said("headline.link fair"),
     "bad": said("headline.link bad"),
 }
-"""Verdict -> what is said of the link and what has it."""
+"""Verdict -> text about the link and its dependents."""
 VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
-"""Verdict -> what is said of vMotion where the link is not what decides."""
+"""Verdict -> text about vMotion where the link does not decide."""
 NO_NETWORK = said("headline.no network")
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
-    """What depends on the link and has a verdict: vMotion, remote GPUs, training."""
+    """List the dependents of the link with a verdict: vMotion, remote GPUs, training."""
     these = [each for each in found if each.verdict == verdict]
     depending = [each.name for each in these if each.kind == "vmotion"]
     if remote := [each.name for each in these if each.kind == "remote"]:
@@ -113,7 +113,7 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    """One or two names; of more how many there are."""
+    """Return one or two names, or the count of more."""
     return said("headline.and").join(names) if len(names) < 3 else said("headline.few", count=len(names))
 
 
@@ -122,7 +122,7 @@ def _listed(things: Sequence[str]) -> str:
 
 
 def cost(plan: Plan) -> Headline:
-    """What the design costs, and which part is the largest."""
+    """Say what the design costs, and which part is the largest."""
     costs, figures = plan.costs, Figures(plan)
     if costs is None:
         return Headline(EMPTY, said("headline.about cost"))
@@ -138,7 +138,7 @@ def cost(plan: Plan) -> Headline:
 
 
 def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
-    """How many decisions the design rests on, and what is to be confirmed; ``messages`` are those of the plan."""
+    """Count the decisions behind the design, and the values to confirm; ``messages`` are the plan's."""
     count = len(plan.decisions)
     if not count:
         return Headline(EMPTY, said("headline.about design"))
@@ -147,7 +147,7 @@ def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
 
 
 def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
-    """How many points are to fix and to confirm, and how many planning values, as the strip counts them."""
+    """Count the points to fix and to confirm, and the planning values, as the strip does."""
     stops, warns, values = open_points(plan, messages)
     fixed = said("headline.points to fix", points=stops) if stops else ""
     points = said("headline.points", points=warns) if warns else ""
@@ -158,7 +158,7 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
 
 
 def compare(plan: Plan) -> Headline:
-    """What to do while there is no other design to compare with."""
+    """Say what to do while there is no other design for comparison."""
     about = said("headline.about compare")
     if not plan.pools:
         return Headline(EMPTY, about)

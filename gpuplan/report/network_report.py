@@ -23,7 +23,7 @@ from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number, perce
 
 
 def network_dict(plan: Plan) -> dict[str, Any]:
-    """The network of a plan as plain JSON values, all finite.
+    """Return the network of a plan as plain JSON values, all finite.
 
     Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of
     hosts), ``claims`` and ``cabling``.
@@ -53,7 +53,7 @@ def network_dict(plan: Plan) -> dict[str, Any]:
 
 @spoken
 def network_text(plan: Plan) -> str:
-    """The network of a plan as text for a terminal."""
+    """Return the network of a plan as text for a terminal."""
     scenario, catalog = plan.scenario, plan.catalog
     jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
     job = plan.network.training[-1]
@@ -90,7 +90,7 @@ def _link(plan: Plan) -> str:
 
 
 def _fact(fact: Fact) -> str:
-    """A value with its range and how it is known."""
+    """Return a value with its range and basis."""
     has_range = fact.low is not None and fact.high is not None
     spread = f", {written(fact.low, 'g')} to {written(fact.high, 'g')}" if has_range else ""
     return f"{amount(fact.value, fact.unit)} ({basis_word(fact.basis)}{spread})"
@@ -136,7 +136,7 @@ def _claimed(tcp: Fact) -> str:
 
 
 def _fabric(fabric: Cabling | None) -> Iterator[Content]:
-    """What connects the hosts, what to configure, and what is left when a part fails."""
+    """Yield the switches and cables, the settings, and the capacity that remains when a part fails."""
     if fabric is None:
         yield chapter("Fabric", "No GPU hosts, so no fabric.")
         return

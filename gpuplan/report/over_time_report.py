@@ -1,4 +1,4 @@
-"""Placement over time as text for a terminal and as plain data: orders of power-on, one of them VM by VM, and rehearsals."""
+"""Placement over time as text and as plain data: orders of power-on, a single one VM by VM, and rehearsals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import amount, capital, number, run_words, verb
 
 CELLS, FREE = 8, "."
-"""Characters of a GPU in a picture, and what stands for a part that no VM has."""
+"""Characters of a GPU in a picture, and the sign of a part without a VM."""
 
 
 @spoken
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
-    """Power-on as text for a terminal."""
+    """Return power-on as text for a terminal."""
     several = len(studies) > 1
     answers = [f"{each.made.pool.name}: " * several + tables.answer(each.made) for each in studies]
     return page(
@@ -46,7 +46,7 @@ def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
 
 
 def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
-    """Power-on as plain JSON values, all finite: key ``clusters``.
+    """Return power-on as plain JSON values, all finite: key ``clusters``.
 
     Each has ``id``, ``hosts``, ``reserved_hosts``, ``orders``, ``share``, ``sentence``, ``settings``, ``named_orders``, ``readings``, ``hosts_by_size`` and
     ``worst_order`` (the groups of its VMs; null where every order starts all).
@@ -97,7 +97,7 @@ def _watched(plan: Plan, order: Watched) -> list[Content]:
 
 
 def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
-    """The same as plain JSON values: key ``clusters``, each with ``id``, ``reading``, ``steps`` and ``idle_gpus``."""
+    """Return the same as plain JSON: key ``clusters``, each with ``id``, ``reading``, ``steps`` and ``idle_gpus``."""
     clusters = [
         {"id": pool.id, "reading": reading.words, "steps": tables.steps(plan, play)}
         | {"idle_gpus": play.cluster.idle_gpus()}
@@ -107,7 +107,7 @@ def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
 
 
 def picture(plan: Plan, play: Play, at: int | None = None) -> str:
-    """The hosts with their GPUs after so many power-ons, or all: the letter of a group on each part that a VM of it has."""
+    """Draw the hosts after ``at`` power-ons, or all: each part of a GPU with a VM has the letter of its group."""
     play.go(len(play.steps) if at is None else at)
     letters = {group.id: group.letter for group in plan.groups} | {UNASSIGNED: "*"}
     names = [f"Host {number(at)}" for at in range(1, len(play.cluster.rooms) + 1)]
@@ -136,7 +136,7 @@ def _gpu(play: Play, host: int, gpu: int, load: Load | None, letters: dict[str, 
 
 
 def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, float]]:
-    """Where the part of each VM on a GPU begins and ends; one after another where places do not count."""
+    """Return the bounds of each VM's part of a GPU; parts follow one another where placement does not matter."""
     if places := play.places(host, gpu):
         region = play.region(host, gpu)
         return [(start / region, (start + size) / region) for start, size in places]
@@ -153,7 +153,7 @@ def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, floa
 
 @spoken
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
-    """Upgrades, restarts and a week of coming and going in some clusters."""
+    """Return upgrades, restarts and a week of arrivals and departures in some clusters as text."""
     starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
     chapters = (_chapters(plan, pool) for pool in pools)
     return page("Rehearsal", (wrapped(start, rest="") for start in starts), chapters)
@@ -176,7 +176,7 @@ def _chapters(plan: Plan, pool: Pool) -> list[str]:
 
 @spoken
 def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
-    """One host emptied, VM by VM."""
+    """Return the evacuation of one host as text, VM by VM."""
     return _one(
         rehearsed, f"Host {turn.host} of the {rehearsed.pool.name} emptied", tables.emptied(plan, turn)
     )
@@ -184,7 +184,7 @@ def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
 
 @spoken
 def restart_text(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> str:
-    """The restarts after a failure of some hosts."""
+    """Return the restarts after a failure of some hosts as text."""
     hosts = f"{'Host' if len(failed.hosts) == 1 else 'Hosts'} {run_words(sorted(failed.hosts))}"
     table = tables.restart(plan, rehearsed, failed)
     return _one(rehearsed, f"{hosts} of the {rehearsed.pool.name} lost", table)
@@ -195,7 +195,7 @@ def _one(rehearsed: Rehearsed, title: str, table: Table) -> str:
 
 
 def rehearsal_dict(plan: Plan, pools: tuple[Pool, ...]) -> dict[str, Any]:
-    """The same as plain JSON values: of each cluster ``upgrade``, ``upgrade_as_designed``, ``failures`` and ``week``; null where it is not rehearsed."""
+    """Return plain JSON by cluster: ``upgrade``, ``upgrade_as_designed``, ``failures``, ``week``; null if none."""
     return {"clusters": {pool.id: _rehearsed(plan.rehearsed.get(pool.id)) for pool in pools}}
 
 
@@ -208,5 +208,5 @@ def _rehearsed(rehearsed: Rehearsed | None) -> dict[str, Any] | None:
 
 
 def host_dict(_plan: Plan, rehearsed: Rehearsed, became: Turn | Failed) -> dict[str, Any]:
-    """One host emptied, or the restarts after a failure of some hosts, as plain JSON values."""
+    """Return the evacuation of one host, or the restarts after a failure of some hosts, as plain JSON values."""
     return as_json(pool=rehearsed.pool.id, **fields_of(became))

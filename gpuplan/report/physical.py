@@ -1,4 +1,4 @@
-"""Where things stand and what they are called: racks, hosts on leaf pairs, names and addresses to hand out, as proposed.
+"""Proposed locations and names: racks, hosts on leaf pairs, names and addresses to assign.
 
 Nothing here decides anything: racks and switches are counted by the plan; this says which host is in which of them.
 """
@@ -19,10 +19,10 @@ from gpuplan.wording import said
 
 LEAST_DIGITS = 2
 TAKEN_ADDRESSES = 3
-"""Of a subnet: its own, the gateway's and that for all."""
+"""Reserved addresses of a subnet: its own, the gateway's and the broadcast address."""
 PREFIX_BITS = 32
 TUNNEL_ENDPOINTS = 2
-"""Of NSX on a host with two teamed ports: one for each."""
+"""Tunnel endpoints of NSX on a host with two teamed ports: one for each."""
 
 
 class Place(NamedTuple):
@@ -31,10 +31,10 @@ class Place(NamedTuple):
     name: str
     pool: str
     number: int
-    """Of the host in its cluster, from 1."""
+    """Number of the host in its cluster, from 1."""
     rack: int
     pair: int
-    """Of the leaf switches, from 1; 0 without switches."""
+    """Number of the pair of leaf switches, from 1; 0 without switches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Rack:
 
     @property
     def kind(self) -> tuple[str, int, int]:
-        """What it is alike in with others."""
+        """Attributes that identical racks share."""
         return self.site, len(self.leaves), len(self.hosts)
 
 
@@ -98,7 +98,7 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
 
 
 class Named(NamedTuple):
-    """Things of one kind and what they are called."""
+    """Things of one kind and their names."""
 
     what: str
     many: int
@@ -107,7 +107,7 @@ class Named(NamedTuple):
 
 
 def names(plan: Plan) -> Iterator[Named]:
-    """What is to be named, with the names that drawings and Terraform files use."""
+    """Yield the things to name, with the names that drawings and Terraform files use."""
     for pool in plan.pools:
         yield Named(
             said("physical.hosts of", cluster=pool.name),
@@ -131,14 +131,14 @@ def names(plan: Plan) -> Iterator[Named]:
 
 
 class Network(NamedTuple):
-    """A network of the workload domain: what it carries, and how many addresses it needs."""
+    """A network of the workload domain: its traffic, and the number of addresses that it needs."""
 
     key: str
     """``management``, ``vmotion``, ``storage``, ``overlay``, ``vm``, ``rdma``."""
     purpose: str
     addresses: int
     prefix: int
-    """Of the smallest subnet that holds them, as in /27."""
+    """Prefix of the smallest subnet that holds them, as in /27."""
     mtu: int
 
 
@@ -170,7 +170,7 @@ def _vms(plan: Plan) -> Iterator[int]:
 
 
 def prefix(addresses: int) -> int:
-    """Length of the prefix of the smallest subnet with so many addresses to hand out, a gateway beside them."""
+    """Return the prefix length of the smallest subnet with ``addresses`` addresses to assign, beside a gateway."""
     return PREFIX_BITS - math.ceil(math.log2(max(addresses, 1) + TAKEN_ADDRESSES))
 
 
@@ -180,5 +180,5 @@ def on_kubernetes(plan: Plan) -> tuple[Group, ...]:
 
 
 def alike(found: Sequence[Rack]) -> list[list[Rack]]:
-    """Racks that follow each other and are alike."""
+    """Group consecutive identical racks."""
     return [list(these) for _, these in groupby(found, key=lambda rack: rack.kind)]

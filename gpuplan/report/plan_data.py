@@ -24,7 +24,7 @@ JSON_VERSION = 2
 
 @of_design
 def plan_dict(plan: Plan) -> dict[str, Any]:
-    """The whole plan as plain JSON values, all finite. The contract is documented in the README.
+    """Return the whole plan as plain JSON values, all finite. The contract is documented in the README.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
 
 
 def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
-    """Power, heat and space as plain JSON values; None without hosts."""
+    """Return power, heat and space as plain JSON values; None without hosts."""
     return None if power is None else _without(plain(power), "facts")
 
 
 def costs_dict(plan: Plan) -> dict[str, Any] | None:
-    """The money of a plan as plain JSON values, in one currency and unrounded; None without hosts.
+    """Return the cost of a plan as plain JSON values, in one currency and unrounded; None without hosts.
 
     ``ranges`` has the low and the high of each total.
     """
@@ -101,7 +101,7 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
 
 
 def as_json(**parts: Any) -> dict[str, Any]:
-    """The parts of a report as plain JSON values."""
+    """Return the parts of a report as plain JSON values."""
     return {name: plain(part) for name, part in parts.items()}
 
 
@@ -121,7 +121,7 @@ def plain(record: Any) -> Any:
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass or a named tuple by their names."""
+    """Return the fields of a dataclass or a named tuple by name."""
     if hasattr(record, "_asdict"):
         return dict(record._asdict())
     return {each.name: getattr(record, each.name) for each in fields(record)}
@@ -132,7 +132,7 @@ def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _power_on(made: PowerOn) -> dict[str, Any]:
-    """Power-on in a cluster as it is set; null where no order was tried."""
+    """Return the power-on of a cluster as set; null where no order was tried."""
     now = made.now if made.known else None
     ends = ("chance", "interval", "missing", "most_missing", "stranded_gpus")
     return {

@@ -24,7 +24,7 @@ from gpuplan.report.text import Block, chapter, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES, capital, counted, verb
 
 MOST_HOSTS = 24
-"""Hosts of a cluster that are listed one by one."""
+"""Most hosts of a cluster that are listed individually."""
 
 
 @spoken
@@ -53,7 +53,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def _access(plan: Plan) -> Iterator[str]:
-    """Why each group reaches its GPUs as it does."""
+    """Yield the reason for each group's access to its GPUs."""
     for group in plan.groups:
         why = " ".join(reason.text for reason in group.reasons)
         yield f"{group.name}: {MODE_NAMES[group.mode]}. {why}"

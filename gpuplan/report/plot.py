@@ -29,9 +29,9 @@ from gpuplan.scenario import Problem, ScenarioError, pick, show
 from gpuplan.wording import NAMES
 
 RENDERER = "gpuplan"
-"""What altair calls the way to show a chart without the internet."""
+"""Name of altair's renderer that shows a chart without the internet."""
 MIME = "application/vnd.vegalite.v5+json"
-"""The newest Vega-Lite that JupyterLab 4 and Voila bring a renderer for; what altair writes is in it, too."""
+"""MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
 _WORDS = {"labelColor": NOTEBOOK.ink, "titleColor": NOTEBOOK.ink}
 SHOWN = {
     "renderer": "svg",
@@ -50,13 +50,13 @@ WIDTH = 560
 WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 NO_COST = "No cost: the design has no hosts or no prices"
 Drawn = tuple[Spec | None, str]
-"""A chart, or None, and what is said where there is nothing to draw."""
+"""A chart, or None, and the text where there is nothing to draw."""
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
-"""What altair refuses in a chart that is laid over another or put beside one."""
+"""Keys that altair rejects in layered or concatenated charts."""
 
 
 class Plot:
-    """The charts of a plan, see `Plan.plot`; each method gives one of altair."""
+    """The charts of a plan, see `Plan.plot`; each method returns an altair chart."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -78,7 +78,7 @@ class Plot:
         return spec | WIDE if "layer" in spec else spec
 
     def cost(self) -> Any:
-        """What is paid at the start and in each year, by part."""
+        """Draw the payments at the start and in each year, by part."""
         return _chart(*_cost(self._plan))
 
     def demand(self, place: str = "UTC") -> Any:
@@ -98,9 +98,9 @@ class Plot:
         return _chart(*_network(self._plan, view))
 
     def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
-        """How far each input moves the answer within its range: the design is planned twice for each; the view is ``cost`` or ``hosts``.
+        """Draw how far each input moves the answer within its range, two plans each; the view is ``cost`` or ``hosts``.
 
-        ``progress`` is told the number of inputs that are done and of all.
+        ``progress`` receives the number of completed inputs and their total.
         """
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
@@ -111,9 +111,9 @@ class Plot:
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, "No input moves the answer")
 
     def frontier(self, progress: Progress | None = None) -> Any:
-        """Net present cost against capacity shortfall of every priced design for the same demand: hundreds are planned, half a minute.
+        """Draw net present cost against capacity shortfall of hundreds of priced designs, planned within half a minute.
 
-        ``progress`` is told the number of designs that are done and of all; a notebook shows it by itself.
+        ``progress`` receives the number of completed designs and their total; a notebook shows it by itself.
         """
         plan = self._plan
         found = explore(plan.scenario, plan.catalog, progress=progress or _progress())
@@ -151,19 +151,19 @@ SPECS: Mapping[str, Callable[..., Drawn]] = {
     "capacity": _capacity,
     "network": _network,
 }
-"""Charts of one plan, which can follow a design."""
+"""Charts of one plan that can follow a design."""
 MANY_PLANS = ("tornado", "frontier")
 CHARTS = (*SPECS, *MANY_PLANS)
 
 
 def _words(nothing: str) -> Spec:
-    """Words where there is nothing to draw."""
+    """Text where there is nothing to draw."""
     text = {"type": "text", "text": nothing, "color": NOTEBOOK.ink}
     return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 
 
 def _chart(spec: Spec | None, nothing: str) -> Any:
-    """A chart of altair that can be laid over others, or words where there is nothing to draw."""
+    """Return an altair chart that can be laid over others, or text where there is nothing to draw."""
     import altair as alt
 
     offline()
@@ -172,7 +172,7 @@ def _chart(spec: Spec | None, nothing: str) -> Any:
 
 
 def _rounded(part: Any) -> Any:
-    """Without digits that no chart shows: what a notebook keeps is the same on every machine."""
+    """Round away digits that no chart shows, so that a notebook keeps the same on every machine."""
     if isinstance(part, float):
         return float(f"{part:.9g}")
     if isinstance(part, list | tuple):
@@ -195,7 +195,7 @@ def offline() -> None:
 
 
 def bundle_of(chart: Any, **_which: Any) -> Any:
-    """What a cell keeps of a chart of altair, also of one that was made before gpuplan drew any."""
+    """Return the stored form of an altair chart, also of one made before gpuplan drew any."""
     offline()
     return chart._repr_mimebundle_()
 
@@ -214,7 +214,7 @@ def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _progress() -> Progress | None:
-    """A line in the cell of a notebook that says how much is done, and goes when all is."""
+    """Show a line in a notebook's cell with the progress, and remove it on completion."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return None

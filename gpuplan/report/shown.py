@@ -1,4 +1,4 @@
-"""How things look in a cell of a notebook: a card or a table of plain HTML, in the colours and the type of the page around it.
+"""Cards and tables of plain HTML for notebook cells, in the colours and the type of the page around them.
 
 A `Carded` thing asks here, through ``gpuplan.showing``, when a cell shows it; nothing is loaded before.
 """
@@ -28,7 +28,7 @@ from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import NAMES, amount, basis_word, number, short_watts
 
 STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
-"""Name of a step as one types it -> the step."""
+"""Name of a step as users type it -> the step."""
 STEP_TABLES: Mapping[str, tuple[str, ...]] = {
     "usecases": ("groups",),
     "demand": ("groups", "serving", "tuning", "retrieval"),
@@ -39,15 +39,15 @@ STEP_TABLES: Mapping[str, tuple[str, ...]] = {
     "design": ("decisions", "messages"),
     "deliver": ("materials",),
 }
-"""Step -> the tables that stand for it."""
+"""Step -> the tables that represent it."""
 OPEN = 8
-"""Rows up to which a table that folds stands open."""
+"""Most rows of a folding table that is initially open."""
 MOST_ROWS = 40
-"""Rows of a table in a cell; of more the first are shown and the rest is counted."""
+"""Most rows of a table in a cell; further ones are counted."""
 
 
 def html(thing: Any) -> str:
-    """A thing in a cell: a plan, a table, an item of the catalog, several messages, or any record."""
+    """Return the HTML of a plan, a table, an item of the catalog, several messages, or any record."""
     for kind, shown in SHOWN.items():
         if isinstance(thing, kind):
             return shown(thing)
@@ -55,7 +55,7 @@ def html(thing: Any) -> str:
 
 
 def step_html(plan: Plan, step: str, sentence: str) -> str:
-    """What stands for a step of the workbook on a page without widgets: its message, the figures of the plan and its tables."""
+    """Return a static view of a workbook step: its message, the figures of the plan and its tables."""
     shown = [plan_table(plan, name) for name in STEP_TABLES.get(step, ())]
     body = "".join(_table(table) for table in shown if table.rows)
     return _card(
@@ -84,7 +84,7 @@ def _table(table: Table, most: int = MOST_ROWS) -> str:
 
 
 def _folded(table: Table, words: str) -> str:
-    """A table of which a short one stands open, and a long one opens."""
+    """Fold a table; a short one is initially open."""
     if not table.rows:
         return ""
     fold = "open" if len(table.rows) <= OPEN else ""
@@ -96,7 +96,7 @@ def _card(inner: str) -> str:
 
 
 def _figures(figures: Iterable[tuple[str, str]]) -> str:
-    """Numbers large, with what they are above."""
+    """Return large numbers, each with its label above."""
     cells = "".join(
         f'<div style="padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><div style="font-size:1.3em">{escape(value)}</div></div>'
         for label, value in figures
@@ -123,7 +123,7 @@ def _plan(plan: Plan) -> str:
 
 @spoken
 def _scenario(scenario: Scenario) -> str:
-    """What the customer stated: the groups, and each input that is not as it would be without a statement."""
+    """Return the customer's statements: the groups, and each input that differs from its default."""
     columns = (
         Column("name", "Group"),
         Column("people", "People", "number"),
@@ -226,7 +226,7 @@ def _record(record: Brief) -> str:
 
 
 def _several(things: Several[Any]) -> str:
-    """Records below each other, a column for each field in which one of them has something."""
+    """Tabulate records below each other, with a column for each field that any of them fills."""
     records = [_fields(thing) for thing in things]
     names = dict.fromkeys(name for record in records for name in record)
     columns = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
@@ -240,14 +240,14 @@ def _named(things: Named[Any]) -> str:
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """The fields of a record in which there is something."""
+    """Return the fields of a record that have content."""
     told = {each.name: getattr(record, each.name) for each in fields(record) if each.repr}
     found = {"id": record.id, **record.cells} if isinstance(record, Row) else told
     return {name: value for name, value in found.items() if value not in (None, "", ())}
 
 
 def _plain(value: Any) -> str:
-    """A value in a cell; of what holds others how much there is."""
+    """Return a value for a cell; for a container, the number of its elements."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
@@ -272,4 +272,4 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Named: _named,
     Brief: _record,
 }
-"""A kind of thing -> how it is shown."""
+"""Type -> function that shows it."""

@@ -25,9 +25,9 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
     path : str
         The input, such as ``groups.research.people``. [-]
     values : iterable
-        What it is set to. [-]
+        Values of the input. [-]
     catalog : Catalog, optional
-        That of the plan, or the shipped one if none is given. [-]
+        The plan's catalog, or the shipped one if none is given. [-]
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A table is data once: what it holds is said here, what it looks like on paper, screen or terminal by its renderer.
+"""A table is data, defined once; its renderer decides how it looks on paper, screen or terminal.
 
 The tables of a topic are built in ``gpuplan/report/tables/``. Each column says what kind of quantity it holds, and so every
 renderer words, aligns and stores a value alike: ``words`` and ``text`` for readers, ``records``, ``csv_text`` and ``frame`` for
@@ -42,35 +42,35 @@ if TYPE_CHECKING:
 NARROWEST = 16
 """Characters that a column of text keeps when a line is too long."""
 NOTHING = "\u2013"
-"""Stands for no amount on the screen."""
+"""Shown on the screen in place of an amount of none."""
 
 
 def one_place(value: float) -> str:
-    """A mean or a quantile of a count: one decimal tells enough."""
+    """Format a mean or a quantile of a count with one decimal, which suffices."""
     return written(value, ",.0f" if round(value, 1) == round(value) else ",.1f")
 
 
 def two_places(value: float) -> str:
-    """A rate or a duration of which two decimals matter."""
+    """Format a rate or a duration with two decimals."""
     return written(value, ",.2f")
 
 
 def between(ends: tuple[float, float], words: Callable[[float], str]) -> str:
-    """A range in words, its unit once: ``0 to 3 %``; one value where its ends read alike."""
+    """Return a range in words with its unit once: ``0 to 3 %``; one value where both ends read the same."""
     low, high = map(words, ends)
     return low if low == high else f"{unsigned(low)} to {high}"
 
 
 UNSORTED = 12
-"""Rows up to which a table on the screen stays as it is; ``MOST`` in ``widgets/static/common.js``."""
+"""Most rows of a table that the screen does not sort; ``MOST`` in ``widgets/static/common.js``."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
-"""In what money is told where a page is too narrow for it."""
+"""Scales for amounts of money where a page is too narrow."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""Characters that a spreadsheet reads as the beginning of a formula."""
 
 
 class Kind(NamedTuple):
-    """A kind of quantity: how a value of it reads where its unit stands in the head, and whether it is aligned as a number."""
+    """A kind of quantity: the format of a value whose unit is in the head, and whether it is aligned as a number."""
 
     words: Callable[[Any], str]
     numeric: bool = True
@@ -115,11 +115,11 @@ KIND_UNITS = {
     "range": "1",
     "points": "%",
 }
-"""Units of the kinds whose values have one without a head that says so: counts, and shares, of which 1 is all."""
+"""Units of kinds whose values need no unit in the head: counts, and shares, of which 1 is all."""
 
 
 BY_KEY = "\ue000"
-"""Head of a column and title of a table whose words stand in ``data/words`` under ``table.TABLE.COLUMN``, of several tables ``table.COLUMN``, and ``table.TABLE``."""
+"""Marks heads and titles with texts in ``data/words``: ``table.TABLE.COLUMN``, or ``table.COLUMN`` if shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +130,20 @@ class Column:
     label: str = BY_KEY
     kind: str = "text"
     unit: str = ""
-    """What the values are measured in; the code of the currency for money."""
+    """Unit of the values; the currency code for money."""
     detail: bool = False
-    """Whether it is for programs and sheets only: too much for a page."""
+    """True if the column is for programs and sheets only: too much for a page."""
     of: str | Callable[[Any], Any] = field(default="", compare=False, repr=False)
-    """What it holds of the thing that a row is about: the name of an attribute, the column's own if empty, or a function."""
+    """Value for this column from a row's subject: an attribute's name (the column's own if empty) or a function."""
     words: Callable[[Any], str | None] | None = field(default=None, compare=False, repr=False)
-    """How its values read, where not as their kind does."""
+    """Format of its values, where it differs from its kind's."""
 
     def __post_init__(self) -> None:
         """Its head is in the locale in which the table is made."""
         object.__setattr__(self, "label", per_cent(self.label))
 
     def held(self, thing: Any) -> Any:
-        """What a row about a thing has in this column."""
+        """Return the value of a row's subject in this column."""
         if callable(self.of):
             value = self.of(thing)
         else:
@@ -159,11 +159,11 @@ def key(name: str, of: str | Callable[[Any], Any]) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value that is more than its column says."""
+    """A value with details beyond its column's."""
 
     value: Any
     words: str | None = None
-    """How it reads, where not as its kind does: why there is no value, or what it means."""
+    """Text of the value, where it differs from its kind's format: why there is none, or what it means."""
     low: float | None = None
     high: float | None = None
     line: str = ""
@@ -171,20 +171,20 @@ class Cell:
     tone: str = ""
     """``good``, ``warn``, ``bad``, ``small`` or ``total``."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What only the screen draws beside it."""
+    """Further values that only the screen draws."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Brief):
-    """Rows under columns, and what has to be said of them."""
+    """Rows under columns, with notes."""
 
     name: str
     title: str = field(default=BY_KEY, kw_only=True)
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
-    """Plain values, or cells where there is more to say."""
+    """Plain values, or cells with further details."""
     totals: int = 0
-    """How many of the last rows sum up the others."""
+    """Number of rows at the end that sum up the others."""
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,23 +195,23 @@ class Table(Brief):
             object.__setattr__(self, "columns", tuple(map(self._headed, self.columns)))
 
     def _headed(self, column: Column) -> Column:
-        """A column with its head, that of money with its currency."""
+        """Return a column with its head; for money, with the currency too."""
         if column.label != BY_KEY:
             return column
         own, shared = f"table.{self.name}.{column.key}", f"table.{column.key}"
         return replace(column, label=said(own if own in TEXTS else shared, currency=column.unit))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
-        """The rows, every value a cell."""
+        """Return the rows with every value as a cell."""
         for row in self.rows:
             yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
 
     def shown(self) -> Table:
-        """The table without what is too much for a page."""
+        """Return the table without the details that are too much for a page."""
         return self.without(*(column.key for column in self.columns if column.detail))
 
     def without(self, *keys: str) -> Table:
-        """The table without some columns."""
+        """Return the table without some columns."""
         at = [n for n, column in enumerate(self.columns) if column.key not in keys]
         if len(at) == len(self.columns):
             return self
@@ -222,21 +222,21 @@ class Table(Brief):
         )
 
     def keyless(self) -> Table:
-        """The table without the ids that only programs need."""
+        """Return the table without the ids that only programs need."""
         return self.without(*(column.key for column in self.columns if column.kind == KEY))
 
     def only(self, *keys: str) -> Table:
-        """The table with some columns only, each of them shown."""
+        """Return the table with only some columns, all of them shown."""
         some = self.without(*(column.key for column in self.columns if column.key not in keys))
         return replace(some, columns=tuple(replace(column, detail=False) for column in some.columns))
 
     def top(self, rows: int) -> Table:
-        """The first rows and the totals."""
+        """Return the first rows and the totals."""
         end = len(self.rows) - self.totals
         return replace(self, rows=(*self.rows[: min(rows, end)], *self.rows[end:]))
 
     def beside(self, column: Column, cells: Sequence[Any], after: str) -> Table:
-        """The table with one column more, after another."""
+        """Return the table with one more column, after another."""
         at = 1 + next(n for n, each in enumerate(self.columns) if each.key == after)
         return replace(
             self,
@@ -245,7 +245,7 @@ class Table(Brief):
         )
 
     def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> Table:
-        """The table with more for the screen to draw in a column, by the number of the row and its cell."""
+        """Return the table with more for the screen to draw in a column, by row number and cell."""
         at = next(n for n, column in enumerate(self.columns) if column.key == key)
         rows = [list(row) for row in self.cells()]
         for n, row in enumerate(rows):
@@ -262,31 +262,31 @@ def listed(
     notes: Sequence[str] = (),
     title: str = BY_KEY,
 ) -> Table:
-    """A table with a row about each thing, and below them rows that sum them up."""
+    """Build a table with a row about each thing, and totals below."""
     rows = [tuple(column.held(thing) for column in columns) for thing in things]
     rows += map(tuple, totals)
     return Table(name, tuple(columns), tuple(rows), len(totals), tuple(notes), title=title)
 
 
 def words(cell: Cell, column: Column) -> str:
-    """What a reader sees of a value: its own words, or those of its kind; nothing where there is none."""
+    """Return the text of a value as readers see it: its own, or its kind's format; empty without a value."""
     if cell.words is not None:
         return cell.words
     return "" if cell.value is None or cell.value == "" else KINDS[column.kind].words(cell.value)
 
 
 def heads(table: Table) -> tuple[str, ...]:
-    """The heads of the columns."""
+    """Return the heads of the columns."""
     return tuple(column.label for column in table.columns)
 
 
 def numeric(table: Table) -> tuple[int, ...]:
-    """The columns that are aligned as numbers, from 0."""
+    """Return the columns that are aligned as numbers, from 0."""
     return tuple(at for at, column in enumerate(table.columns) if KINDS[column.kind].numeric)
 
 
 def texts(table: Table) -> list[tuple[str, ...]]:
-    """The rows as a reader sees them."""
+    """Return the rows as text for readers."""
     return [
         tuple(words(cell, column) for cell, column in zip(row, table.columns, strict=True))
         for row in table.cells()
@@ -294,7 +294,7 @@ def texts(table: Table) -> list[tuple[str, ...]]:
 
 
 def text(table: Table, below: Sequence[str] = ()) -> str:
-    """The table for a terminal; what stands in the columns ``below`` is written under each row."""
+    """Lay out the table for a terminal; values of the columns ``below`` go under each row."""
     shown = table.shown()
     rows = shown.without(*below)
     lines = _grid(heads(rows), texts(rows), numeric(rows))
@@ -314,7 +314,7 @@ def grid_text(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequen
 
 
 def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int]) -> list[str]:
-    """The heads and each row, of several lines where a cell is folded."""
+    """Lay out the heads and each row, on several lines where a cell is folded."""
     lines = [[str(cell) for cell in row] for row in rows]
     widths = _widths(heads, lines, right)
     if any(heads):
@@ -337,7 +337,7 @@ def _set(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> s
 
 
 def _widths(heads: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[int]) -> list[int]:
-    """How wide each column is: where the line is too long the last text gives way, then heads of numbers, then any text."""
+    """Return the column widths: if a line is too long, shrink the last text, then heads of numbers, then any text."""
     count = len(heads)
     widths = [max(map(len, (heads[at], *(line[at] for line in lines)))) for at in range(count)]
     least = [min(width, NARROWEST) for width in widths]
@@ -362,7 +362,7 @@ def _folded(cell: str, width: int) -> list[str]:
 
 
 def indented(text: str, spaces: int) -> str:
-    """Text wrapped to the width of the page with all lines indented, and no id broken at its hyphens."""
+    """Wrap text to the width of the page with all lines indented, and no id broken at its hyphens."""
     margin = " " * spaces
     return textwrap.fill(
         text, PAGE_WIDTH.get(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
@@ -370,7 +370,7 @@ def indented(text: str, spaces: int) -> str:
 
 
 def records(table: Table) -> list[dict[str, Any]]:
-    """The rows as plain values by column, as JSON holds them; without the totals, which any program works out."""
+    """Return the rows as plain values by column, as for JSON; without the totals, which any program can compute."""
     return [
         {column.key: cell.value for column, cell in zip(table.columns, row, strict=True)}
         for row in islice(table.cells(), len(table.rows) - table.totals)
@@ -395,7 +395,7 @@ def _harmless(value: Any) -> Any:
 def frame(table: Table) -> pd.DataFrame:
     """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
 
-    ``attrs`` has the title, the units by column where all of it has one, and the heads of the columns as ``labels``.
+    ``attrs`` has the title, the units of columns with a single unit, and the heads of the columns as ``labels``.
     """
     import pandas as pd
 
@@ -417,16 +417,16 @@ def frame(table: Table) -> pd.DataFrame:
 
 
 def flat(value: Any) -> Any:
-    """A value as one cell of a sheet holds it."""
+    """Return a value as text or number for one cell of a sheet."""
     return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
 
 
 MIXED = re.compile("[a-z]+[A-Z]")
-"""What begins with a name such as vGPU."""
+"""Beginning of a name such as vGPU."""
 
 
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
-    """The table as the app draws it, under a title if its card has several; a long one can be sorted there."""
+    """Return the table for the app, under a title if its card has several; a long one can be sorted there."""
     shown = table.shown()
     rows = [
         [_drawn(cell, column) for cell, column in zip(row, shown.columns, strict=True)]
@@ -448,7 +448,7 @@ def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
 
 
 def _drawn(cell: Cell, column: Column) -> dict[str, Any]:
-    """A cell of the screen: how well a number is known is a badge there, and no number is a dash."""
+    """Return a cell for the screen: certainty becomes a badge, and a missing number a dash."""
     numeric = KINDS[column.kind].numeric
     drawn = {"text": words(cell, column), "key": cell.line, "numeric": numeric, "tone": cell.tone}
     if column.kind == "basis":
@@ -459,14 +459,14 @@ def _drawn(cell: Cell, column: Column) -> dict[str, Any]:
 
 
 def _order(value: Any) -> float | str | None:
-    """What a value is sorted by where it does not read so: a number by itself, a choice by its name."""
+    """Return the sort key of a value whose text does not sort: the number itself, or the name of a choice."""
     if isinstance(value, int | float):
         return value if isfinite(value) else None
     return value if isinstance(value, str) else None
 
 
 def scaled(table: Table, divisor: int) -> Table:
-    """The same with its money in thousands, millions or other multiples, rounded."""
+    """Return the table with its money in thousands, millions or other multiples, rounded."""
     amounts = {at for at, column in enumerate(table.columns) if column.kind == "money"}
 
     def less(at: int, value: Any) -> Any:
@@ -483,12 +483,12 @@ def scaled(table: Table, divisor: int) -> Table:
 
 
 def fitted(table: Table) -> tuple[str, Table]:
-    """(``thousands of `` or the like, the table with its money in them), so that the lines fit on a page."""
+    """Return (``thousands of `` or similar, the table with its money so scaled), so that the lines fit on a page."""
     tried = [(word, scaled(table, divisor)) for divisor, word in SCALES]
     return next((each for each in tried if _fits(table, each[1])), tried[-1])
 
 
 def _fits(table: Table, smaller: Table) -> bool:
-    """Whether the rows that hold money fit on a page; no scale makes the others narrower."""
+    """True if the rows with money fit on a page; scaling makes no others narrower."""
     paid = tuple(new for old, new in zip(table.rows, smaller.rows, strict=True) if old is not new)
     return max(map(len, text(replace(smaller, rows=paid, totals=0)).splitlines())) <= PAGE_WIDTH.get()

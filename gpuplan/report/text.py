@@ -1,4 +1,4 @@
-"""How a report for a terminal is laid out: chapters below each other, each a sentence, a table, or sentences under a heading."""
+"""Layout of a report for a terminal: chapters of sentences, tables, or sentences under a heading."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chapter(
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Names with what is said of each."""
+    """Return names, each with a description."""
     return Block(grid_text(("", ""), rows))
 
 
@@ -61,6 +61,6 @@ def heading(text: str) -> str:
 
 
 def wrapped(text: str, rest: str = "  ") -> Block:
-    """Text wrapped to the width of the page, all of it as far in as its first line, and further lines by ``rest`` more."""
+    """Wrap text to the width of the page, indented like its first line, and further lines by ``rest`` more."""
     margin = " " * (len(text) - len(text.lstrip(" ")))
     return Block(textwrap.fill(text, PAGE_WIDTH.get(), subsequent_indent=margin + rest))

@@ -56,7 +56,7 @@ def traffic_text(plan: Plan, found: Played) -> str:
 
 
 def asked(of: GroupTraffic) -> str:
-    """How requests come."""
+    """Say how requests arrive."""
     traffic = of.traffic
     peaked = f"peakedness {written(traffic.peakedness, 'g')}"
     bursts = "independent of each other" if traffic.peakedness == 1 else peaked
@@ -67,7 +67,7 @@ def asked(of: GroupTraffic) -> str:
 
 
 def started(of: GroupTraffic) -> str:
-    """What that means for the promise."""
+    """Say what that means for the service level."""
     planned, needed = of.planned, of.needed
     seen = said("traffic.queue grows")
     if of.p95_range_s:

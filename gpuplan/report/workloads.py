@@ -31,7 +31,7 @@ def kind_name(plan: Plan, use_case: str) -> str:
 
 
 def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
-    """Who uses the GPUs, how many at once, and when."""
+    """Say who uses the GPUs, how many users are concurrent, and when."""
     made = plan.llm.of(group.id)
     if isinstance(made, Serving):
         precision = plan.catalog.row("llm_precisions", made.weights)["name"]
@@ -74,7 +74,7 @@ def _listed(*parts: str) -> str:
 
 
 def gets(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
-    """What one VM gets of the GPUs, and by which profile."""
+    """Say what one VM gets of the GPUs, and by which profile."""
     gpus = planned.gpus_each if planned else group.gpus_each
     size = f"{number(gpus)} whole GPUs" if gpus > 1 else amount(gpus, "GPU")
     profile = planned.profile if planned else ""
@@ -84,7 +84,7 @@ def gets(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
 
 
 def access(planned: GroupPlan | None) -> Words:
-    """How a workload reaches its GPUs, and what that means for vMotion."""
+    """Say how a workload reaches its GPUs, and what that means for vMotion."""
     if planned is None:
         return Words("\u2013")
     if not planned.mode:

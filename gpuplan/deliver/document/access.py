@@ -1,6 +1,6 @@
-"""The logical design: domains and clusters in a drawing, the workloads, how each reaches its GPUs, and what that keeps and gives up.
+"""The logical design: domains and clusters in a drawing, the workloads, and the effects of their access to GPUs.
 
-What holds for several workloads is said once with all their names.
+A statement that holds for several workloads appears once, with all their names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def access_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _reasons(plan: Plan, cite: Citations) -> list[Block]:
-    """Why each workload reaches its GPUs so, and what speaks against it; a reason once for all that it holds for."""
+    """Say why each workload has its kind of GPU access, and what speaks against it; shared reasons appear once."""
     points = [
         *_said_once(plan.groups, "reasons", cite),
         *_said_once(plan.groups, "against", cite, "logical.against"),
@@ -74,7 +74,7 @@ def _said_once(
 
 
 def _features(plan: Plan, cite: Citations) -> list[Block]:
-    """What each feature of vSphere does for the workloads, those alike in one row."""
+    """Say what each feature of vSphere does for the workloads; identical ones share a row."""
     rows: dict[tuple[str, str, str], list[GroupPlan]] = {}
     sources: dict[tuple[str, str, str], dict[str, None]] = {}
     for group in plan.groups:

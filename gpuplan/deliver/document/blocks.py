@@ -1,4 +1,4 @@
-"""What a document is made of: paragraphs, tables and figures in chapters; its renderers add the looks."""
+"""Parts of a document: paragraphs, tables and figures in chapters; its renderers add the looks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table; all cells are text as it is shown."""
+    """A table; all cells are text as shown."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -36,7 +36,7 @@ class Grid:
     totals: tuple[int, ...] = ()
     """Rows that sum up the others, from 0."""
     small: bool = False
-    """Whether it is set tighter, as on the first page."""
+    """True if it is set tighter, as on the first page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Figure:
     svg: str
     caption: str
     alt: str
-    """What it shows, for who cannot see it."""
+    """Description for readers who cannot see it."""
     width: float = 1.0
     """Share of the width of the text."""
 
@@ -98,7 +98,7 @@ class Chapter:
 
 
 Content = Block | Section | Iterable[Block | Section] | None
-"""What a chapter or a section is made of; nothing, and sections without anything in them, are left out."""
+"""Content of a chapter or a section; empty content and empty sections are left out."""
 
 
 def section(title: str, *content: Content) -> Section:
@@ -136,7 +136,7 @@ class Document:
     front: tuple[Block, ...]
     """The first page, for who decides."""
     control: tuple[Block, ...]
-    """Who wrote and who approves it, and how to read it; the contents follow."""
+    """Author, approver and reading instructions; the contents follow."""
     chapters: tuple[Chapter, ...]
     locale: str = ""
     """In which it is written; empty: as international documents are."""

@@ -69,7 +69,7 @@ def design_document(
 
 
 def compared_chapter(found: Comparison, catalog: Catalog) -> Chapter:
-    """What differs between this design and others: a sentence for each result, then inputs and results side by side."""
+    """Compare this design with others: a sentence for each result, then inputs and results side by side."""
     sentences = [each.sentence for each in found.differences]
     table = replace(compared(found, catalog).without("differs"), notes=())
     return chapter(

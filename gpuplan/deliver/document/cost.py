@@ -135,7 +135,7 @@ def _power(power: PowerUse) -> list[Block]:
 
 
 def internal_chapters(plan: Plan) -> list[Chapter]:
-    """What the customer's version does not have: nothing where nothing is internal."""
+    """Write the chapters missing from the customer's version; none where nothing is internal."""
     held = plan.scenario.internal
     table, caption = margin(plan), said("cost.what is paid and", currency=plan.scenario.cost.currency)
     text = said("cost.the margin is of", margin=stated_percent(held.margin or 0))

@@ -1,4 +1,4 @@
-"""Chapter 4: who needs GPUs when, how many are enough, and growth."""
+"""Chapter 4: users and hours of GPU demand, the sizing rules, and growth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gpuplan.wording import (
 
 
 def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 4: who needs GPUs when, how many are enough, and growth."""
+    """Write chapter 4: users and hours of GPU demand, the sizing rules, and growth."""
     if not plan.groups:
         return Chapter(said("demand.title"), (Paragraph(total_words(plan)),))
     grows = any(group.growth for group in plan.scenario.groups)
@@ -47,7 +47,7 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _models(plan: Plan) -> list[Block]:
-    """What language models need, and why each replica has as many GPUs."""
+    """Describe the needs of language models, and the reason for the GPUs of each replica."""
     made = [each for each in plan.llm.serving.values() if each.replicas]
     jobs = [(each, why_job(each)) for each in plan.llm.tuning.values()]
     sentences = [

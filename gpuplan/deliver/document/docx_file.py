@@ -1,4 +1,4 @@
-"""The design document as a Word file: headings, captions and tables that a person can go on working with."""
+"""The design document as a Word file: headings, captions and tables that users can go on editing."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ EMU_PER_TWIP = 635
 LONGEST_KEPT = 14
 """Characters of a word that a column keeps on one line."""
 COLUMN_GAP = 254_000
-"""Between two columns of text, in English Metric Units."""
+"""Gap between two columns of text, in English Metric Units."""
 CHARACTER, CELL_MARGINS = 102, 230
-"""Widths in a table in twentieths of a point: of a bold character of 9 points, and of what a cell leaves free."""
+"""Widths in a table in twentieths of a point: a bold character of 9 points, and the margins of a cell."""
 SVG_EXTENSION = "{96DAC541-7B7A-43D3-8B79-37D633B846F1}"
-"""Says that a picture also exists as SVG."""
+"""Marks a picture that also exists as SVG."""
 SVG_NAMESPACE = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
 ACCENT, INK, QUIET, SHADE = PLAIN.accent, PLAIN.ink, PLAIN.quiet, PLAIN.shade
 WHITE = "FFFFFF"
@@ -43,12 +43,12 @@ AFTER_UPDATE = (
     "hdrShapeDefaults", "footnotePr", "endnotePr", "compat", "docVars", "rsids", "mathPr", "attachedSchema", "themeFontLang",
     "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
 )  # fmt: skip
-"""What follows the wish to update fields in the settings of a Word file."""
+"""Elements that follow the request to update fields in the settings of a Word file."""
 LEVEL = (
     '<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:pStyle w:val="{style}"/><w:lvlText w:val="{text}"/>'
     '<w:lvlJc w:val="left"/><w:pPr><w:ind w:left="567" w:hanging="567"/></w:pPr></w:lvl>'
 )
-"""How headings of a level are numbered."""
+"""Numbering of the headings of one level."""
 OWN_FOOTERS = ("tbl", "instrText", "fldSimple", "sdt")
 """Elements of a footer that a template fills by other means than text."""
 OWN_STYLES = {
@@ -96,11 +96,11 @@ def add_svg(part: Any, blip: Any, drawing: Any) -> None:
 
 
 def _emptied(word: Any) -> None:
-    """Take what a template says out of it; its page, headers and footers stay."""
+    """Remove the body text of a template; its page, headers and footers stay."""
     body = word.element.body
     for child in list(word.element):
         if child is not body:
-            word.element.remove(child)  # the background of the page, which names a picture
+            word.element.remove(child)  # the page background, which refers to a picture
     sections = list(word.sections)
     last = sections[-1]._sectPr
     for section in reversed(sections[:-1]):
@@ -171,7 +171,7 @@ class _Writer:
         self.height = (page.page_height or Mm(297)) - along
 
     def write(self, document: Document) -> None:
-        """The whole document."""
+        """Write the whole document."""
         self._properties(document)
         self._footer(document.title)
         self._title(document)
@@ -299,7 +299,7 @@ class _Writer:
                 settings.append(update)
 
     def _footer(self, title: str) -> None:
-        """Page numbers, unless the template has a footer of its own."""
+        """Add page numbers, unless the template has its own footer."""
 
         footer = self.word.sections[-1].footer
         filled = any(p.text.strip() for p in footer.paragraphs) or any(
@@ -321,7 +321,7 @@ class _Writer:
     # Parts of the document
 
     def _title(self, document: Document) -> None:
-        """The head of the first page: the logo, what it is and for whom."""
+        """Write the head of the first page: the logo, the kind of document and the customer."""
         if self.brand.logo and self.own:
             self._logo()
         self._paragraph(one_line(document.title), "Title")
@@ -329,7 +329,7 @@ class _Writer:
         self._paragraph("  \u00b7  ".join(one_line(text) for text in below if text), "Subtitle")
 
     def _logo(self) -> None:
-        """The firm's logo at the right, as high as two lines."""
+        """Add the firm's logo at the right, as high as two lines."""
         from docx.enum.text import WD_ALIGN_PARAGRAPH
 
         paragraph = self._paragraph("")
@@ -342,7 +342,7 @@ class _Writer:
         picture._inline.docPr.set("descr", self.brand.name)
 
     def _contents(self, document: Document) -> None:
-        """The chapters and sections with their pages, which Word and LibreOffice work out when the file is opened."""
+        """Write the chapters and sections with their pages, which Word and LibreOffice fill in on opening."""
         title = self._paragraph(said("document.contents"), "TOC Heading")
         if "TOC Heading" not in self.known:
             title.runs[0].bold, title.runs[0].font.size = True, _points(16)
@@ -356,7 +356,7 @@ class _Writer:
             self._listed(entries, numbers)
 
     def _listed(self, entries: Sequence[tuple[int, str]], numbers: Sequence[str]) -> None:
-        """The lines of the contents."""
+        """Write the lines of the contents."""
         wide = int((self.width - COLUMN_GAP) / 2)
         for at, ((level, text), number) in enumerate(zip(entries, numbers, strict=True), 1):
             paragraph = self._paragraph("", f"toc {level}")
@@ -401,7 +401,7 @@ class _Writer:
             self._decision(block)
 
     def _figures(self, figures: KeyFigures) -> None:
-        """The answer at a glance: tiles beside each other."""
+        """Write the answer at a glance: tiles beside each other."""
         columns = len(figures.items)
         twips = [int(self.width / EMU_PER_TWIP / columns)] * columns
         table = self._empty_table(1, twips, borders=False)
@@ -423,7 +423,7 @@ class _Writer:
         self._gap()
 
     def _references(self, block: References) -> None:
-        """Sources in two columns."""
+        """Write the sources in two columns."""
         with self._in_columns():
             for number, text in block.items:
                 paragraph = self._paragraph("", OWN_STYLES["reference"])
@@ -434,7 +434,7 @@ class _Writer:
 
     @contextmanager
     def _in_columns(self) -> Iterator[None]:
-        """Set what is written within in two columns, between two breaks of the section."""
+        """Set the enclosed content in two columns, between two breaks of the section."""
         from docx.enum.section import WD_SECTION
 
         _columns(self.word.add_section(WD_SECTION.CONTINUOUS), 2)
@@ -487,17 +487,17 @@ class _Writer:
         add_svg(self.word.part, blip, Part(name, "image/svg+xml", svg, self.word.part.package))
         self._caption("Figure", figure.caption)
 
-    # What they are made of
+    # Elements of the parts
 
     def _paragraph(self, text: str, style: str = "") -> Any:
-        """A paragraph in a style, or in the usual one if the template lacks it."""
+        """Add a paragraph in a style, or in the usual one if the template lacks it."""
         paragraph = self.word.add_paragraph(text)
         if style in self.known:
             paragraph._p.style = self.known[style]
         return paragraph
 
     def _gap(self, points: float = 0) -> None:
-        """Room after a table."""
+        """Add room after a table."""
         paragraph = self._paragraph("", OWN_STYLES["cell"])
         if points:
             paragraph.paragraph_format.line_spacing = _points(points)
@@ -534,7 +534,7 @@ class _Writer:
         together: bool = False,
         look: str = "cell",
     ) -> None:
-        """A table whose first row is repeated on every page and whose rows are not split."""
+        """Add a table whose first row is repeated on every page and whose rows are not split."""
         from docx.enum.text import WD_ALIGN_PARAGRAPH
 
         cells = [*([heads] if heads else []), *rows]
@@ -569,7 +569,7 @@ class _Writer:
                     _set_text(paragraph, part, bold=at in strong or column in bold, colour=colour)
 
     def _empty_table(self, rows: int, twips: Sequence[int], *, borders: bool = True) -> Any:
-        """A table with columns of some widths, in twentieths of a point."""
+        """Add a table with columns of some widths, in twentieths of a point."""
         table = self.word.add_table(rows=rows, cols=len(twips))
         width = table._tbl.tblPr.find(_qn("w:tblW"))
         if not borders:
@@ -629,7 +629,7 @@ def _set_width(element: Any, twips: int) -> None:
 
 
 def _points(size: float) -> Any:
-    """A length in points as the library takes it."""
+    """Return a length in points as the library's type."""
     from docx.shared import Pt
 
     return Pt(size)

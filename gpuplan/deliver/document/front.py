@@ -1,4 +1,4 @@
-"""The first page, which an executive reads, with what moves the cost as a drawing, and the control of the document."""
+"""The first page, for executives, with the cost drivers as a drawing, and the control of the document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALTERNATIVE_HEADS = (
 
 
 def about(plan: Plan) -> str:
-    """What the document is, in a line."""
+    """Describe the document in a line."""
     given = plan.scenario.document
     version_words = said("document.version", version=given.version or said("document.first version"))
     parts = (
@@ -72,7 +72,7 @@ def _figures(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _alternatives(plan: Plan, summary: Executive) -> Grid:
-    """What else was priced, and why it is not proposed."""
+    """Tabulate the other priced designs, and why they are not proposed."""
     heads = tuple(map(said, ALTERNATIVE_HEADS))
     assert plan.costs is not None
     own = (said("front.this design"), number(plan.totals.hosts), _money(plan, plan.costs.net_present), "", "")
@@ -109,7 +109,7 @@ def _decisions(summary: Executive) -> Grid:
 
 
 def control(plan: Plan) -> Iterator[Block]:
-    """Who wrote it, which version it is, who approves it, and how to read it."""
+    """Yield the author, the version, the approver and reading instructions."""
     given = plan.scenario.document
     named = said("document.to be named")
     rows = (
@@ -132,7 +132,7 @@ def made_with(plan: Plan) -> str:
 LABELS, ROW, BAR = 210.0, 40.0, 16.0
 """Width of the column of names, height of a row and of its bar."""
 LOW, HIGH = "#56b4e9", "#e69f00"
-"""Of the cost with the input at its low and at its high end."""
+"""Colours of the cost with the input at its low and at its high end."""
 EDGES = 64.0
 """Room for the amounts beside the bars."""
 
@@ -164,7 +164,7 @@ def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:
 
 
 def _bar(drawing: Drawing, each: Driver, now: float, low: float, high: float, y: float) -> None:
-    """From the cost now to that at either end of the range, with the ends of the input beside it."""
+    """Draw the cost from now to either end of the range, with the ends of the input beside it."""
     for end, colour in ((low, LOW), (high, HIGH)):
         if abs(end - now) > 0.5:
             drawing.box(Area(min(now, end), y, abs(end - now), BAR), fill=colour, stroke=colour, rx=1)

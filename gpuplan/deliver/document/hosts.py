@@ -16,18 +16,18 @@ from gpuplan.report.tables.plan import clusters_alike, hosts, pools
 from gpuplan.wording import NAMES, amount, said, some_of
 
 MOST_HOSTS = 24
-"""Hosts of a pool that are listed one by one; more are counted by what stands on them."""
+"""Most hosts of a pool that are listed individually; more are counted by their load."""
 MOST_GROUPS = 20
-"""Groups of which silos are compared with the pool."""
+"""Most groups whose silos are compared with the pool."""
 MOST_CLUSTERS = 12
-"""Clusters that are filled otherwise, each with a section of its own."""
+"""Most clusters with different load that each have a section."""
 PROVEN = NAMES["proof"]
 PART_WIDTHS = (0.14, 0.22, 0.42, 0.11, 0.11)
 """Share of the width of each column of the parts of a host."""
 
 
 def hosts_chapter(plan: Plan) -> Chapter:
-    """Clusters and hosts, what stands on them, and what silos would take."""
+    """Write the chapter of clusters and hosts, their load, and what silos would take."""
     from gpuplan.report import diagrams
 
     title = said("hosts.title")
@@ -52,7 +52,7 @@ def hosts_chapter(plan: Plan) -> Chapter:
 
 
 def _placement(plan: Plan, clusters: Sequence[Pool]) -> list[Block]:
-    """How many hosts the demand takes, said once for all clusters for which it holds, and who is on each of them."""
+    """Say how many hosts the demand takes, once for all clusters where it holds, and what each host runs."""
     told: dict[str, list[str]] = {}
     for pool in clusters:
         told.setdefault(_hosts_needed(pool), []).append(pool.name)
@@ -71,7 +71,7 @@ def _placement(plan: Plan, clusters: Sequence[Pool]) -> list[Block]:
 
 
 def _hosts_needed(pool: Pool) -> str:
-    """How many hosts the demand takes, and how well that is known."""
+    """Say how many hosts the demand takes, and how certain that is."""
     proof = PROVEN.get(pool.method, "")
     text = said("hosts.proven", hosts=pool.hosts_at_best, proof=proof)
     if not proof:

@@ -17,7 +17,7 @@ from gpuplan.locales import speaking
 SHORT = 12
 """Characters of a cell at the right that are never wrapped."""
 LINK = re.compile(r"</?a\b[^>]*>")
-"""Where a link begins or ends."""
+"""Beginning or end of a link."""
 PAGE = '<div class="page">'
 
 

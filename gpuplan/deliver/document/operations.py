@@ -1,4 +1,4 @@
-"""Running the clusters: how they are set and what vSphere does, what failures and maintenance do, upgrades, and who cannot move."""
+"""Operation of the clusters: settings and vSphere's behaviour, failures, maintenance, upgrades, immovable VMs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpuplan.wording import MODE_NAMES, hours, said, some_of
 
 
 def services_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """How the clusters are set, and what follows at power-on."""
+    """Write the chapter about cluster settings, and their effects at power-on."""
     title = said("services.title")
     if not plan.pools:
         return Chapter(title, (Paragraph(said("services.nothing")),))
@@ -36,7 +36,7 @@ def services_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _power_on(plan: Plan, cite: Citations) -> list[Block]:
-    """What becomes of the VMs as vSphere starts one after another, as it is set and otherwise."""
+    """Say what happens to the VMs as vSphere starts them in turn, as set and otherwise."""
     told: dict[str, list[str]] = {}
     for made in plan.power_on.values():
         told.setdefault(answer(made), []).append(made.pool.name)
@@ -49,7 +49,7 @@ def _power_on(plan: Plan, cite: Citations) -> list[Block]:
 
 
 def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 6: what failures and maintenance do."""
+    """Write chapter 6: the effects of failures and maintenance."""
     if not plan.pools:
         return Chapter(said("availability.title"), (Paragraph(said("availability.without hosts there is")),))
     clusters = clusters_alike(plan)
@@ -81,11 +81,11 @@ def _hours(plan: Plan, cite: Citations) -> list[Block]:
 
 
 RULES = ("denneman-drs-placement", "denneman-gpu-modes")
-"""Where the rules of placement are described."""
+"""Sources that describe the placement rules."""
 
 
 def operations_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What those who run the cluster need to know."""
+    """Write the chapter for the operators of the cluster."""
     title = said("operations.title")
     if not plan.pools:
         return Chapter(title, (Paragraph(said("operations.nothing")),))
@@ -101,7 +101,7 @@ def operations_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _hosts(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]:
-    """Whether each cluster can be upgraded host by host, who moves where, and what restarts after a failure."""
+    """Say whether each cluster can be upgraded host by host, where VMs move, and what restarts after a failure."""
     found = over_time.rehearsals(plan, *clusters)
     told = over_time.verdicts(plan, found)
     left_out = [
@@ -117,7 +117,7 @@ def _hosts(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]
 
 
 def _stun(group: GroupPlan) -> str:
-    """How long one VM stands still while it is moved."""
+    """Say how long a VM is stunned while it moves."""
     if group.stun_s is None:
         return said("operations.stun not known" if group.stun_not_known else "operations.no vmotion")
     return f"{round(group.stun_s)} s"

@@ -1,4 +1,4 @@
-"""The physical design, its software and its network: racks, ports and switches, a GPU host to order, versions and licences, what the network carries."""
+"""The physical design with software and network: racks, ports, switches, a GPU host, versions, licences, traffic."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def physical_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def software_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What is installed in which version, and what each VM gets."""
+    """Write the chapter of software versions and of the resources of each VM."""
     title = said("software.title")
     if not plan.pools:
         return Chapter(title, (Paragraph(said("software.nothing")),))
@@ -88,7 +88,7 @@ def _kubernetes(plan: Plan) -> list[Block]:
 
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What the network carries, and how it is set up."""
+    """Write the chapter of the network's traffic and its configuration."""
     given, use, fabric = plan.scenario.network, plan.network, plan.cabling
     transport = TRANSPORT_NAMES[given.transport]
     link = said("network.link", link=given.link_gbit_s, transport=transport, mtu=number(given.mtu_bytes))

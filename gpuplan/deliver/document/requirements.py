@@ -1,4 +1,4 @@
-"""What is required and given, and what is assumed for want of it."""
+"""Requirements, given facts, and assumptions in place of missing ones."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from gpuplan.wording import (
 )
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
-"""What is assumed, its range, why, and from where."""
+"""An assumption: value, range, reason and sources."""
 ASKED = ("groups", "demand", "availability")
-"""Parts of a scenario that say what is required; the others but what is internal say with what."""
+"""Parts of a scenario that state requirements; the others, except internal ones, state means."""
 
 
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What is required and given, and what is assumed for want of it."""
+    """Write the chapter of requirements, given facts, and assumptions in place of missing ones."""
     return chapter(
         said("requirements.title"),
         section(said("requirements.requirements"), _numbered("requirement", _requirements(plan, cite))),
@@ -47,7 +47,7 @@ def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
-    """The constraints, and what was chosen for want of one."""
+    """List the constraints, and the choices made without one."""
     paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
     held = [
         (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
@@ -69,13 +69,13 @@ def _numbered(kind: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
 
 
 def _origin(plan: Plan, path: str, cite: Citations) -> str:
-    """How an input is known, with its document."""
+    """Return the basis of an input, with its document."""
     origin = plan.scenario.origin(path)
     return capital(basis_word(origin.basis)) + cite((origin.source,))
 
 
 def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite: Citations) -> str:
-    """How a group is known: by the inputs that its numbers rest on, of which the customer may have confirmed some."""
+    """Return the basis of a group: that of its inputs, some of which the customer may have confirmed."""
     own = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
     assumed = [i for i in own if i.basis == "assumed"]
     if not own or len(assumed) == len(own):
@@ -98,7 +98,7 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 
 def _asked_in_all(plan: Plan) -> dict[str, str]:
-    """Path of an input -> what it requires; nothing where it does not matter."""
+    """Map the path of an input to its requirement; empty where it does not matter."""
     asked, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
     stated = ""
     if asked.stated_gpus is not None:
@@ -163,7 +163,7 @@ PROMISES = NAMES["promise of a rule"]
 
 
 def promise(plan: Plan) -> str:
-    """What the sizing rule promises, in a sentence."""
+    """Say in a sentence what the sizing rule promises."""
     asked = plan.scenario.demand
     if asked.rule in PROMISES:
         return PROMISES[asked.rule]
@@ -207,7 +207,7 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
-    """What is assumed: what has a range or a reason of its own in a table, the rest by its reason."""
+    """List the assumptions: those with a range or a specific reason in a table, the rest by reason."""
     found = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
     if not found:
         return [Paragraph(said("assumptions.none"))]
@@ -236,7 +236,7 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
 
 
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """What is assumed of each group, in one line."""
+    """Yield the assumptions about each group, one line per group."""
     for group in plan.scenario.groups:
         own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
         if own:
@@ -248,7 +248,7 @@ def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assum
 
 
 def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """What is assumed of each kind of work over the network, in one line."""
+    """Yield the assumptions about each kind of work over the network, one line per kind."""
     work: dict[str, list[Input]] = {}
     for key, i in found.items():
         if key.startswith("network_workloads/"):
@@ -262,7 +262,7 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
 
 
 def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """What else is assumed, each with its range."""
+    """Yield the other assumptions, each with its range."""
     for key, i in found.items():
         if key.startswith(("groups.", "network_workloads/")):
             continue

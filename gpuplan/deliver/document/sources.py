@@ -30,7 +30,7 @@ MOST_BUILT = 32
 
 
 def acceptance_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What is tried before hand-over, with what the plan expects."""
+    """Write the chapter of acceptance tests before hand-over, with the results that the plan expects."""
     title = said("acceptance.title")
     if not plan.pools:
         return Chapter(title, (Paragraph(said("acceptance.nothing")),))
@@ -46,7 +46,7 @@ def acceptance_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def risks_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """What may go wrong or is open, who acts on it and by when."""
+    """Write the chapter of risks and open points, with owners and due dates."""
     found = check_plan(plan)
     rows = [
         (
@@ -76,9 +76,9 @@ def risks_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 MOST_CITED = 4
-"""Sources of a decision that are named: its own, and the first behind its numbers, which the tables cite."""
+"""Most sources named for a decision: its own, and the first behind its numbers, which the tables cite."""
 MOST_SOURCES = 140
-"""As many as two pages hold."""
+"""Most sources, as two pages hold."""
 HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
 """Main results beside the totals."""
 
@@ -95,7 +95,7 @@ def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """How well the numbers are known, and the sources that the document cites."""
+    """Write the chapter about the certainty of the numbers, and the cited sources."""
     known = Counter(i.basis for i in inputs(plan).values())
     bases = [
         (capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis]))

@@ -43,7 +43,7 @@ def grid_of(
     widths: Sequence[float] = (),
     most: int = MOST_ROWS,
 ) -> list[Block]:
-    """A table of at most so many rows, and how many more there are; nothing without rows."""
+    """Return a table of at most ``most`` rows, and the number of further ones; empty without rows."""
     if not rows:
         return []
     shown = tuple(tuple(row) for row in rows[:most])
@@ -59,7 +59,7 @@ def tabled(
     widths: Sequence[float] = (),
     most: int = MOST_ROWS,
 ) -> list[Block]:
-    """A topic's table as a page holds it: at most so many rows and all totals, sources by their numbers, its notes below."""
+    """Return a topic's table for a page: at most ``most`` rows and all totals, sources by number, notes below."""
     shown = (_cited(table.top(most), cite) if cite else table.top(most)).shown()
     if not shown.rows:
         return []
@@ -95,7 +95,7 @@ def vms(count: int) -> str:
 
 
 def and_more(left: int) -> list[Block]:
-    """How many rows are left out; nothing without any."""
+    """Say how many rows are left out; empty without any."""
     return [Paragraph(said("writing.and more in the", left=number(left)), "note")] if left > 0 else []
 
 

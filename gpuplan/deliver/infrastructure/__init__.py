@@ -1,6 +1,6 @@
-"""Infrastructure as code: Terraform for vSphere and VMware Cloud Foundation, and what runs on Kubernetes.
+"""Infrastructure as code: Terraform for vSphere and VMware Cloud Foundation, and manifests for Kubernetes.
 
-The files are those of ``templates``, filled in. Every number comes from the plan; what a plan cannot know is a variable.
+The files are the filled-in ``templates``. Every number comes from the plan; what it cannot know is a variable.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What runs on the Supervisor: VM classes, namespaces, VKS clusters with a pool of GPU nodes for each group, and the GPU Operator.
+"""Objects on the Supervisor: VM classes, namespaces, VKS clusters with a GPU node pool per group, and the GPU Operator.
 
-VM classes are objects of vCenter that no manifest makes: the vSphere provider does, or its API where the provider lacks an argument. Fields are
-those of broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-variables, tkc-gpu-manifest-2022, supervisor-namespace-9.1,
-nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says what is composed of them and published nowhere as a whole.
+VM classes are vCenter objects that no manifest makes: the vSphere provider does, or its API where the provider lacks an argument. Fields follow
+broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-variables, tkc-gpu-manifest-2022, supervisor-namespace-9.1,
+nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says which parts are composed and nowhere published whole.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SINCE = "7.0u3"
 CLUSTER_API_SINCE, GENERIC_SINCE = "8.0", "8.0u3"
 """Versions from which clusters are made by the Cluster API, and by the generic cluster class, with a namespace by Terraform."""
 NAMESPACE_SINCE = ">= 2.16.0"
-"""Releases of the vSphere provider that make a namespace."""
+"""Releases of the vSphere provider that create a namespace."""
 AUTOMATION = ("9.1", "operations-automation")
-"""Version of vSphere and services for which a manifest of a namespace is known."""
+"""Version of vSphere and services with a known manifest of a namespace."""
 CLASS_FILES = ("main.tf", "variables.tf", "outputs.tf", "terraform.tfvars.example")
 OPERATOR_FILES = ("namespace.yaml", "values.yaml")
 SOURCES = (
@@ -58,7 +58,7 @@ class VmClass:
     vcpus: int | None
     memory_gib: int | None
     pods: bool
-    """Whether the group runs on Kubernetes."""
+    """True if the group runs on Kubernetes."""
 
     @property
     def devices(self) -> int:
@@ -86,14 +86,14 @@ class Cluster(NamedTuple):
     """A Kubernetes cluster on a Supervisor, which is a cluster of vSphere."""
 
     id: str
-    """Of the cluster of vSphere in identifiers."""
+    """Id of the vSphere cluster in identifiers."""
     key: str
     name: str
     pools: tuple[NodePool, ...]
 
 
 def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
-    """Path -> text of what the Supervisor takes; nothing where the design has no Supervisor."""
+    """Map each path to a manifest for the Supervisor; empty where the design has no Supervisor."""
     pods = on_kubernetes(plan)
     if plan.scenario.management.supervisor in (None, "none") and not pods:
         return {}
@@ -162,7 +162,7 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
 
 
 def _since(plan: Plan, version: str) -> bool:
-    """Whether the vSphere version of a design is this one or a later one."""
+    """True if the vSphere version of a design is this one or a later one."""
     order = {key: int(item.value("order") or 0) for key, item in plan.catalog.vsphere.items()}
     return order[plan.scenario.platform.vsphere] >= order[version]
 

@@ -1,4 +1,4 @@
-"""Which release of each Terraform provider takes the vSphere version of a design, by ``data/software.csv``."""
+"""Release of each Terraform provider for the vSphere version of a design, by ``data/software.csv``."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Foundation:
     release: str
     provider: Provider
     licence_keys: bool
-    """Whether hosts, vSAN and NSX take licence keys: before VCF 9."""
+    """True if hosts, vSAN and NSX take licence keys: before VCF 9."""
     esa: bool
-    """Whether vSAN can be of the Express Storage Architecture."""
+    """True if vSAN supports the Express Storage Architecture."""
 
 
 def vsphere_provider(plan: Plan) -> Provider:
@@ -49,7 +49,7 @@ def vsphere_provider(plan: Plan) -> Provider:
 
 
 def too_large(plan: Plan) -> int:
-    """Hosts of the largest cluster, if no release of the provider for this version of vSphere takes so many; else 0."""
+    """Return the hosts of the largest cluster if no provider release for this vSphere version takes them; else 0."""
     most = max(pool.hosts for pool in plan.pools)
     return most if most > LARGE_CLUSTER and release(plan.scenario)[0] < 8 else 0
 

@@ -1,4 +1,4 @@
-"""What the templates show of a plan: clusters, the sites they stand at, networks and VMs. Every number comes from the plan."""
+"""Data of a plan for the templates: clusters, their sites, networks and VMs. Every number comes from the plan."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from gpuplan.wording import amount, runs
 PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
 SOURCES = ("vmware-terraform-provider-vsphere", "vmware-gpus-directpath-2018", "vmware-sharing-gpus-2020")
-"""What the files for the vSphere provider rest on beside the plan."""
+"""Sources behind the files for the vSphere provider, beside the plan."""
 FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
-"""What the templates show of a pool as it is."""
+"""Attributes of a pool that the templates use unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where clusters stand that share switches, VLANs and subnets; a design that is not divided by site has one."""
+    """Location of clusters that share switches, VLANs and subnets; a design not divided by site has a single one."""
 
     id: str
-    """In identifiers; empty if it is the only one."""
+    """Identifier; empty if it is the only site."""
     name: str
     clusters: tuple[dict[str, Any], ...]
 
@@ -52,12 +52,12 @@ class Site:
 
     @property
     def where(self) -> str:
-        """Where it is, for the end of a sentence."""
+        """Its location, for the end of a sentence."""
         return f" at {one_line(self.name)}" if self.id else ""
 
 
 def shown(plan: Plan) -> dict[str, Any]:
-    """What every template is given."""
+    """Return the data for every template."""
     cabling, network, platform = plan.cabling, plan.scenario.network, plan.scenario.platform
     assert cabling is not None
     vms = tuple(all_vms(plan))
@@ -101,7 +101,7 @@ def shown(plan: Plan) -> dict[str, Any]:
 
 
 def vsphere_profile(plan: Plan, profile: str) -> str:
-    """What vSphere is taken to call a vGPU profile."""
+    """Return the assumed name of a vGPU profile in vSphere."""
     architecture = architecture_of(plan.catalog, plan.scenario.hardware.gpu)
     return f"{architecture.get('vgpu_prefix', 'nvidia')}_{profile.lower()}"
 

@@ -1,7 +1,7 @@
 """Terraform in two flavours: for the vSphere provider, and for the workload domain of VMware Cloud Foundation.
 
-Resources and arguments are those of the providers' documentation and source (vmware-terraform-provider-vsphere, vmware-terraform-provider-vcf);
-``tests/deliver/infrastructure`` compares every file with them. The vSphere provider cannot attach a vGPU to a VM by an argument of its own
+Resources and arguments follow the providers' documentation and source (vmware-terraform-provider-vsphere, vmware-terraform-provider-vcf);
+``tests/deliver/infrastructure`` compares every file with them. The vSphere provider has no argument that attaches a vGPU to a VM
 (pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
 """
 
@@ -30,13 +30,13 @@ VCF_SOURCES = (
     "vmware-vcf-private-ai-workflow",
     "vmware-vcf-4.4-design",
 )
-"""What the files of the workload domain rest on beside the plan."""
+"""Sources behind the files of the workload domain, beside the plan."""
 VCENTER_SIZES = {"x-large": "xlarge"}
-"""Sizes of vCenter Server that the provider spells otherwise."""
+"""Sizes of vCenter Server that the provider spells differently."""
 NSX_SIZES = ("small", "medium", "large")
-"""Sizes of an NSX Manager that the provider takes."""
+"""Sizes of an NSX Manager that the provider accepts."""
 LEAST_HOSTS = {True: 3, False: 2}
-"""With vSAN or without -> fewest hosts of a cluster that the provider takes."""
+"""With vSAN or without -> fewest hosts of a cluster that the provider accepts."""
 
 
 def terraform_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
@@ -56,7 +56,7 @@ def terraform_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _flavour(*, made: bool) -> dict[str, Any]:
-    """What differs where clusters and switches are made here, and where the workload domain has made them."""
+    """Return the differences between creating clusters and switches here and using those of the workload domain."""
     return {"made": made, "there": "" if made else "data."}
 
 
@@ -75,7 +75,7 @@ def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, s
 
 
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the files of the workload domain show."""
+    """Return the data for the files of the workload domain."""
     management = plan.management
     assert management is not None
     vsan = plan.scenario.hardware.storage == "vsan"

@@ -1,4 +1,4 @@
-"""VMs of each cluster as Terraform makes them: those of its groups, then its Bitfusion servers.
+"""VMs of each cluster for Terraform: the VMs of its groups, then its Bitfusion servers.
 
 Groups on Kubernetes are left out: the Supervisor makes their nodes. Sources: vmware-gpus-directpath-2018 (memory-mapped I/O).
 """
@@ -24,12 +24,12 @@ from gpuplan.wording import MODE_NAMES
 LEAST_MMIO_GIB = 64
 """Least memory-mapped I/O for boards with large BARs (rule passthrough-firmware)."""
 USUAL_VCPUS, USUAL_GIB = 16, 64
-"""Of a VM in the example of what is to be filled in."""
+"""Processors and memory of a VM in the example of values to fill in."""
 NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
 
 
 class Spot(NamedTuple):
-    """Devices of one host that a VM holds: numbers of the host and of its GPUs, from 0."""
+    """Devices of a VM on one host: numbers of the host and of its GPUs, from 0."""
 
     host: int
     gpus: list[int]
@@ -51,7 +51,7 @@ class Vms:
     """VMs of one group, or the Bitfusion servers of a cluster."""
 
     slug: str
-    """Of the resource."""
+    """Identifier of the resource."""
     name: str
     count: int
     kind: str
@@ -60,11 +60,11 @@ class Vms:
     key: str
     """Id of the cluster in the plan."""
     label: str = ""
-    """What the names of the VMs begin with: that of the group, whose VMs may be in several clusters."""
+    """Prefix of the VM names: the name of the group, whose VMs may be in several clusters."""
     before: int = 0
-    """VMs of that name in the clusters before."""
+    """Number of VMs with that name in the clusters before."""
     in_all: int = 0
-    """VMs of that name in all clusters."""
+    """Number of VMs with that name in all clusters."""
     group: str = ""
     """Id of the group; empty for servers."""
     mode: str = ""
@@ -84,51 +84,51 @@ class Vms:
     restart: str = ""
     """Restart priority in vSphere HA; empty where all groups have the same."""
     apart: bool = False
-    """Whether they are replicas, which should run on different hosts."""
+    """True if they are replicas, which should run on different hosts."""
 
     @property
     def address(self) -> str:
-        """The resource."""
+        """Address of the resource."""
         return f"vsphere_virtual_machine.{self.slug}"
 
     @property
     def ids(self) -> str:
-        """Ids of all of them, as an expression."""
+        """Ids of all VMs, as an expression."""
         return f"[for vm in {self.address} : vm.id]" if self.spots else f"{self.address}[*].id"
 
     @property
     def names(self) -> str:
-        """Names of all of them, as an expression."""
+        """Names of all VMs, as an expression."""
         return f"[for vm in {self.address} : vm.name]" if self.spots else f"{self.address}[*].name"
 
     @property
     def client(self) -> bool:
-        """Whether it uses GPUs over the network."""
+        """True if it uses GPUs over the network."""
         return self.kind == "client"
 
     @property
     def server(self) -> bool:
-        """Whether it is a Bitfusion server."""
+        """True if it is a Bitfusion server."""
         return self.kind in ("server", "vgpu-server")
 
     @property
     def pinned(self) -> bool:
-        """Whether each VM stays on the host whose GPUs it holds."""
+        """True if each VM stays on the host with its GPUs."""
         return self.kind in ("passthrough", "server")
 
     @property
     def template(self) -> str:
-        """What it is cloned from."""
+        """Template from which it is cloned."""
         return "bitfusion_server" if self.server else "template"
 
     @property
     def digits(self) -> int:
-        """Of the number at the end of a VM's name."""
+        """Digits of the number at the end of a VM's name."""
         return max(2, len(str(self.in_all)))
 
     @property
     def all_gpus(self) -> int:
-        """GPUs that all of them hold."""
+        """GPUs of all VMs together."""
         return sum(len(spot.gpus) for spot in self.spots)
 
     @property
@@ -144,12 +144,12 @@ class Vms:
 
 
 def cluster_id(pool: Pool) -> str:
-    """What a cluster is called in identifiers."""
+    """Return the name of a cluster in identifiers."""
     return pool.id.replace("-", "_")
 
 
 def all_vms(plan: Plan) -> Iterator[Vms]:
-    """VMs of each cluster, those of a name numbered on from one to the next."""
+    """Yield the VMs of each cluster, numbering those of a name across clusters."""
     found = list(_of_clusters(plan))
     parts, in_all, before = Counter(vm.label for vm in found), Counter[str](), Counter[str]()
     for vm in found:
@@ -243,7 +243,7 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
 
 
 def _restart(plan: Plan, group: str) -> str:
-    """What a group has as its restart priority, if groups differ."""
+    """Return the restart priority of a group, if groups differ."""
     ranks = restart_ranks(plan)
     rank = next(each.priority for each in plan.scenario.groups if each.id == group)
     return ranks[rank] if len(ranks) > 1 else ""
@@ -260,5 +260,5 @@ def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
 
 
 def _mmio_gib(plan: Plan, gpus: int) -> int:
-    """Memory-mapped I/O of a VM with so many GPUs: a power of two, at least twice their memory."""
+    """Return the memory-mapped I/O of a VM with ``gpus`` GPUs: a power of two, at least twice their memory."""
     return max(LEAST_MMIO_GIB, 1 << (math.ceil(2 * gpu_gib(plan) * gpus) - 1).bit_length())

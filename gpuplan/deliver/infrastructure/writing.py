@@ -1,4 +1,4 @@
-"""How the files are written: templates, quotes and columns of HCL, names as identifiers."""
+"""Writing of the files: templates, quotes and columns of HCL, names as identifiers."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def _in_yaml(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """A text that Markdown and HTML show as it is."""
+    """Escape a text so that Markdown and HTML show it unchanged."""
     escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
     return html.escape(escaped, quote=False)
 
 
 def slug(text: str, taken: set[str], stem: str = "group") -> str:
-    """An identifier of its own."""
+    """Return a unique identifier."""
     found = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_NAME] or stem
     found = base = found if found[0].isalpha() else f"{stem}_{found}"
     count = 1

@@ -1,4 +1,4 @@
-"""The appendix: what a question in the room may ask for, table by table, over as many slides as they take."""
+"""The appendix: details for questions in the room, table by table, over as many slides as necessary."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from gpuplan.report.tables.sensitivity import compared as designs_beside
 from gpuplan.wording import NAMES, said
 
 MOST_ROWS = 40
-"""Rows of a table that may be long; the rest is in the workbook."""
+"""Most rows of a potentially long table; the rest is in the workbook."""
 MOST_FAILURES, MOST_MATERIALS = 10, 24
 LEADING = (
     "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "short_h", "kept", "power.typical", "cost.net_present",
     "cost.gpu_hour_used",
 )  # fmt: skip
-"""Results that designs are compared by."""
+"""Results for the comparison of designs."""
 
 
 def appendix(deck: Deck, messages: Sequence[Message], compared: Comparison | None) -> None:
-    """The divider, and everything behind it."""
+    """Add the divider, and all slides of the appendix."""
     _divider(deck)
     if compared is not None:
         _compared(deck, compared)
@@ -172,7 +172,7 @@ def _planning_values(deck: Deck) -> None:
 
 
 def _risks(deck: Deck, messages: Sequence[Message]) -> None:
-    """What may go wrong, who acts on it, and by when."""
+    """Add the risks, with the owner and due date of each."""
     found = [each for each in messages if each.level != "note"]
     columns = (
         Column("risk", said("deck.column.risk")),
@@ -200,7 +200,7 @@ def _steps(deck: Deck, messages: Sequence[Message]) -> None:
 
 
 def _sources(deck: Deck) -> None:
-    """The sources of what the slides say, by title and producer."""
+    """Add the sources of the slides' statements, by title and producer."""
     known = deck.plan.catalog.sources
     columns = (
         Column("title", said("deck.column.source")),
@@ -215,7 +215,7 @@ def _sources(deck: Deck) -> None:
 
 
 def _closing(deck: Deck) -> None:
-    """Who answers for the deck, of which version it is, and what it was made with."""
+    """Add the responsible people, the version, and the tools used."""
     plan, paper = deck.plan, deck.plan.scenario.document
     lines = [
         said("deck.title.author", author=paper.author) if paper.author else "",

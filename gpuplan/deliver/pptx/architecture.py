@@ -1,4 +1,4 @@
-"""The logical architecture as a picture: who uses the GPUs, the workload domain with its clusters, the management domain, the network."""
+"""The logical architecture as a picture: users, workload domain with clusters, management domain, network."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _panel(
 
 
 def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """The workloads, and the hosts on which those run whose GPUs are elsewhere."""
+    """Draw the workloads, and the hosts of those with remote GPUs."""
     compute = plan.cabling.compute_hosts if plan.cabling else 0
     remote = any(each.mode == "bitfusion" for each in plan.groups)
     low = 3 * LINE + 2 * PAD if compute or remote else 0
@@ -98,7 +98,7 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
 
 
 def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """The workload domain: its clusters, and what each of them has."""
+    """Draw the workload domain with its clusters and their contents."""
     sketch.rect(area, fill="bg2", line="accent1", width=1.5, round_by=5, name="GPU workload domain")
     sketch.text(
         Box(area.left + PAD, area.top + PAD, area.width - 2 * PAD, LINE),

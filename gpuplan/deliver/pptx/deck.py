@@ -1,4 +1,4 @@
-"""A deck that is written: its layouts, its slides with their notes, and ways to put text, tiles and tables on them."""
+"""The deck in progress: its layouts, its slides with their notes, and ways to put text, tiles and tables on them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from gpuplan.plan import Plan
 
 GAP = 16
 SMALL_PLACES = {13, 15, 16}
-"""Number of the slide, footer and date among the kinds of places."""
+"""Placeholder types of slide number, footer and date."""
 TILE, TILE_INSET = 96, 12
-"""Height of a tile, and what it leaves free at its sides."""
+"""Height of a tile, and the margin at its sides."""
 
 
 class Tile(NamedTuple):
@@ -49,7 +49,7 @@ class Tile(NamedTuple):
 
 
 def emptied(show: Any) -> None:
-    """Take the slides of a template out of it, and what names them."""
+    """Remove the slides of a template, and all references to them."""
     from pptx.oxml.ns import qn
 
     for slide in list(show.element.get_or_add_sldIdLst()):
@@ -74,9 +74,9 @@ class Deck:
         self.layout, self.title_box = self._content_layout()
         wide = font_of(show).casefold() in WIDE
         self.loose, self.narrow = (1.0, 1.0) if wide else (LOOSE, NARROW)
-        """How wide text is in the font of the deck, as a part of that in the widest: at most, and about."""
+        """Text width in the deck's font relative to the widest font: upper bound, and typical."""
         self.cited: dict[str, None] = {}
-        """Sources of what the slides so far say."""
+        """Sources of the statements on the slides so far."""
         bottom = show.slide_height / POINT - 44
         top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
@@ -96,7 +96,7 @@ class Deck:
             yield from master.slide_layouts
 
     def layout_with(self, *, kinds: set[int], type: str = "") -> Any:
-        """The first layout with places of such kinds, and of a type if one is named; None without one."""
+        """Return the first layout with such placeholders, and of a type if one is named; None without one."""
         return next(
             (
                 each
@@ -107,7 +107,7 @@ class Deck:
         )
 
     def _content_layout(self) -> tuple[Any, Box]:
-        """The layout for all slides with content: a title at the top, and nothing to fill below it."""
+        """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
         for layout in sorted(self.layouts(), key=lambda each: each.name.strip().casefold() != "title only"):
             kinds = {int(p.placeholder_format.type or 0): p for p in layout.placeholders}
             title = kinds.get(1) or kinds.get(3)
@@ -121,7 +121,7 @@ class Deck:
         )
 
     def _has_room(self, title: Box) -> bool:
-        """Whether a title is on the slide, large enough, and has room below it."""
+        """True if a title is on the slide, large enough, and has room below it."""
         wide, high = self.show.slide_width / POINT, self.show.slide_height / POINT
         large = title.width > 0.6 * wide and title.height > 36
         inside = title.left >= 0 and title.left + title.width <= wide
@@ -149,12 +149,12 @@ class Deck:
         put(shape, text, size, bold=True)
 
     def _inset(self) -> float:
-        """What a title leaves free at its sides: nothing in the deck's own layouts."""
+        """Return the margin at the sides of a title: none in the deck's own layouts."""
         return 0 if self.own else 2 * INSET
 
     @property
     def own(self) -> bool:
-        """Whether the layouts are the deck's own."""
+        """True if the layouts are the deck's own."""
         return bool(
             self.layout.name == "Title Only" and any(s.name == "Accent rule" for s in self.layout.shapes)
         )
@@ -173,10 +173,10 @@ class Deck:
 
     @property
     def footer(self) -> str:
-        """What stands at the bottom of each slide."""
+        """Return the footer of each slide."""
         return " \u00b7 ".join(filter(None, (one_line(self.brand.footer), one_line(self.plan.scenario.name))))
 
-    # What is on them
+    # Content of slides
 
     def text(
         self,
@@ -189,7 +189,7 @@ class Deck:
         quiet: bool = False,
         anchor: str = "t",
     ) -> None:
-        """Paragraphs below each other, as much of each as there is room for."""
+        """Write paragraphs below each other, as much of each as fits."""
         from pptx.util import Pt
 
         shown = [paragraphs] if isinstance(paragraphs, str) else [p for p in paragraphs if p]
@@ -207,7 +207,7 @@ class Deck:
             left -= 0.28
 
     def footed(self, paragraphs: Sequence[str], size: int) -> tuple[Box, Box]:
-        """The place for a picture, and that for a text below it, as high as it needs."""
+        """Return the area for a picture, and one for a text below it, as high as it needs."""
         lines = sum(text_lines(text, size, self.box.width) + 0.28 for text in paragraphs)
         high = lines * size * LINE_HEIGHT
         return self.box.above(self.box.height - high - 10), self.box.below(self.box.height - high)
@@ -217,7 +217,7 @@ class Deck:
         return Sketch(box, self.loose)
 
     def tiles(self, slide: Any, tiles: Sequence[Tile], box: Box, columns: int = 0) -> float:
-        """Key figures beside each other, in several rows if there are many; the height that they take."""
+        """Draw key figures beside each other, in several rows if there are many; return their height."""
         columns = columns or len(tiles)
         across = box.columns(columns, GAP)
         width = (across[0].width - 2 * TILE_INSET) / self.narrow
@@ -263,12 +263,12 @@ def font_of(show: Any) -> str:
 
 
 def kinds_of(layout: Any) -> set[int]:
-    """Numbers of the kinds of places that a layout has."""
+    """Return the placeholder types of a layout."""
     return {int(place.placeholder_format.type or 0) for place in layout.placeholders}
 
 
 def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:
-    """Put text into a place, at a size, or at that of its layout if none is given."""
+    """Put text into a placeholder, at a size, or at its layout's size if none is given."""
     from pptx.util import Pt
 
     shape.text_frame.text = one_line(text)

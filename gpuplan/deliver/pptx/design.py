@@ -1,4 +1,4 @@
-"""What is built: the hosts, what a failure does, the logical architecture, and whether the network is enough."""
+"""Design slides: the hosts, the effect of a failure, the logical architecture, and whether the network suffices."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from gpuplan.wording import VERDICTS, amount, hours, number, run_words, said, sh
 
 VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
-"""Workloads whose speed over the network is shown; parts whose failure is."""
+"""Most workloads whose speed over the network is shown; most parts whose failure is."""
 FAILURE_WIDTHS = (3, 5)
 NAME_WIDTH = 230
-"""Of a workload beside the bar of its speed, in points."""
+"""Width of a workload's name beside the bar of its speed, in points."""
 
 
 def hosts_slide(deck: Deck) -> None:
@@ -51,7 +51,7 @@ def hosts_slide(deck: Deck) -> None:
 
 
 def failure_slide(deck: Deck) -> None:
-    """The worst failure: what fails, and where its VMs restart."""
+    """Add the slide of the worst failure: the failed hosts, and where their VMs restart."""
     plan, figures = deck.plan, Figures(deck.plan)
     failed = worst_case(plan, figures.down)
     reasons = Reasons(
@@ -118,7 +118,7 @@ def architecture_slide(deck: Deck) -> None:
 
 
 def network_slide(deck: Deck) -> None:
-    """Whether the link is enough for each workload that depends on it, and the switches."""
+    """Add the slide that says whether the link suffices for each workload that depends on it, with the switches."""
     plan = deck.plan
     found = link_verdicts(plan)
     used = [each for each in found if each.use]

@@ -1,4 +1,4 @@
-"""The hosts as a picture: who is on which GPU, and what becomes of the VMs when hosts fail; many hosts once for all that are filled alike."""
+"""The hosts as a picture: workloads on GPUs, and VMs after host failures; many identical hosts appear once."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from gpuplan.wording import MODE_NAMES, amount, number, said
 LINE = SMALL * LINE_HEIGHT
 GAP, PAD = 12.0, 7.0
 HEAD, FOOT = LINE + 6, LINE + 2
-"""Height of the name of a cluster, and of what is said below its hosts."""
+"""Height of the name of a cluster, and of the text below its hosts."""
 KEY, KEY_GAP = 272.0, 28.0
 """Width of the key at the right of the hosts, and the room before it."""
 WIDE_TILE, LEAST_TILE = 170.0, 128.0
-"""Width of a host with room for its name and a note, and the least with room for four GPUs."""
+"""Width of a host with room for its name and a note, and the smallest with room for four GPUs."""
 LOWEST, HIGHEST = 30.0, 96.0
-"""Height of a GPU; as high as there is room for all hosts."""
+"""Least and most height of a GPU; it is as high as all hosts allow."""
 MOST_CLUSTERS = 3
-"""Clusters that are drawn one by one; of more, those of a pool together."""
+"""Most clusters that are drawn individually; of more, those of a pool share a section."""
 BAD, FREE, GREY = "B3261E", "8B94A3", "D9DDE3"
-"""Edge of what has failed, edge of what is free, and what was on a host that has failed."""
+"""Edge of failed hosts, edge of free GPUs, and the former load of a failed host."""
 
 
 class Tile(NamedTuple):
-    """A host, or one for several that are filled alike."""
+    """A host, or one for several with identical load."""
 
     name: str
     pool: Pool
@@ -46,25 +46,25 @@ class Tile(NamedTuple):
     note: str = ""
     failed: bool = False
     landing: bool = False
-    """Whether VMs restart there."""
+    """True if VMs restart there."""
 
 
 class Section(NamedTuple):
-    """Hosts that stand together, under a name."""
+    """Hosts drawn together under one name."""
 
     title: str
     tiles: Sequence[Tile]
     rest: str = ""
-    """What is said of those that are not drawn."""
+    """Text about hosts that are not drawn."""
     marked: frozenset[tuple[str, int]] = frozenset()
     """(group, VM) of VMs that restart."""
 
 
-# What is drawn
+# Content
 
 
 def hosts_sketch(plan: Plan, sketch: Sketch) -> Sketch:
-    """The hosts with who is on which GPU."""
+    """Draw the hosts with the workloads on their GPUs."""
     together: dict[str, list[Pool]] = {}
     for pool in plan.pools:
         together.setdefault(pool.kind if len(plan.pools) > MOST_CLUSTERS else pool.id, []).append(pool)
@@ -74,7 +74,7 @@ def hosts_sketch(plan: Plan, sketch: Sketch) -> Sketch:
 
 
 def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
-    """The hosts of some clusters, one by one where there is room for all of them."""
+    """Return the hosts of some clusters, individually where there is room for all of them."""
     pool = pools[0]
     title = f"{pool.name}: {equipment(plan, pool)}"
     if len(pools) > 1:
@@ -106,23 +106,23 @@ def _host(pool: Pool, at: int, loads: Host) -> Tile:
 
 
 def _filled(pool: Pool, at: int) -> str:
-    """What is on a host, whichever VMs of a group these are."""
+    """Describe the load of a host, regardless of which VMs of a group these are."""
     held = (Counter(slot.group for slot in load.slots) for load in pool.placement[at])
     loads = zip(pool.placement[at], held, strict=True)
     return repr((pool.rooms[at].gpus, sorted((load.gpus, sorted(counts.items())) for load, counts in loads)))
 
 
 class Failed(NamedTuple):
-    """Hosts that fail, and what follows."""
+    """Failed hosts and the consequences."""
 
     pool: Pool
     hosts: tuple[int, ...]
-    """From 1."""
+    """Numbers of the hosts, from 1."""
     outcome: Outcome
 
 
 def worst_case(plan: Plan, lost: int) -> Failed | None:
-    """The failure of so many hosts that hurts most; None where no cluster has more than these."""
+    """Return the worst failure of ``lost`` hosts; None where no cluster has more hosts."""
     pools = [pool for pool in plan.pools if pool.hosts > lost]
     found = [(pool, loss) for pool in pools for loss in worst_failures(plan, pool.id, lost)[:1]]
     if not found:
@@ -132,7 +132,7 @@ def worst_case(plan: Plan, lost: int) -> Failed | None:
 
 
 def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> Sketch:
-    """The hosts of a cluster after a failure: what has failed, where its VMs restart, and some of the others."""
+    """Draw the hosts of a cluster after a failure: failed hosts, restarted VMs, and some of the others."""
     pool, outcome = failed.pool, failed.outcome
     gone = {host - 1 for host in failed.hosts}
     restarts = Counter(host - 1 for _, _, host in outcome.restarted)
@@ -158,7 +158,7 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> Sketch:
     )
 
 
-# How it is drawn
+# Drawing
 
 
 class _Picture:
@@ -168,7 +168,7 @@ class _Picture:
         self.plan, self.sketch = plan, sketch
         self.symbols = group_symbols(plan)
         self.groups: set[str] = set()
-        """Those that are on a host drawn so far."""
+        """Groups on the hosts drawn so far."""
         self.wide = sketch.box.width - KEY - KEY_GAP
         self.gpu_rows = max(-(-room.gpus // _across(room.gpus)) for pool in pools for room in pool.rooms)
         room = sketch.box.height / len(hosts) - HEAD - FOOT
@@ -183,13 +183,13 @@ class _Picture:
         spare = ((room + GAP) / rows - GAP - bare) / self.gpu_rows
         self.high = min(HIGHEST / self.gpu_rows**0.5, max(LOWEST, spare))
         self.most = rows * self.across
-        """Hosts of a section for which there is room."""
+        """Most hosts for which a section has room."""
 
     def _tile_height(self, high: float) -> float:
         return LINE + 6 + self.gpu_rows * (high + 3) + PAD
 
     def drawn(self, sections: Sequence[Section], *, failure: bool = False) -> Sketch:
-        """All of it."""
+        """Draw all sections."""
         y = 0.0
         for section in sections:
             y = self._section(section, y)
@@ -264,7 +264,7 @@ class _Picture:
         )
 
     def _key(self, failure: bool) -> None:
-        """What the letters stand for."""
+        """Explain the letters."""
         left, y = self.sketch.box.width - KEY, 0.0
         names = group_names(self.plan)
         entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
@@ -298,7 +298,7 @@ def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:
 
 
 def _hex(colour: str) -> str:
-    """A colour as the file has it."""
+    """Return a colour in the notation of the file."""
     return colour.lstrip("#").upper()
 
 
@@ -307,12 +307,12 @@ def _about(group: GroupPlan) -> str:
 
 
 def _across(gpus: int) -> int:
-    """GPUs of a host beside each other."""
+    """Return the number of GPUs of a host side by side."""
     return 4 if gpus <= 8 else 8
 
 
 def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, int, float]]:
-    """(group, VMs, height) on a GPU, the largest first; where there is no room for all, how many others."""
+    """Return (group, VMs, height) on a GPU, the largest first; without room for all, the number of others."""
     if load.family is None:
         return [(load.slots[0].group, 1, high)]
     counts = Counter(slot.group for slot in load.slots)

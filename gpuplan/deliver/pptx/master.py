@@ -21,13 +21,13 @@ RELATIONS = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/rela
 TITLE_BOX = Box(MARGIN, 38, 872, 76)
 FOOTER, NUMBER = Box(MARGIN, 507, 560, 22), Box(866, 507, 50, 22)
 LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
-"""Where the logo stands on the title slide, and above the number of the others."""
+"""Position of the logo on the title slide, and above the number of the others."""
 NAMES = {"title": "Title Slide", "secHead": "Section Header", "titleOnly": "Title Only", "blank": "Closing"}
-"""Kind of a layout that is kept -> its name."""
+"""Kind of a kept layout -> its name."""
 
 
 def own_presentation(brand: Brand) -> Any:
-    """An empty presentation with a master of its own."""
+    """Return an empty presentation with gpuplan's own master."""
     from pptx import Presentation
 
     show: Any = Presentation()
@@ -128,7 +128,7 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
 
 
 def _title_layout(brand: Brand) -> Iterator[str]:
-    """A band of the accent to three edges, hosts hinted at in it; below it who made the design, and the logo."""
+    """Draw a band of the accent to three edges with stylised hosts; below it the author of the design, and the logo."""
     yield _area("Band", SLIDE._replace(height=BAND), "accent1")
     yield from _hosts(Box(668, 46, 248, 240))
     yield _place("ctrTitle", 0, Box(MARGIN, 60, 590, 160), COVER, "bg1", anchor="b", bold=True)
@@ -180,7 +180,7 @@ def _footer() -> Iterator[str]:
 
 
 def _hosts(box: Box) -> Iterator[str]:
-    """GPUs in rows, some of them taken: what the deck is about, as an ornament."""
+    """Draw rows of GPUs, some of them allocated, as an ornament."""
     shown = (0.30, 0.16, 0.16, 0.30, 0.16, 0.30, 0.30, 0.08, 0.16, 0.30, 0.08, 0.08, 0.30, 0.16, 0.08, 0.08)
     gap = 14.0
     wide, high = (box.width - 3 * gap) / 4, (box.height - 3 * gap) / 4
@@ -196,7 +196,7 @@ def _frame(area: Box) -> str:
 
 
 def _area(name: str, area: Box, fill: str, *, alpha: float = 1, shape: str = "rect") -> str:
-    """A coloured area that no slide can change."""
+    """Return a coloured area that users cannot change on a slide."""
     return (
         f'<p:sp {NAMESPACES}><p:nvSpPr><p:cNvPr id="0" name="{name}"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr>'
         f'<p:spPr>{_frame(area)}<a:prstGeom prst="{shape}"><a:avLst/></a:prstGeom>{fill_xml(fill, alpha=alpha)}'
@@ -205,7 +205,7 @@ def _area(name: str, area: Box, fill: str, *, alpha: float = 1, shape: str = "re
 
 
 def _words(name: str, area: Box, text: str, size: int, *, align: str) -> str:
-    """Words that stand on every slide of a layout."""
+    """Return text that appears on every slide of a layout."""
     return (
         f'<p:sp {NAMESPACES}><p:nvSpPr><p:cNvPr id="0" name="{name}"/><p:cNvSpPr txBox="1"/><p:nvPr userDrawn="1"/></p:nvSpPr>'
         f'<p:spPr>{_frame(area)}<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/></p:spPr>'
@@ -225,7 +225,7 @@ def _place(
     align: str = "l",
     bold: bool = False,
 ) -> str:
-    """A placeholder, with the look of what is put into it."""
+    """Return a placeholder, with the look of its content."""
     number = "" if index is None else f' idx="{index}"'
     small = {"ftr": ' sz="quarter"', "sldNum": ' sz="quarter"'}.get(kind, "")
     name = {"ctrTitle": "Title", "title": "Title", "subTitle": "Subtitle", "body": "Text", "ftr": "Footer"}

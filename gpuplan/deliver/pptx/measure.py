@@ -1,4 +1,4 @@
-"""How much room text takes on a slide, and places on it in points; rather too much than too little, whichever font a program has."""
+"""Size of text on a slide, and boxes in points; estimates are generous, whichever font a program has."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ COVER, TITLE, LEAD, BODY, SMALL = 40, 28, 20, 16, 14
 """The type scale of all slides, in points: nothing is smaller than the last."""
 LINE_HEIGHT = 1.2
 BOLD = 1.15
-"""How much wider a bold letter is."""
+"""Width of a bold letter relative to a regular one."""
 NARROW, LOOSE = 0.84, 0.88
-"""How wide text is in the narrowest of the usual fonts, as a part of that in the widest; and in most of them."""
+"""Text width in the narrowest of the usual fonts relative to the widest; and in most of them."""
 WIDE = {"verdana", "dejavu sans", "lucida sans", "lucida sans unicode", "century gothic", "courier new"}
 """Fonts as wide as the widest."""
 INSET = 7.2
-"""Left and right in a box and in a cell; half as much above and below."""
+"""Margin at the left and right of a box and of a cell; half as much above and below."""
 
 
 class Box(NamedTuple):
@@ -33,7 +33,7 @@ class Box(NamedTuple):
 
     @property
     def emu(self) -> tuple[int, int, int, int]:
-        """In the units of the file."""
+        """Return the box in the units of the file."""
         left, top, right, bottom = (
             round(POINT * each)
             for each in (self.left, self.top, self.left + self.width, self.top + self.height)
@@ -41,11 +41,11 @@ class Box(NamedTuple):
         return left, top, right - left, bottom - top
 
     def above(self, height: float) -> Box:
-        """Its upper part."""
+        """Return its upper part."""
         return self._replace(height=height)
 
     def below(self, height: float) -> Box:
-        """What is under its upper part."""
+        """Return the area under its upper part."""
         return self._replace(top=self.top + height, height=self.height - height)
 
     def columns(self, count: int, gap: float) -> list[Box]:
@@ -54,14 +54,14 @@ class Box(NamedTuple):
         return [self._replace(left=self.left + at * (wide + gap), width=wide) for at in range(count)]
 
     def sides(self, left: float, gap: float) -> tuple[Box, Box]:
-        """A part so wide, and what is at the right of it and a gap."""
+        """Return a part of a width at the left, and the rest right of a gap."""
         return self._replace(width=left), self._replace(
             left=self.left + left + gap, width=self.width - left - gap
         )
 
 
 def box_of(shape: Any) -> Box:
-    """Where a shape is."""
+    """Return the position and size of a shape."""
     return Box(*(each / POINT for each in (shape.left, shape.top, shape.width, shape.height)))
 
 
@@ -96,7 +96,7 @@ def text_lines(text: str, size: float, width: float, *, bold: bool = False) -> i
 
 
 def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = False) -> str:
-    """The text on one line of the file, or as much of it as so many lines of the slide hold."""
+    """Return the text on one line of the file, or as much as ``lines`` lines of the slide hold."""
     text = one_line(text)
     if text_lines(text, size, width, bold=bold) <= lines:
         return text
@@ -111,7 +111,7 @@ def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = Fa
 
 
 def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *, bold: bool = False) -> str:
-    """The first of several wordings that so many lines hold; the last one cut if none does."""
+    """Return the first of several wordings that fits into ``lines`` lines; the last one cut if none does."""
     for text in map(one_line, texts):
         if text_lines(text, size, width, bold=bold) <= lines:
             return text
@@ -119,5 +119,5 @@ def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *
 
 
 def fitting(tall: Sequence[float], room: float) -> int:
-    """How many of the first there is room for."""
+    """Count the first items for which there is room."""
     return sum(below <= room for below in accumulate(tall))

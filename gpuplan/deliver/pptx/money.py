@@ -1,4 +1,4 @@
-"""What it costs: by year, against the alternatives, what moves the answer, and how it grows."""
+"""Cost slides: by year, against the alternatives, with the strongest drivers and the growth."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from gpuplan.report.figures import Figures
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
-"""Parts of the cost that are told apart by colour; the smallest are put together."""
+"""Most parts of the cost with a separate colour; the smallest are combined."""
 LETTER_SHARE = 0.07
-"""Part of the tallest column from which a part of it has room for its letter."""
+"""Share of the tallest column from which a part has room for its letter."""
 MOST_DRIVERS, MOST_CHOICES = 6, 7
 LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
 OTHER = COLOURS[0]
@@ -40,7 +40,7 @@ OTHER = COLOURS[0]
 
 
 def cost_series(costs: Costs) -> tuple[CostPart, ...]:
-    """Parts of the cost as a chart shows them: the largest, and the others put together; they sum to what is paid."""
+    """Return the parts of the cost for a chart: the largest, and the others combined; they sum to the payments."""
     ranked = sorted(costs.parts, key=lambda part: -sum(abs(value) for value in part.yearly))
     if len(ranked) <= SERIES + 1:
         return tuple(costs.parts)
@@ -54,7 +54,7 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
 
 
 def cost_slide(deck: Deck, costs: Costs) -> None:
-    """What is paid at the start and in each year, by part, with the sum of each."""
+    """Add the slide of payments at the start and in each year, by part, with totals."""
     figures = Figures(deck.plan)
     title = figures.said("deck.cost.title")
     slide = deck.slide(
@@ -127,7 +127,7 @@ def _letters(chart: Any, parts: tuple[CostPart, ...], tallest: float) -> None:
 
 
 def alternatives_slide(deck: Deck, costs: Costs) -> None:
-    """This design and its alternatives, priced alike, with what each costs more or less."""
+    """Add the slide of this design and its alternatives, priced on the same basis, with each cost difference."""
     found = deck.summary.choices[:MOST_CHOICES]
     if not found:
         return
@@ -179,7 +179,7 @@ def alternatives_slide(deck: Deck, costs: Costs) -> None:
         label_point(chart, 0, at, text, bold=name == own)
 
 
-# What moves the answer
+# Cost drivers
 
 
 def drivers_slide(deck: Deck, costs: Costs) -> None:

@@ -11,9 +11,9 @@ from gpuplan.deliver.pptx.sketch import NAMESPACES
 from gpuplan.deliver.texts import one_line
 
 SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k"))
-"""From how much on numbers are shown in which multiples, and how."""
+"""Thresholds of the multiples in which numbers are shown, with their formats."""
 PALE = "D5DAE1"
-"""Of the lines behind columns."""
+"""Colour of the lines behind columns."""
 
 
 class Series(NamedTuple):
@@ -25,32 +25,32 @@ class Series(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How a chart is drawn."""
+    """Look of a chart."""
 
     kind: str = "BAR_CLUSTERED"
     gap: int = 45
-    """Between bars, in per cent of their width."""
+    """Gap between bars, in per cent of their width."""
     overlap: int | None = None
     legend: str = ""
     """``right`` or ``bottom``; empty for none."""
     axis: str = ""
-    """What the axis of the values says; the axis is left out if empty."""
+    """Title of the value axis; without one the axis is omitted."""
     pattern: str = "#,##0"
-    """Of the numbers at the axis."""
+    """Number format of the axis."""
     start: float | None = 0
-    """Where the axis begins and ends; None where the program decides."""
+    """Limits of the axis; None where the program decides."""
     end: float | None = None
 
 
 def scale_of(most: float) -> tuple[str, str]:
-    """(pattern, letter) of the multiple in which amounts as large as this are shown."""
+    """Return (pattern, letter) of the multiple for amounts of this size."""
     return next(((pattern, letter) for least, pattern, letter in SCALES if most >= least), ("#,##0", ""))
 
 
 def add_chart(
     slide: Any, box: Box, categories: Sequence[str], series: Sequence[Series], look: Look, about: str
 ) -> Any:
-    """A chart on a slide; ``about`` is for readers who do not see it."""
+    """Add a chart to a slide; ``about`` is for readers who cannot see it."""
     from pptx.chart.data import CategoryChartData
     from pptx.enum.chart import XL_CHART_TYPE
 
@@ -124,7 +124,7 @@ def _axes(chart: Any, look: Look) -> None:
 
 
 def rgb(colour: str) -> Any:
-    """A colour as the library takes it."""
+    """Return a colour as the library's type."""
     from pptx.dml.color import RGBColor
 
     made: Any = RGBColor
@@ -183,7 +183,7 @@ def label_point(
     at: str = "OUTSIDE_END",
     bold: bool = True,
 ) -> None:
-    """One bar with words of its own, at its end or elsewhere."""
+    """Label one bar with specific words, at its end or elsewhere."""
     from pptx.enum.chart import XL_LABEL_POSITION
 
     label = chart.plots[0].series[series].points[point].data_label
@@ -225,7 +225,7 @@ def totals_above(chart: Any, texts: Mapping[int, str], pattern: str) -> None:
 
 
 def _label_sums(chart: Any, texts: Mapping[int, str], pattern: str) -> None:
-    """Labels of the last series, above its points; some of them in words."""
+    """Label the last series above its points; some in words."""
     from pptx.enum.chart import XL_LABEL_POSITION
 
     drawn = chart.plots[0].series[len(chart.plots[0].series) - 1]

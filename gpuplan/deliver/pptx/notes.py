@@ -1,4 +1,4 @@
-"""The notes of a slide, for the person who presents it: what to say first, then why, and from where it is known."""
+"""Notes of a slide, for the presenter: what to say first, then why, and the sources."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MOST_SOURCES = 8
 
 
 class Reasons(NamedTuple):
-    """What a slide rests on."""
+    """Facts behind a slide."""
 
     keys: Sequence[str] = ()
     """Of the lines of the plan behind its figures."""
     sources: Sequence[str] = ()
     more: Sequence[str] = ()
-    """What else is to be said."""
+    """Further remarks."""
 
 
 def told(plan: Plan, first: str, reasons: Reasons) -> str:
-    """The notes: the first words, each figure with its formula and how well it is known, and the sources."""
+    """Return the notes: the first words, each figure with its formula and certainty, and the sources."""
     paragraphs = [said("deck.notes.first", text=_sentence(first))]
     bases: dict[str, None] = {}
     for key in reasons.keys:
@@ -46,7 +46,7 @@ def told(plan: Plan, first: str, reasons: Reasons) -> str:
 
 
 def sources_of(plan: Plan, reasons: Reasons) -> list[str]:
-    """The sources behind a slide, those of its own figures first, then those of what they are made of."""
+    """Return the sources behind a slide: first those of its figures, then those of the underlying figures."""
     found = dict.fromkeys(reasons.sources)
     level = [key for key in reasons.keys if key in plan.lines]
     seen = set(level)

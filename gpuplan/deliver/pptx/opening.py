@@ -1,4 +1,4 @@
-"""The first slides: the title, the decision on one page, what was asked, and when GPUs are needed."""
+"""The first slides: the title, the decision on one page, the request, and when GPUs are needed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from gpuplan.wording import (
 )
 
 MOST_ALTERNATIVES = 3
-"""Beside the recommendation; all of them have a slide of their own."""
+"""Most alternatives beside the recommendation; all have their own slide."""
 MOST_GROUPS = 10
-"""Workloads with a bar of their own."""
+"""Most workloads with a separate bar."""
 NAME_WIDTH = 230
-"""Of a name beside a bar or in a legend, in points."""
+"""Width of a name beside a bar or in a legend, in points."""
 SHOWN_DAY = 2
 """The weekday whose hours are shown."""
 GREY = COLOURS[0]
@@ -69,7 +69,7 @@ def title_slide(deck: Deck) -> None:
 
 
 def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
-    """What stands below the title: in the places of the layout, else in boxes of its own."""
+    """Write the text below the title: into the placeholders of the layout, else into separate boxes."""
     places = {int(p.placeholder_format.type): p for p in slide.placeholders}
     subtitle, body = places.get(4), places.get(2)
     if subtitle is None:
@@ -90,7 +90,7 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
 
 
 def executive_slide(deck: Deck) -> None:
-    """The recommendation, four key figures, and the alternatives with why not."""
+    """Add the slide of the recommendation, four key figures, and the alternatives with why they are not recommended."""
     plan, summary = deck.plan, deck.summary
     slide = deck.slide(
         _recommended(deck),
@@ -116,7 +116,7 @@ def executive_slide(deck: Deck) -> None:
 
 
 def _recommended(deck: Deck) -> list[str]:
-    """The recommendation, in fewer words where two lines have no room for all of them."""
+    """Return the recommendation, shortened where two lines cannot hold it."""
     first = deck.summary.recommendation[0]
     if not deck.plan.pools:
         return [first]
@@ -133,7 +133,7 @@ IN_CLUSTERS = (
 
 
 def _key_tiles(deck: Deck) -> list[Tile]:
-    """What it carries, what it is, what it survives, what it costs."""
+    """Return tiles for capacity, hardware, failure tolerance and cost."""
     plan, figures, placed = deck.plan, Figures(deck.plan), deck.plan.placed
     survives = amount(figures.down, "host") if placed.survived >= figures.down else said("deck.tile.none")
     left = figures.said("deck.tile.left")
@@ -152,7 +152,7 @@ def _key_tiles(deck: Deck) -> list[Tile]:
 
 
 def choices_table(deck: Deck, found: tuple[Alternative, ...]) -> Table:
-    """Alternatives with their cost and why not."""
+    """Tabulate alternatives with their cost and why they are not recommended."""
     assert deck.plan.costs is not None
     currency = deck.plan.costs.currency
     rows = []
@@ -180,7 +180,7 @@ def signed(amount: float) -> str:
 
 
 def why_not(deck: Deck, each: Alternative) -> str:
-    """Why an alternative is not recommended, in a few words."""
+    """Say in a few words why an alternative is not recommended."""
     short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
     chosen = deck.plan.scenario.availability.host_failures
     kind = each.key.partition("-")[0] if each.key.startswith("rent-") else each.key
@@ -199,7 +199,7 @@ def why_not(deck: Deck, each: Alternative) -> str:
 WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
 
 
-# What was asked
+# The request
 
 
 def asked_slide(deck: Deck) -> None:
@@ -243,7 +243,7 @@ def asked_slide(deck: Deck) -> None:
 
 
 def _asked_words(deck: Deck, slide: Any, box: Box) -> None:
-    """How many VMs, and how they reach their GPUs."""
+    """Write the number of VMs, and how they reach their GPUs."""
     plan = deck.plan
     by_mode: dict[str, float] = {}
     for group in plan.groups:
@@ -273,11 +273,11 @@ def _short(name: str, width: float = NAME_WIDTH) -> str:
     return cut(name, SMALL, width)
 
 
-# When
+# Hours
 
 
 def when_slide(deck: Deck) -> None:
-    """GPUs by hour of a weekday; where no hours are stated, what each sizing rule asks for."""
+    """Add the slide of GPUs by hour of a weekday; without hours, of the GPUs by sizing rule."""
     plan = deck.plan
     if not plan.groups:
         return
@@ -324,7 +324,7 @@ def _hours_slide(deck: Deck, week: WeekDemand) -> None:
 
 
 def _rules_slide(deck: Deck) -> None:
-    """GPUs by each sizing rule, that of the design highlighted."""
+    """Add the slide of GPUs by sizing rule, with the rule of the design highlighted."""
     plan = deck.plan
     headline = HEADLINES["demand"](plan).sentence
     slide = deck.slide(

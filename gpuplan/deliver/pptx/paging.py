@@ -23,24 +23,24 @@ from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
 
 CELL = {SMALL: 8, BODY: 16, LEAD: 20}
-"""Size of the text of a table -> what a cell leaves free above and below it, together."""
+"""Size of the text of a table -> the total margin above and below it in a cell."""
 AFTER_NUMBER = 14
-"""What a cell of text leaves free at its left beside a column of numbers."""
+"""Margin at the left of a text cell beside a column of numbers."""
 MOST_LINES = 6
-"""Lines of a cell; what is longer is cut."""
+"""Most lines of a cell; longer text is cut."""
 PLAIN_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style of tables without lines and colours: they are set cell by cell, in the colours of the theme."""
 RULE = '<a:schemeClr val="tx2"><a:lumMod val="40000"/><a:lumOff val="60000"/></a:schemeClr>'
 
 
 class Column(NamedTuple):
-    """A column as slides hold it."""
+    """A column of a table on slides."""
 
     width: float
     left: float
-    """What its cells leave free at their left."""
+    """Margin at the left of its cells."""
     right: bool
-    """Whether it is aligned at the right."""
+    """True if it is aligned at the right."""
 
     @property
     def room(self) -> float:
@@ -49,7 +49,7 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row as a slide holds it."""
+    """A row of a table on a slide."""
 
     cells: tuple[str, ...]
     tall: float
@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The part of a table that one slide holds."""
+    """The part of a table on one slide."""
 
     box: Box
     columns: Sequence[Column]
@@ -120,7 +120,7 @@ def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column
 
 
 def _measured(table: Table, columns: Sequence[Column], size: int, most: int, lines: int) -> list[Row]:
-    """The head and the rows, each cell cut to so many lines."""
+    """Return the head and the rows, each cell cut to ``lines`` lines."""
     rows = _rows(table, most)
     found = []
     for at, row in enumerate([heads(table), *rows]):
@@ -162,7 +162,7 @@ def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
 
 
 def put_table(slide: Any, page: Page, about: str) -> None:
-    """A page of a table on a slide; ``about`` is for readers who do not see it."""
+    """Put a page of a table on a slide; ``about`` is for readers who cannot see it."""
     from pptx.oxml import parse_xml
 
     place = page.box.above(sum(row.least for row in page.rows)).emu
@@ -187,7 +187,7 @@ def _row_xml(page: Page, row: Row, *, head: bool) -> str:
 
 
 def _cell_xml(text: str, column: Column, row: Row, size: int, *, head: bool) -> str:
-    """A cell with a rule below it: that of the head in the accent."""
+    """Return the XML of a cell with a rule below; the head's rule has the accent colour."""
     align = "r" if column.right else "l"
     colour = "accent1" if head else "tx1"
     run = (

@@ -1,4 +1,4 @@
-"""A picture of shapes that a person can go on editing: boxes, words and lines as one group, in the fonts and colours of the slides."""
+"""An editable picture of shapes: boxes, words and lines as one group, in the fonts and colours of the slides."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def colour_xml(colour: str, *, alpha: float = 1) -> str:
 
 
 def fill_xml(colour: str, *, alpha: float = 1) -> str:
-    """How an area is filled; an empty colour leaves it clear."""
+    """Return the XML of a fill; an empty colour leaves the area clear."""
     return f"<a:solidFill>{colour_xml(colour, alpha=alpha)}</a:solidFill>" if colour else "<a:noFill/>"
 
 
 def line_xml(colour: str, width: float = 0.75, *, dashed: bool = False, arrow: bool = False) -> str:
-    """How an edge or a line is drawn; an empty colour draws none."""
+    """Return the XML of an edge or a line; an empty colour draws none."""
     dashes = '<a:prstDash val="dash"/>' if dashed else ""
     head = '<a:headEnd type="triangle"/><a:tailEnd type="triangle"/>' if arrow else ""
     return f'<a:ln w="{round(12_700 * width)}">{fill_xml(colour)}{dashes}{head}</a:ln>'
@@ -49,7 +49,7 @@ class Sketch:
     def __init__(self, box: Box, loose: float) -> None:
         self.box = box
         self.loose = loose
-        """How wide its text is at most, as a part of that in the widest font."""
+        """Upper bound of its text width relative to the widest font."""
         self.shapes: list[tuple[str, str]] = []
         """Name and XML of each; its number is filled in when the picture is put on a slide."""
 

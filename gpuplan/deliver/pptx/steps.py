@@ -1,4 +1,4 @@
-"""What is needed from the customer, and what happens next: who, by when."""
+"""Slides of the customer's decisions and of the next steps, with owners and due dates."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def steps_table(name: str, title: str, head: str, found: Sequence[Action]) -> Ta
 
 
 def _put(deck: Deck, slide: Any, table: Table) -> None:
-    """A table on one slide, in large text where all of it has room so."""
+    """Put a table on one slide, in large text where all of it fits."""
     page = fitted(table, deck.box, WIDTHS, (LEAD, BODY), lines=2)[0]
     put_table(slide, page, table.title)
 
 
 def decisions_slide(deck: Deck) -> None:
-    """What the customer has to decide, and by when."""
+    """Add the slide of the customer's decisions, with due dates."""
     found = deck.summary.first_decisions
     if not found:
         return
@@ -66,7 +66,7 @@ def decisions_slide(deck: Deck) -> None:
 
 
 def next_steps_slide(deck: Deck, messages: Sequence[Message]) -> None:
-    """What happens next, at most six steps."""
+    """Add the slide of the next steps, at most six."""
     found, others = next_steps(deck, messages)
     title = (
         said("deck.steps.title")

@@ -20,7 +20,7 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the plan of one position says."""
+    """Results of the plan at one position."""
 
     totals: Totals
     placed: Placed
@@ -47,12 +47,12 @@ class WhatIf:
 
     @property
     def scenario(self) -> Scenario:
-        """That of the design."""
+        """Scenario of the design."""
         return self.design.scenario
 
     @property
     def own(self) -> Position:
-        """Where the design is."""
+        """Position of the design."""
         return tuple(axis.own for axis in self.axes)
 
     @property
@@ -69,7 +69,7 @@ class WhatIf:
 
 
 def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
-    """The answers of `make_plan` for every combination of size, host failures tolerated and price of the board; ``tell`` hears how many of them there are."""
+    """Plan each combination of size, tolerated host failures and board price; ``tell`` hears how many there are."""
     done, most = 0, most_plans(plan)
 
     def told() -> None:

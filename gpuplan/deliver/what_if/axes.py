@@ -1,4 +1,4 @@
-"""Axes: the inputs that a what-if page moves, and the positions of each, that of the design among them."""
+"""Axes: the inputs that a what-if page moves, and their positions, including the design's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gpuplan.report.workloads import WHO
 from gpuplan.scenario import Group, Scenario, field_of
 
 SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
-"""Positions of a size as shares of that of the design."""
+"""Positions of a size as shares of the design's size."""
 MOST_IN_A_ROW = 10
-"""A small size is moved by one at a time, over so many positions at most."""
+"""Most positions over which a small size moves in steps of one."""
 MOST_FAILURES = 3
 PRICES = 5
 """Positions of a price."""
 ASIDE = 0.3
-"""How far a price without a range of its own is moved to either side, as a share of it."""
+"""Range of a price without a specific one, to either side, as a share of the price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +33,29 @@ class Axis:
     path: str
     """The input of the scenario."""
     name: str
-    """Of the workload or the board that it is an input of; empty where it is one of the design."""
+    """Workload or board of the input; empty where it is an input of the design."""
     unit: str
     values: tuple[float, ...]
     own: int
     """Position of the design."""
     ranged: bool = True
-    """Of a price: whether its ends are those of its range."""
+    """For a price, true if its ends come from its range."""
     bought: bool = False
-    """Of a price: whether it is what the seller pays."""
+    """For a price, true if the seller pays it."""
 
     def set(self, scenario: Scenario, at: int) -> Scenario:
-        """The scenario with this input at a position; at its own it stays as it is known."""
+        """Return the scenario with this input at a position; the design's position keeps the input's basis."""
         return scenario if at == self.own else scenario.with_value(self.path, self.values[at])
 
 
 def axes_of(plan: Plan, tell: Callable[[], object]) -> tuple[Axis, ...]:
-    """The inputs that matter most: the size that moves the cost most, host failures tolerated, price of the board; ``tell`` is called after each plan that is made for it."""
+    """Return the main inputs: the size that moves cost most, host failures, board price; ``tell`` hears each plan."""
     found = (_size(plan, tell), *_others(plan))
     return tuple(axis for axis in found if axis is not None)
 
 
 def most_plans(plan: Plan) -> int:
-    """How many plans `axes_of` and all positions of what it finds take at most."""
+    """Return the most plans that `axes_of` and all positions of its axes take."""
     found = list(sizes(plan.scenario))
     for_axes = 2 * len(found) if len(found) > 1 else 0
     longest = max((len(axis.values) for axis in found), default=1)
@@ -86,7 +86,7 @@ def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
 
 
 def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
-    """The cost with a size at a share of its own; that of the design where this cannot be planned."""
+    """Return the cost with a size at a share of the design's; the design's cost where this cannot be planned."""
     scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
     made = outcome(scenario, plan.catalog)
     tell()
@@ -104,7 +104,7 @@ def sizes(scenario: Scenario) -> Iterator[Axis]:
 
 
 def _moved(group: Group) -> tuple[str, str]:
-    """What is counted of a group, and at which path it is stated."""
+    """Return the counted unit of a group, and the path of its input."""
     if group.jobs_per_day is None:
         return "people", f"groups.{group.id}.people"
     return "jobs", f"groups.{group.id}.jobs_per_day"
@@ -135,7 +135,7 @@ def _nearest(size: float) -> int:
 
 
 def _rounded(size: int) -> int:
-    """A size as one would say it: two digits of a large one."""
+    """Round a size as in speech: two digits of a large one."""
     return int(round(size, 2 - len(str(size)))) if size > 99 else size
 
 
@@ -150,7 +150,7 @@ def _failures(scenario: Scenario) -> Axis:
 
 
 def _price(plan: Plan) -> Axis | None:
-    """The price of a board between its low and high; None where it is not known or nothing is bought."""
+    """Return the price of a board between its low and high; None where it is unknown or nothing is bought."""
     key = f"gpus/{plan.scenario.hardware.gpu}"
     found = next((price for price in plan.costs.prices if price.key == key), None) if plan.costs else None
     if plan.costs is None or found is None or not found.given.value:
@@ -165,7 +165,7 @@ def _price(plan: Plan) -> Axis | None:
 
 
 def _price_positions(price: Price) -> tuple[tuple[float, ...], bool]:
-    """Positions of a price, and whether their ends are those of its range."""
+    """Return the positions of a price, and whether their ends come from its range."""
     now, low, high = float(price.given.value), price.given.low, price.given.high
     if low is None or high is None or not low < high:
         return _spread(round((1 - ASIDE) * now, 2), now, round((1 + ASIDE) * now, 2)), False
@@ -173,7 +173,7 @@ def _price_positions(price: Price) -> tuple[tuple[float, ...], bool]:
 
 
 def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
-    """Prices from low to high in steps that are about even, with that of the design; those between are rounded."""
+    """Return prices from low to high in about even steps, including the design's; those between are rounded."""
     steps = PRICES - 1
     below = round(steps * (now - low) / (high - low))
     below = min(max(below, int(low < now)), steps - int(now < high))
@@ -182,7 +182,7 @@ def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
 
 
 def _between(end: float, now: float, steps: int) -> Sequence[float]:
-    """So many prices from an end to that of the design, without the latter."""
+    """Return ``steps`` prices from an end to the design's, without the latter."""
     exactly = [end + (now - end) * step / steps for step in range(steps)]
     short = [end, *(float(f"{price:.2g}") for price in exactly[1:])]
     lowest, highest = min(end, now), max(end, now)

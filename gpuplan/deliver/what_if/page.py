@@ -80,15 +80,15 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
 
 
 def _hash(text: str) -> str:
-    """By which a browser knows a style or a script that it may use."""
+    """Return the hash by which a browser recognises a permitted style or script."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-# What the script reads
+# Data for the script
 
 
 def _data(found: WhatIf, teller: Teller) -> str:
-    """Texts and heights of every position as JSON, each text once, and none that ends the script that holds it."""
+    """Return texts and heights of every position as JSON, each text once, and none that ends the script around it."""
     kept: dict[str, int] = {}
 
     def at(text: str) -> int:
@@ -111,7 +111,7 @@ def _data(found: WhatIf, teller: Teller) -> str:
 
 
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
-    """What a slider says at each position."""
+    """Return the texts of a slider at each position."""
     count = range(len(axis.values))
     said_of = {"readouts": words.readout, "moved": words.moved, "by": _by, "ticks": words.tick}
     return {"own": axis.own} | {key: [at(of(axis, n)) for n in count] for key, of in said_of.items()}
@@ -128,14 +128,14 @@ def _ends(found: WhatIf) -> Iterator[tuple[float, float]]:
 
 
 def _heights(answer: object, scale: Scale) -> list[int]:
-    """How high an answer's cost and the ends of its range are in the chart; nothing where there is none."""
+    """Return the heights of an answer's cost and of the ends of its range in the chart; empty without a cost."""
     if not isinstance(answer, Answer) or answer.cost is None:
         return []
     cost = answer.cost
     return [scale.at(value) for value in (cost.net_present, cost.low, cost.high)]
 
 
-# What does not move
+# Fixed parts
 
 
 def _measures(found: WhatIf) -> Iterator[Measure]:
@@ -152,7 +152,7 @@ def _row_label(found: WhatIf, measure: Measure) -> str:
 
 
 def _fixed(found: WhatIf) -> Iterator[str]:
-    """What all positions have in common, and what is to be known of them."""
+    """Say what all positions have in common, and what to know about them."""
     plan, scenario = found.design, found.scenario
     price = next((axis for axis in found.axes if axis.kind == "price"), None)
     day = written_day(document_day(plan))
@@ -192,18 +192,18 @@ ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Scale(NamedTuple):
-    """Round amounts from nothing to the top."""
+    """Scale of round amounts, from zero to the top."""
 
     step: float
     steps: int
 
     def at(self, value: float) -> int:
-        """How high an amount is."""
+        """Return the height of an amount."""
         return round(HEIGHT * value / (self.step * self.steps))
 
     @property
     def marks(self) -> tuple[float, ...]:
-        """The amounts that are named."""
+        """Labelled amounts."""
         return tuple(self.step * n for n in range(self.steps + 1))
 
 
@@ -219,13 +219,13 @@ def scale_to(most: float) -> Scale:
 
 DARK_CARD = "18202B"
 LEAST_CONTRAST = 5.5
-"""Of the accent on a dark card: words in it are small."""
+"""Least contrast of the accent on a dark card, where text is small."""
 PLAIN_ON_DARK = "5AA9F0"
 """The accent of gpuplan on a dark screen."""
 
 
 def on_dark(accent: str) -> str:
-    """The accent, with as much white as it needs on a dark card."""
+    """Lighten the accent as far as a dark card requires."""
     if accent == PLAIN.accent:
         return PLAIN_ON_DARK
     mixed = (_with_white(accent, tenths / 10) for tenths in range(11))

@@ -1,4 +1,4 @@
-"""Texts: what the page says at every position, in the locale of the scenario, so that the page itself only picks."""
+"""Texts of the page at every position, in the locale of the scenario, so that the page only picks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuplan.wording import (
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
 FIGURES = ("hosts", "gpus", "placed", "cost", "hour", "power")
-"""Figures that are large on the page; each has a note, and how it differs from the design."""
+"""Large figures of the page; each has a note, and its difference from the design."""
 
 
 HEADLINES = {
@@ -25,11 +25,11 @@ HEADLINES = {
     "missing": "whatif.headline missing",
     "none": "whatif.headline none",
 }
-"""State of the placement -> key of the answer in a sentence."""
+"""State of the placement -> key of the sentence with the answer."""
 
 
 class Teller:
-    """Says the answer of each position beside that of the design, in the locale that is spoken."""
+    """Words the answer of each position beside the design's, in the current locale."""
 
     def __init__(self, found: WhatIf) -> None:
         self.found, self.designed = found, found.designed
@@ -37,7 +37,7 @@ class Teller:
         self.failures = next(n for n, axis in enumerate(found.axes) if axis.kind == "failures")
 
     def texts(self, position: Position) -> dict[str, str]:
-        """All that the page shows of a position, by where it stands."""
+        """Return all texts of a position, by their place on the page."""
         answer = self.found.answers[position]
         if isinstance(answer, Refused):
             return self._refused(answer)
@@ -54,7 +54,7 @@ class Teller:
         }
 
     def _refused(self, answer: Refused) -> dict[str, str]:
-        """What is said where there is no plan."""
+        """Return the texts where there is no plan."""
         nothing = said("whatif.nothing")
         return {
             "headline": said("whatif.headline refused"),
@@ -87,7 +87,7 @@ class Teller:
         )
 
     def _carried(self, position: Position) -> str:
-        """What the hosts carry, by the size that is moved."""
+        """Say what the hosts carry, by the size that is moved."""
         axis, size = self.found.axes[0], readout(self.found.axes[0], position[0])
         if axis.kind == "total":
             return said("whatif.demand", size=size)
@@ -95,7 +95,7 @@ class Teller:
         return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
 
     def _left_out(self, answer: Answer) -> str:
-        """What this cost does not include, beyond what that of the design does not."""
+        """Say what this cost excludes beyond the design's exclusions."""
         own = self.designed.cost.excludes if self.designed.cost else ()
         more = [each for each in answer.cost.excludes if each not in own] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""
@@ -114,7 +114,7 @@ class Teller:
         return {key: text or said("whatif.nothing") for key, text in found.items()}
 
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
-        """What belongs to each figure."""
+        """Return the note for each figure."""
         lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
         totals, cost = answer.totals, answer.cost
         needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
@@ -136,7 +136,7 @@ class Teller:
         return said(key, span=cost.span, hosts=cost.hosts_at_end)
 
     def _differences(self, answer: Answer) -> dict[str, str]:
-        """How each figure differs from the design; nothing where it does not."""
+        """Return the difference of each figure from the design; empty without any."""
         other = self.designed
         found = {
             key: BY_KEY[key].by(answer, other, self.currency) for key in ("hosts", "gpus", "gpu_hour_used")

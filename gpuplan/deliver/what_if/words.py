@@ -1,4 +1,4 @@
-"""Words: what each slider and each figure is called, how it is written, and how far it is from the design."""
+"""Words: the name of each slider and figure, its format, and its distance from the design."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gpuplan.wording import money, number, priced, said, short_number, unit_of, 
 
 MINUS = "\u2212"
 ISOLATED = "\u2068{}\u2069"
-"""Around a name, so that its letters from right to left turn nothing beside it."""
+"""Characters around a name, so that right-to-left letters turn nothing beside it."""
 
 
 def named(text: str) -> str:
-    """A name as a sentence holds it: on one line, and its direction its own."""
+    """Return a name for a sentence: on one line, with its direction isolated."""
     text = clean_text(text)
     return text if text.isascii() else ISOLATED.format(text)
 
 
 def label(axis: Axis) -> str:
-    """What an axis is called."""
+    """Return the name of an axis."""
     key = "bought price" if axis.bought else axis.kind
     return said(f"whatif.{key}", name=named(axis.name), unit=unit_of(2, axis.unit))
 
 
 def readout(axis: Axis, at: int) -> str:
-    """A position with its unit."""
+    """Return a position with its unit."""
     value = axis.values[at]
     if axis.kind == "failures":
         return said("whatif.n", hosts=number(value))
@@ -39,7 +39,7 @@ def readout(axis: Axis, at: int) -> str:
 
 
 def tick(axis: Axis, at: int) -> str:
-    """A position where there is little room."""
+    """Return a short form of a position."""
     value = axis.values[at]
     if axis.kind == "failures":
         return readout(axis, at)
@@ -47,7 +47,7 @@ def tick(axis: Axis, at: int) -> str:
 
 
 def by(axis: Axis, at: int) -> str:
-    """How far a position is from the design, with its sign; nothing at the design."""
+    """Return the distance of a position from the design, with its sign; empty at the design."""
     now, value = axis.values[axis.own], axis.values[at]
     if axis.kind == "failures" or not now:
         return signed(value - now, number)
@@ -76,7 +76,7 @@ class Measure(NamedTuple):
         return next((getattr(part, name) for part in parts if hasattr(part, name)), None)
 
     def words(self, value: float, currency: str = "") -> str:
-        """A size of it, with the currency at hand or an empty one where that stands elsewhere."""
+        """Return a size, with the given currency or without one where it appears elsewhere."""
         if self.kind == "money":
             return money(value, currency).strip()
         return watts(value) if self.kind == "power" else number(value)
@@ -87,7 +87,7 @@ class Measure(NamedTuple):
         return "" if value is None else self.words(value, currency)
 
     def by(self, here: Answer, there: Answer, currency: str = "") -> str:
-        """How much more or less it is here than there, with its sign; nothing where it is the same or one has none."""
+        """Return the signed difference of this answer from the other; empty where they are equal or one is missing."""
         one, other = self.of(here), self.of(there)
         if one is None or other is None:
             return ""
@@ -97,7 +97,7 @@ class Measure(NamedTuple):
 
 
 def signed(difference: float, words: Callable[[float], str]) -> str:
-    """A difference with its sign, in words of its size; nothing where that would read like none."""
+    """Return a difference with its sign, in words of its size; empty where it would read like zero."""
     size = words(abs(difference))
     shown = any(digit in size for digit in "123456789")
     return f"{'+' if difference > 0 else MINUS}{size}" if shown else ""
@@ -108,4 +108,4 @@ MEASURES = (
     *(Measure(key, "money") for key in ("net_present", "low", "high", "upfront", "gpu_hour_used")),
     Measure("typical_w", "power"),
 )
-"""In the order of the table."""
+"""Measures in the order of the table."""

@@ -1,4 +1,4 @@
-"""Tables as a sheet holds them: their columns and rows, and how wide the columns are."""
+"""Tables for a sheet: their columns and rows, and the widths of the columns."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ KIND_LOOKS: Mapping[str, str] = {
 NARROW, WIDE = 7.0, 90.0
 """Width of a column of text, at least and at most."""
 BROKEN = 26.0
-"""From here on a word may be broken."""
+"""Length from which a word may be broken."""
 COMFORTS = (36.0, 24.0, 18.0, 14.0, 10.0)
 """Widths below which long texts are not squeezed, the first that leaves room for all columns."""
 ROOM = 2.0
-"""What a cell has beside its text."""
+"""Room of a cell beside its text."""
 GROWTH = 2
-"""Digits that an amount of money may grow by when inputs change."""
+"""Further digits that an amount of money may need when inputs change."""
 
 
 class SheetColumn(NamedTuple):
@@ -50,23 +50,23 @@ class SheetColumn(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One of several tables of a sheet, and what is said below it."""
+    """One of several tables of a sheet, with the text below it."""
 
     title: str
     columns: Sequence[SheetColumn]
     rows: Sequence[Sequence[Any]]
     notes: Sequence[str] = ()
     totals: int = 0
-    """How many of the last rows sum up the others."""
+    """Number of rows at the end that sum up the others."""
 
 
 def column_of(table: report.Table, key: str) -> int:
-    """Where a column of a table stands, from 0."""
+    """Return the index of a table's column, from 0."""
     return next(at for at, column in enumerate(table.columns) if column.key == key)
 
 
 def ordered(table: report.Table, *first: str) -> report.Table:
-    """The table with some columns first, those that a page has room for."""
+    """Return the table with some columns first: those for which a page has room."""
     keys = [column.key for column in table.columns]
     at = sorted(range(len(keys)), key=lambda n: first.index(keys[n]) if keys[n] in first else len(first))
     return replace(
@@ -114,7 +114,7 @@ def needs_of(blocks: Sequence[Block], comfort: float) -> list[tuple[float, float
 
 
 def printed_widths(needs: Sequence[tuple[float, float]]) -> tuple[list[float], int]:
-    """(widths of columns, how many of them a page holds): what has no room stands beside the printed page in full width."""
+    """Return (widths of columns, number on a page): columns without room are beside the page in full width."""
     count, taken = 0, 0.0
     for least, _ in needs:
         taken += least
@@ -125,7 +125,7 @@ def printed_widths(needs: Sequence[tuple[float, float]]) -> tuple[list[float], i
 
 
 def all_printed(blocks: Sequence[Block]) -> list[float]:
-    """Widths of columns of which a page holds all, texts squeezed as far as that takes."""
+    """Return widths at which all columns fit on a page, with texts squeezed as far as necessary."""
     needs: list[tuple[float, float]] = []
     for comfort in COMFORTS:
         needs = needs_of(blocks, comfort)

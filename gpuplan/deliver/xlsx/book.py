@@ -1,4 +1,4 @@
-"""A workbook that is written: its sheets with tables, its footer and paper, and names for its cells."""
+"""A workbook in progress: its sheets with tables, its footer and paper, and names for its cells."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from gpuplan.report.tables.plan import cited_sources
 from gpuplan.wording import run_words, said
 
 HEAD = 3
-"""Row of the heads, from 0; title and note stand above."""
+"""Row of the heads, from 0; title and note are above."""
 PAPERS = {"": 9, "a4": 9, "letter": 1}
 """Paper -> its number in a workbook; A4 where none is chosen."""
 MOST_TITLES = 2
-"""Sources that are cited by their titles; of more the numbers are told."""
+"""Most sources that are cited by title; of more, only the numbers appear."""
 
 
 class Named(NamedTuple):
-    """A name that a cell has in formulas."""
+    """The name of a cell in formulas."""
 
     name: str
     what: str
@@ -48,7 +48,7 @@ class Named(NamedTuple):
 
 
 class Book:
-    """The workbook that is written, its styles and its ways to lay out a sheet."""
+    """A workbook in progress, with its styles and its ways to lay out a sheet."""
 
     def __init__(self, plan: Plan, brand: Brand = PLAIN) -> None:
         import xlsxwriter
@@ -90,7 +90,7 @@ class Book:
     def name(
         self, name: str, address: str, what: str, value: Any, *, kind: str = "num", editable: bool = False
     ) -> None:
-        """Give a cell a name of its own, which formulas may use and a sheet lists."""
+        """Give a cell a name, which formulas may use and a sheet lists."""
         self.file.define_name(name, f"={address}")
         self.named.append(Named(name, what, address, editable, kind, value))
 
@@ -110,7 +110,7 @@ class Book:
         return page
 
     def titled(self, name: str, note: str, widths: Sequence[float], title: str = "") -> Page:
-        """A new sheet with title and note above what follows from row `HEAD` on."""
+        """Add a sheet with title and note above the content, which begins at row `HEAD`."""
         page = self.page(name, widths)
         page.note(0, title or name, "title")
         page.note(1, note)
@@ -120,7 +120,7 @@ class Book:
     def block(
         self, table: report.Table, live: Mapping[str, Sequence[Any]] | None = None, *, titles: bool = False
     ) -> Block:
-        """A topic's table, details and all: numbers as they are; ``live`` has what stands in some columns instead; sources by number, or few of them by their titles."""
+        """Lay out a topic's table in full; ``live`` replaces some columns; sources by number, or a few by title."""
         table = table.keyless()
         cells = [
             [self._value(cell, column, titles) for cell, column in zip(row, table.columns, strict=True)]
@@ -135,7 +135,7 @@ class Book:
         )
 
     def _value(self, cell: report.Cell, column: report.Column, titles: bool) -> Any:
-        """What a cell of the sheet holds: a number where its column has numbers, else what a reader sees."""
+        """Return the value of a cell: a number where its column has numbers, else the text that readers see."""
         if column.kind == "sources":
             return self.cited(cell.value or (), titles=titles)
         if isinstance(cell.value, str) and cell.words is None and column.kind in KIND_LOOKS:
@@ -144,7 +144,7 @@ class Book:
         return cell.value if is_number else report.words(cell, column)
 
     def cited(self, ids: Iterable[str], *, titles: bool = False) -> str:
-        """Sources by their numbers on the sheet of sources, or few of them by their titles."""
+        """Cite sources by their numbers on the sheet of sources, or a few by their titles."""
         known, own = self._plan.catalog.sources, list(dict.fromkeys(ids))
         if titles and len(own) <= MOST_TITLES:
             words = [

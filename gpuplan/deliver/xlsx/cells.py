@@ -1,4 +1,4 @@
-"""What a cell holds, and how others refer to it: values, formulas with the value that they have, values that may be changed."""
+"""Contents of cells and references to them: values, formulas with their current value, editable values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMULA_STARTS = ("=", "+", "-", "@")
 
 
 class Live(NamedTuple):
-    """A formula and the value that it has in the plan; ``kind`` where it is not that of its column."""
+    """A formula and its value in the plan; ``kind`` where it differs from the column's."""
 
     formula: str
     value: Any
@@ -28,7 +28,7 @@ class Live(NamedTuple):
 
 
 class Editable(NamedTuple):
-    """A value that is meant to be changed, within limits; None where it is not known."""
+    """A value that readers may change, within limits; None where it is unknown."""
 
     value: float | None
     kind: str = ""
@@ -37,13 +37,13 @@ class Editable(NamedTuple):
 
 
 def cleaned(text: str) -> str:
-    """A text without what a cell cannot hold or what would turn the text around it."""
+    """Return a text without characters that a cell cannot hold or that would turn the text around."""
     text = DIRECTIONS.sub("", clean(text).replace("\r", ""))
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def plain(value: Any, kind: str) -> tuple[Any, str]:
-    """(what a cell holds, a number or a text, and its kind)."""
+    """Return (content of a cell, a number or a text, and its kind)."""
     if isinstance(value, Live | Editable):
         kind, value = value.kind or kind, value.value
     if isinstance(value, bool):
@@ -65,11 +65,11 @@ SPECS: Mapping[str, str] = {
     "price": ",.4f",
     "percent": ".2%",
 }
-"""Kinds of numbers and how a program would print them at their longest."""
+"""Kinds of numbers and their longest printed form."""
 
 
 def digits(value: float, kind: str) -> int:
-    """How many characters a number takes on the sheet, those of a group as in lakh and crore counted."""
+    """Count the characters of a number on the sheet, including the group separators of lakh and crore."""
     text = format(value, SPECS.get(kind, ",.3f"))
     least = {"num": 1, "small": 1, "price": 2}.get(kind, 0)
     whole, _, part = text.partition(".")
@@ -79,7 +79,7 @@ def digits(value: float, kind: str) -> int:
 
 
 def limits(value: Editable) -> dict[str, Any]:
-    """What a cell that may be changed takes: a number within its limits."""
+    """Return the validation of an editable cell: a number within its limits."""
     rule: dict[str, Any] = {
         "validate": "decimal",
         "ignore_blank": True,
@@ -108,7 +108,7 @@ def area(top: int, left: int, bottom: int, right: int, sheet: str = "") -> str:
 
 
 def of_sheet(sheet: str) -> str:
-    """How an address names its sheet."""
+    """Return the sheet part of an address."""
     return f"'{sheet}'!" if sheet and not sheet.isalnum() else f"{sheet}!" if sheet else ""
 
 

@@ -14,11 +14,11 @@ from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 from gpuplan.wording import said
 
 MOST_BARS = 8
-"""Assumptions that a chart has room for."""
+"""Most assumptions for which a chart has room."""
 SIZE = 10
-"""Of the text of charts, in points."""
+"""Size of the text of charts, in points."""
 MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
-"""Formats of the amounts on an axis, and the letter of what they count."""
+"""Formats of the amounts on an axis, and the letter of their unit."""
 
 
 LABELLED = {"x": 0.44, "y": 0.15, "width": 0.5, "height": 0.8}
@@ -32,7 +32,7 @@ class Charts:
         self._book, self._brand = book, brand
 
     def cost_by_year(self, money: Money) -> Any:
-        """What is paid at the start and in each year, stacked by part."""
+        """Draw the payments at the start and in each year, stacked by part."""
         form, letter = _scale(max(money.costs.cash))
         title = said("sheet.chart.cost", currency=money.costs.currency, letter=letter)
         made = self._new("column", "stacked", title)
@@ -54,7 +54,7 @@ class Charts:
         return made
 
     def alternatives(self, shown: Shown, most: float, currency: str) -> Any:
-        """What the design and its alternatives cost; the first bar is the design."""
+        """Draw the costs of the design and its alternatives; the first bar is the design."""
         form, letter = _scale(most)
         title = said("sheet.chart.alternatives", currency=currency, letter=letter)
         made = self._new("bar", "", title)
@@ -79,7 +79,7 @@ class Charts:
         return made
 
     def drivers(self, shown: Shown, most: float, currency: str) -> Any:
-        """How far each assumption moves the cost within its range, the strongest at the top."""
+        """Draw how far each assumption moves the cost within its range, the strongest at the top."""
         form, letter = _scale(most)
         made = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
         last = min(shown.last, shown.first + MOST_BARS - 1)
@@ -102,7 +102,7 @@ class Charts:
         return made
 
     def failures(self, shown: Shown, several: bool) -> Any:
-        """GPUs that are left after host failures, beside those that the VMs occupy."""
+        """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
         made = self._new("column", "", said("sheet.chart.failures"))
         first = 0 if several else 1
         categories = _cells(shown.sheet, shown.first, first, shown.last, 1)

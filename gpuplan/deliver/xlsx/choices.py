@@ -1,4 +1,4 @@
-"""The sheets of alternatives and of what moves the cost: what the executive's page says, with the figures behind its charts."""
+"""The sheets of alternatives and cost drivers: the content of the executive page, with the figures of its charts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LOOKS = {
 DRIVERS = ("label", "low", "high", "at_low", "at_high", "less", "more", "chart")
 DRIVER_LOOKS = {"at_low": "money", "at_high": "money", "less": "change", "more": "change"}
 LABEL = 30.0
-"""Width that a chart has for the name of an assumption."""
+"""Width of an assumption's name in a chart."""
 SAME = 0.5
-"""Amounts of money that differ by less are the same."""
+"""Amounts of money that differ by less count as equal."""
 
 
 class Shown(NamedTuple):
-    """Where the figures of a chart stand: sheet, first and last row."""
+    """Location of a chart's figures: sheet, first and last row."""
 
     sheet: str
     first: int
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
 
 
 def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money | None) -> Shown | None:
-    """The plan and its alternatives priced alike, each as planned and with one's own prices; where its rows are."""
+    """Write the plan and its alternatives priced alike, as planned and with one's own prices; return the rows."""
     if money is None or len(summary.priced) < 2:
         return None
     found = _ordered(summary)
@@ -70,7 +70,7 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
 
 
 def _ordered(summary: Executive) -> list[Priced]:
-    """The plan, then the alternatives as the executive's page has them, then the others."""
+    """Return the plan, then the alternatives in the order of the executive page, then the others."""
     order = {choice.key: at for at, choice in enumerate(summary.choices)}
     return sorted(
         summary.priced,
@@ -102,7 +102,7 @@ def _cells(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: i
 
 
 def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
-    """What an alternative costs with the prices that are used: a word where other inputs were changed, which it does not follow."""
+    """Return an alternative's cost at the prices in use: a word where other inputs changed, which it ignores."""
     each, quantities = priced
     if each.chosen:
         return "net_present_cost"
@@ -135,13 +135,13 @@ def _quantities(money: Money, found: Sequence[Priced]) -> Block:
 
 
 def _item(money: Money, at: int) -> str:
-    """What a price is for."""
+    """Return the item that a price is for."""
     priced: tuple[Price | Unknown, ...] = (*money.costs.prices, *money.costs.unknown)
     return priced[at].name
 
 
 def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
-    """Each assumption at either end of its range, the one that moves the cost most first; where its rows are."""
+    """Write each assumption at either end of its range, the strongest cost driver first; return the rows."""
     if plan.costs is None or not summary.drivers:
         return None
     now, currency = plan.costs.net_present, plan.costs.currency
@@ -156,7 +156,7 @@ def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
 
 
 def _driver(each: Driver, now: float) -> dict[str, Any]:
-    """The row of an assumption: its ends, the cost there, and how much less and more that is than now."""
+    """Return the row of an assumption: its ends, the cost there, and the differences from the current cost."""
     return {
         "label": each.label,
         "low": each.low,

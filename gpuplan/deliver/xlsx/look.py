@@ -1,4 +1,4 @@
-"""How the cells of a workbook look, in the colours and fonts of a brand."""
+"""Look of a workbook's cells, in the colours and fonts of a brand."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gpuplan.deliver.xlsx.measure import SIZE
 from gpuplan.locales import SPOKEN
 
 INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
-"""Whole numbers in lakh and crore. Other signs between digits are those of the reader's own spreadsheet."""
+"""Whole numbers in lakh and crore. Other separators follow the reader's own spreadsheet."""
 MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
-"""Amounts of money, and what they change by: a dash for nothing."""
+"""Amounts of money, and their changes: a dash for nothing."""
 TINT = "FFF4CC"
-"""Of cells that are meant to be changed."""
+"""Tint of cells that are meant to be changed."""
 ROW: Mapping[str, Any] = {"bottom": 1, "bottom_color": "line"}
-"""What the cells of a table have below them."""
+"""Border below the cells of a table."""
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
 HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
@@ -53,7 +53,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     },
     "tile note": {**TILE, **WRAP, "font_color": "quiet"},
 }
-"""Kinds of cells: those of tables, and what stands above, below and on the first sheet."""
+"""Kinds of cells: in tables, above and below them, and on the first sheet."""
 NUMBERS = ("int", "num", "small", "money", "price", "percent", "change")
 """Kinds of cells that hold numbers."""
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
@@ -65,7 +65,7 @@ def size_of(kind: str) -> float:
 
 
 def is_bold(kind: str) -> bool:
-    """Whether the text of a kind of cell is bold."""
+    """True if the text of a kind of cell is bold."""
     return bool(KINDS[kind].get("bold"))
 
 
@@ -86,7 +86,7 @@ class Styles:
         right: bool = False,
         **more: Any,
     ) -> Any:
-        """The format of a kind of cell: of a total, of what may be changed, of text that looks like a formula or stands among numbers."""
+        """Return the format of a kind of cell: a total, an editable value, text like a formula or among numbers."""
         key = (kind, bold, tinted, quoted, right, *more.items())
         if key not in self._made:
             given = {"valign": "top", "font_color": "ink", **KINDS[kind], **more}
@@ -103,7 +103,7 @@ class Styles:
         return self._made[key]
 
     def _value(self, name: str, value: Any) -> Any:
-        """A property as the brand and the locale have it."""
+        """Return a property as the brand and the locale define it."""
         if name == "font_name":
             return getattr(self._brand, value)
         if value in COLOURS:

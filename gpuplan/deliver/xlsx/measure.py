@@ -1,4 +1,4 @@
-"""How much room a text takes on a sheet: its width, its lines in a column, and the height of a row that shows all of it.
+"""Size of text on a sheet: its width, its lines in a column, and the height of a row that shows it completely.
 
 Widths are in digits of the normal font, as a spreadsheet measures its columns. Letters count as in the widest of the usual fonts,
 so that a row is rather a little too high than too low.
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 SIZE = 10
-"""Of the normal font, in points."""
+"""Size of the normal font, in points."""
 HIGHEST = 400.0
-"""Points of a row, at most; a spreadsheet allows 409."""
+"""Most points of a row; a spreadsheet allows 409."""
 LINE, MARGIN = 1.32, 2.5
-"""Height of a line as a multiple of its font size, and what a row adds to its lines, in points."""
+"""Height of a line as a multiple of its font size, and the margin of a row's lines, in points."""
 WIDTHS: Mapping[str, float] = {
     letter: width
     for letters, width in {
@@ -47,21 +47,21 @@ def _letter(letter: str) -> float:
 
 
 def wide(text: str, *, size: float = SIZE, bold: bool = False) -> float:
-    """How wide a text is on one line."""
+    """Return the width of a text on one line."""
     return sum(map(_letter, text)) * size / SIZE * (BOLD if bold else 1)
 
 
 def widest_word(text: str, *, bold: bool = False) -> float:
-    """How wide its longest word is, which a narrower column would break."""
+    """Return the width of the longest word, which a narrower column would break."""
     return max((wide(word, bold=bold) for word in text.split()), default=0.0)
 
 
 BREAKS = re.compile("(?<=[/?&=_-])")
-"""After which a word that is longer than a line may be broken; some programs break it anywhere."""
+"""Characters after which a word longer than a line may be broken; some programs break it anywhere."""
 
 
 def lines(text: str, width: float, *, size: float = SIZE, bold: bool = False) -> int:
-    """How many lines a text takes in a column so wide; a word that is longer than a line is broken."""
+    """Count the lines of a text in a column of a width; a word longer than a line is broken."""
     room, count = width / (size / SIZE * (BOLD if bold else 1)), 0
     for paragraph in text.split("\n"):
         count += 1
@@ -92,7 +92,7 @@ def _broken(word: str, room: float) -> tuple[int, float]:
 
 
 def shown(text: str, width: float, *, size: float = SIZE, bold: bool = False) -> str:
-    """The text, or as much of it as the highest row shows, with an ellipsis."""
+    """Return the text, or as much as the highest row shows, with an ellipsis."""
     most = int((HIGHEST - MARGIN) / (size * LINE))
     if len(text) <= most * width / 3 and lines(text, width, size=size, bold=bold) <= most:
         return text
@@ -115,12 +115,12 @@ def middle_cut(text: str, width: float) -> str:
 
 
 def _ends(text: str, kept: int) -> str:
-    """So many letters of a text, from its beginning and its end."""
+    """Return ``kept`` letters of a text, from its beginning and its end."""
     return f"{text[: (kept + 1) // 2].rstrip()}…{text[len(text) - kept // 2 :].lstrip()}"
 
 
 def height(count: int, size: float = SIZE) -> float:
-    """Height of a row with so many lines, in points."""
+    """Return the height of a row with ``count`` lines, in points."""
     return min(HIGHEST, round(4 * (count * size * LINE + MARGIN)) / 4)
 
 

@@ -1,4 +1,4 @@
-"""What the sheets about cost calculate with: every item, price and factor, where its cell is, and what it costs in each year."""
+"""Items, prices and factors of the cost sheets, with their cells and their payments in each year."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN = ("name", "per", "planned", "low", "high", "basis", "own", "used", "cost", 
 RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
 """Results of the sheet of costs, from top to bottom."""
 DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
-"""What running costs follow from, from top to bottom."""
+"""Drivers of running costs, from top to bottom."""
 Name = TypeVar("Name")
 
 
@@ -39,11 +39,11 @@ class _Factor(NamedTuple):
     sources: tuple[str, ...]
     note: str
     cell: float | Editable
-    """The value, as it stands on the sheet."""
+    """The value, as shown on the sheet."""
 
 
 class Money(PricedItems):
-    """Where the numbers of the cost stand in the workbook, and by which formulas they follow from each other."""
+    """Cells of the cost's numbers in the workbook, and the formulas that connect them."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
@@ -68,7 +68,7 @@ class Money(PricedItems):
         self._lay_out()
 
     def price_at(self, key: str) -> str:
-        """Address of the price that is used: one's own, else the planning price."""
+        """Return the address of the price in use: the reader's own, else the planning price."""
         return self.own_at(key, "used")
 
     def own_at(self, key: str, column: str) -> str:
@@ -85,7 +85,7 @@ class Money(PricedItems):
         return address(HEAD + 1 + len(self.prices), OWN.index(column), tab("own"))
 
     def planned_at(self, key: str) -> str:
-        """Address of the planning price on the sheet of prices and their sources."""
+        """Return the address of the planning price on the sheet of prices and their sources."""
         return address(self.price_row[key], column_of(self.price_table, "value"), tab("prices"))
 
     def bill_at(self, material: int, key: str) -> str:
@@ -93,7 +93,7 @@ class Money(PricedItems):
         return address(HEAD + 1 + material, column_of(self.bill, key), tab("bill"))
 
     def missing(self, key: str) -> Live:
-        """A word where the price is not known, or was deleted: the formulas then count nothing for it."""
+        """Return a word where the price is unknown, or was deleted: the formulas then count nothing for it."""
         word = said("sheet.price not known")
         return Live(f'IF({self.price_at(key)}="","{word}","")', "" if self.prices[key] else word)
 
@@ -102,7 +102,7 @@ class Money(PricedItems):
         return address(row, 2 + year)
 
     def driver_at(self, name: str, year: int) -> str:
-        """Address of what a year's running costs follow from."""
+        """Return the address of a year's driver of running costs."""
         return self.year_at(self.driver_row[name], year)
 
     def result_at(self, name: str) -> str:
@@ -114,7 +114,7 @@ class Money(PricedItems):
         return address(self.weight_row[key], 3 + self.last, tab("years"))
 
     def _lay_out(self) -> None:
-        """Rows of the sheet of costs, and above which of them a title stands."""
+        """Assign the rows of the cost sheet, and the titles above some of them."""
         priced = {item.part for item in self.items}
         always = ("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL)
         self.parts = [name for name in PARTS if name in priced or name in always]
@@ -187,18 +187,18 @@ LIMITS: Mapping[str, Mapping[str, Any]] = {
     "hardware_price_change": {"low": -1, "high": 1},
     "power_usage_effectiveness": {"kind": "num", "low": 1},
 }
-"""Factors that are no share from 0 to 1: how they look, and between which values they may be."""
+"""Limits and formats of the factors that are no share from 0 to 1."""
 
 
 def _share(name: str, fact: Fact) -> _Factor:
-    """A factor that may be changed within limits."""
+    """Return a factor that readers may change within limits."""
     value, label = float(fact.value), said(f"sheet.factor.{name}")
     cell = Editable(value, **{"kind": "percent", **LIMITS.get(name, {"high": 1})})
     return _Factor(name, label, value, "1", fact.basis, fact.sources, fact.note, cell)
 
 
 def _price_names(keys: Iterable[str]) -> dict[str, str]:
-    """What each price is called in formulas: ``gpus/h100-nvl-94gb`` is ``price_h100_nvl_94gb``."""
+    """Map each price to its name in formulas: ``gpus/h100-nvl-94gb`` is ``price_h100_nvl_94gb``."""
     found: dict[str, str] = {}
     for key in keys:
         name = "price_" + re.sub(r"[^a-z0-9]+", "_", key.rpartition("/")[2].lower()).strip("_")
@@ -208,6 +208,6 @@ def _price_names(keys: Iterable[str]) -> dict[str, str]:
 
 
 def _rows(names: Iterable[Name], start: int) -> tuple[dict[Name, int], int]:
-    """(row of each, the first one below them)."""
+    """Return (row of each, the first row below them)."""
     found = {name: at for at, name in enumerate(names, start)}
     return found, start + len(found)

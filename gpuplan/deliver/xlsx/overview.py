@@ -25,18 +25,18 @@ COLUMNS, WIDTH = 12, 9.5
 LEFT = 7
 """Columns of the wider charts."""
 PIXELS = 7 * WIDTH + 5
-"""Of a column, where the normal font is the usual one."""
+"""Pixels of a column, where the normal font is the usual one."""
 CHART_ROWS, CHART_ROW = 10, 17.5
 """Rows that a chart takes, and their height."""
 BOX = 3
-"""Columns for the logo."""
+"""Columns of the logo."""
 BAND = 4 / 3 * 64
-"""Pixels that the title band is high."""
+"""Height of the title band in pixels."""
 STATUS = NAMES["document.status"]
 
 
 class Tile(NamedTuple):
-    """A key figure: what it is, its value, what is said below it, and its name in formulas."""
+    """A key figure: its label, its value, the text below it, and its name in formulas."""
 
     label: str
     value: Any
@@ -54,7 +54,7 @@ class ChartTables(NamedTuple):
 
 
 def overview_page(book: Book) -> Page:
-    """The empty first sheet; it is filled when the cells it shows are known."""
+    """Add the empty first sheet; it is filled once its cells are known."""
     page = book.page(tab("overview"), [WIDTH] * COLUMNS, portrait=True)
     page.sheet.fit_to_pages(1, 1)
     page.sheet.set_first_sheet()
@@ -120,7 +120,7 @@ def _logo(page: Page, logo: bytes, col: int) -> None:
 
 
 def _design_tiles(plan: Plan) -> list[Tile]:
-    """What is built, and what a failure leaves."""
+    """Return tiles of the design and of the capacity after a failure."""
     totals, use = plan.totals, plan.power
     figures = Figures(plan)
     found = [
@@ -140,7 +140,7 @@ def _design_tiles(plan: Plan) -> list[Tile]:
 
 
 def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
-    """What it costs now, and what the reader's inputs have changed."""
+    """Return tiles of the current cost, and of the change by the reader's inputs."""
     costs = money.costs
     used, change = costs.gpu_hour_used, Live(f"net_present_cost-{costs.net_present!r}", 0.0)
     hour = Live("gpu_hour_used", said("sheet.none") if used is None else used)
@@ -176,7 +176,7 @@ def _number_look(kind: str) -> dict[str, Any]:
 
 
 def _left_out(page: Page, at: int, money: Money) -> int:
-    """What the cost does not hold; the first free row."""
+    """List what the cost excludes; return the first free row."""
     costs = money.costs
     parts = []
     if costs.excludes:
@@ -227,7 +227,7 @@ def _charts(
 
 
 def _decisions(page: Page, at: int, summary: Executive) -> int:
-    """What the customer has to decide, who and by when; the first free row."""
+    """List the customer's decisions, with owner and due date; return the first free row."""
     if not summary.decisions:
         return at
     what, owner, due = (0, 7), (8, 9), (10, 11)
@@ -252,7 +252,7 @@ def _decisions(page: Page, at: int, summary: Executive) -> int:
 
 
 def _guide(page: Page, at: int) -> None:
-    """How to read the workbook, in three lines."""
+    """Explain in three lines how to read the workbook."""
     page.span(at, 0, COLUMNS - 1, said("sheet.overview.guide"), "section")
     tabs = {name: tab(name) for name in ("own", "bill", "years", "factors", "trail", "names")}
     for n, key in enumerate(("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"), 1):
@@ -260,7 +260,7 @@ def _guide(page: Page, at: int) -> None:
 
 
 FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
-"""Markers of a JPEG file after which its size stands."""
+"""Markers of a JPEG file that are followed by its size."""
 
 
 def pixels(picture: bytes) -> tuple[int, int]:
@@ -277,7 +277,7 @@ def pixels(picture: bytes) -> tuple[int, int]:
 
 
 def scaled(picture: bytes, wide: float, high: float) -> tuple[float, float, float]:
-    """(scale, left, top) that put a picture into the middle of a room, as large as it fits; scale 0 where its size is not known."""
+    """Return (scale, left, top) to centre a picture in a room, as large as it fits; scale 0 if its size is unknown."""
     own_wide, own_high = pixels(picture)
     if not own_wide or not own_high:
         return 0.0, 0.0, 0.0

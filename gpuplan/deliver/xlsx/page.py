@@ -1,4 +1,4 @@
-"""A sheet that is written: every row is as high as its texts need, what is no input is protected, and it prints on whole pages."""
+"""A sheet in progress: rows as high as their texts need, all cells but inputs protected, printed on whole pages."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gpuplan.deliver.xlsx.cells import FORMULA_STARTS, Editable, Live, limits, p
 from gpuplan.deliver.xlsx.look import INDENTED, NUMBERS, Styles, is_bold, size_of
 
 EMPTY = 8.43
-"""Width of a column that has none of its own."""
+"""Width of a column without a specific one."""
 INSET = {"align": "left", "indent": 1}
 INDENT = 1.3
-"""What an indented text has less."""
+"""Width that an indent takes from a text."""
 NOTES = 110.0
-"""Width over which notes run."""
+"""Width of notes."""
 PRINTED = 152.0
-"""Width that a page of paper across holds at 8 points or more."""
+"""Width of a landscape page at 8 points or more."""
 ALLOWED = {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True, "objects": True}
-"""What a reader may do on a protected sheet."""
+"""Actions that a reader may take on a protected sheet."""
 
 
 class Page:
@@ -75,17 +75,17 @@ class Page:
             self.span(row, 0, last, text, kind)
 
     def high(self, row: int, points: float) -> None:
-        """Make a row at least so high."""
+        """Make a row at least as high as given."""
         self._heights[row] = max(points, self._heights.get(row, 0.0))
 
     def close(self) -> None:
-        """Set the heights of the rows, and protect what is no input."""
+        """Set the heights of the rows, and protect all cells but inputs."""
         for row, points in sorted(self._heights.items()):
             self.sheet.set_row(row, points)
         self.sheet.protect("", ALLOWED)
 
     def print_columns(self, count: int) -> None:
-        """Print only the first columns; the others stand beside the printed page."""
+        """Print only the first columns; the others are beside the printed page."""
         if count < len(self.widths):
             self.sheet.print_area(0, 0, max(self._heights), count - 1)
 

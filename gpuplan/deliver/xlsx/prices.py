@@ -19,11 +19,11 @@ LOOKS = {
     "cost": "money",
     "difference": "change",
 }
-"""Columns of the sheet of own prices that hold amounts, and how they look."""
+"""Columns of amounts on the sheet of own prices, and their formats."""
 
 
 def own_sheet(book: Book, plan: Plan, money: Money) -> None:
-    """Every price with a cell for one's own: what is entered there is used instead of the planning price."""
+    """Write every price with a cell for the reader's own, which then replaces the planning price."""
     currency = money.costs.currency
     table = money.price_table
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
@@ -58,7 +58,7 @@ def own_sheet(book: Book, plan: Plan, money: Money) -> None:
 
 
 def _own_cells(money: Money, key: str, fact: Fact | None, known: dict[str, Any]) -> dict[str, Any]:
-    """The cells of a price: one's own wins over the planning price, and what it changes is said beside it."""
+    """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it."""
     value = None if fact is None else float(fact.value)
     row = money.price_row[key]
     planned, own, used, change = (
@@ -83,7 +83,7 @@ def _own_cells(money: Money, key: str, fact: Fact | None, known: dict[str, Any])
 
 
 def _own_totals(money: Money) -> list[Any]:
-    """What all prices come to: the net present cost, and the difference that one's own make."""
+    """Return the totals of all prices: the net present cost, and the difference that the reader's own prices make."""
     first, last = HEAD + 1, HEAD + len(money.prices)
     cells: dict[str, Any] = {"name": said("sheet.own.total")}
     for name, value in (("cost", money.costs.net_present), ("difference", 0.0)):
@@ -93,7 +93,7 @@ def _own_totals(money: Money) -> list[Any]:
 
 
 def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
-    """The planning prices, how well each is known, and where from."""
+    """Write the planning prices, with certainty and source."""
     facts = money.prices.values()
     fill = said("sheet.prices.fill in")
     live: dict[str, list[Any]] = {
@@ -105,7 +105,7 @@ def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
 
 
 def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
-    """What the formulas calculate with beside prices and quantities."""
+    """Write the factors of the formulas beside prices and quantities."""
     table = listed(
         "factors",
         (

@@ -1,4 +1,4 @@
-"""What the sheet of costs comes to: total, net present cost and cost of a GPU-hour, with the names they have in formulas."""
+"""Results of the cost sheet: total, net present cost and cost of a GPU-hour, with their names in formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpuplan.wording import number, said
 
 
 class Row(NamedTuple):
-    """A row of the sheet of costs: what it is, its cells from the start to the last year, their sum, and what is said of it."""
+    """A row of the cost sheet: its label, its cells from the start to the last year, their sum, and a note."""
 
     at: int
     part: str
@@ -75,7 +75,7 @@ def name_results(book: Book, money: Money) -> None:
 
 
 def _later(money: Money, row: int) -> str:
-    """What a row of later years is worth at the start."""
+    """Return the present value of a row of later years."""
     return f"NPV(discount_rate,{money.year_at(row, 1)}:{money.year_at(row, money.last)})"
 
 

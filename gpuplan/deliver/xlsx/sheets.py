@@ -27,9 +27,9 @@ from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
 
 MAX_HOST_ROWS = 500
-"""Beyond so many hosts a row stands for all hosts of a kind."""
+"""Most host rows; beyond them a row covers all hosts of a kind."""
 FIGURES = ("label", "value", "unit", "formula", "basis")
-"""Columns of a topic's own numbers; the others stand on Trail."""
+"""Columns of a topic's figures; the others are on Trail."""
 
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
@@ -41,7 +41,7 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
-    """The groups with their share of the cost beside them, and what belongs to none."""
+    """Tabulate the groups with their share of the cost beside them, and the cost of no group."""
     names, table = topics.group_names(plan), cost.cost_by_group(plan).without("group")
     ids = [each.id for each in money.costs.groups]
     rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
@@ -60,7 +60,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
 
 
 def hosts_sheet(book: Book, plan: Plan) -> None:
-    """What stands on each host."""
+    """Write the load of each host."""
     count = sum(len(pool.placement) for pool in plan.pools)
     note = said("sheet.hosts.note")
     if count > MAX_HOST_ROWS:
@@ -69,12 +69,12 @@ def hosts_sheet(book: Book, plan: Plan) -> None:
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:
-    """A topic's own numbers, each with its formula."""
+    """Tabulate the figures of a topic, each with its formula."""
     return replace(topics.lines(plan, *starts).only(*FIGURES), title=title)
 
 
 def demand_sheet(book: Book, plan: Plan) -> None:
-    """The demand in all, through the week and by group."""
+    """Write the total demand, through the week and by group."""
     ends = ("active", "vms", "demand_gpus", "held_gpus")
     keys = [f"groups.{group.id}.{end}" for group in plan.groups for end in ends]
     tables = [_figures(plan, said("sheet.in all"), "demand.", "totals."), demand.week(plan)]
@@ -84,7 +84,7 @@ def demand_sheet(book: Book, plan: Plan) -> None:
 
 
 def availability_sheet(book: Book, plan: Plan) -> Shown | None:
-    """What failures and maintenance do; where the rows of its chart are."""
+    """Write the effects of failures and maintenance; return the rows of the sheet's chart."""
     left = listed(
         "capacity",
         (
@@ -105,7 +105,7 @@ def availability_sheet(book: Book, plan: Plan) -> Shown | None:
 
 
 def network_sheet(book: Book, plan: Plan) -> None:
-    """The fabric, and what the network does to the work."""
+    """Write the fabric, and the effect of the network on the workloads."""
     given, fabric = plan.scenario.network, plan.cabling
     tables = [network.rules(plan)]
     if fabric is not None:
@@ -136,7 +136,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
 
 
 def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
-    """What the customer has to decide, and what the design has decided."""
+    """Write the customer's decisions, and those that the design has made."""
     asked = listed(
         "asked",
         (
@@ -153,7 +153,7 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
 
 
 def names_sheet(book: Book) -> None:
-    """The names that cells have in formulas, each with what it is now."""
+    """Write the names of cells in formulas, each with its current value."""
     columns = [
         SheetColumn(said("sheet.names.name")),
         SheetColumn(said("sheet.names.what")),
@@ -207,7 +207,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
 
 
 def _input(plan: Plan, path: str) -> dict[str, Any]:
-    """An input and how it is known."""
+    """Return an input and its basis."""
     scenario, value = plan.scenario, plan.scenario.get(path)
     ranged = path.startswith("ranges.")
     label = scenario.label(path.removeprefix("ranges."))
@@ -229,7 +229,7 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
 
 
 def _words(plan: Plan, path: str, value: Any) -> str | None:
-    """How a value that is no number reads."""
+    """Return the text of a value that is no number."""
     if isinstance(value, tuple):
         low, high = map(number, value)
         return said("table.range", low=low, high=high)
@@ -262,11 +262,11 @@ PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
     ],
     "messages": lambda plan: (topics.messages(plan), topics.idle(plan)),
 }
-"""Sheets that show tables as they are."""
+"""Sheets that show tables unchanged."""
 
 
 def plain_sheet(book: Book, plan: Plan, key: str) -> None:
-    """A sheet with tables as they are."""
+    """Write a sheet with unchanged tables."""
     note = said(f"sheet.{key}.note")
     blocks = [book.block(table) for table in PLAIN[key](plan)]
     if len(blocks) == 1:
@@ -276,14 +276,14 @@ def plain_sheet(book: Book, plan: Plan, key: str) -> None:
 
 
 def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
-    """The plan and the designs that it is compared with, in columns, and what differs."""
+    """Write the plan and the designs compared with it, in columns, and the differences."""
     table = compared(found, catalog).without("differs")
     said_of = " ".join(found.sentences)
     book.topic(said("compared.title"), said_of, book.block(replace(table, notes=())))
 
 
 def internal_sheet(book: Book, plan: Plan) -> None:
-    """What the customer's version does not have: no sheet where nothing is internal."""
+    """Write the content missing from the customer's version: no sheet where nothing is internal."""
     held, table = plan.scenario.internal, cost.margin(plan)
     notes = tuple((line,) for line in (held.notes or "").split("\n") if line.strip())
     label = said("sheet.internal.notes")

@@ -1,4 +1,4 @@
-"""The sheet of costs: each part, item and result in each year as formulas, and what they follow from.
+"""The sheet of costs: each part, item and result in each year as formulas, and their drivers.
 
 Formulas refer to the bill of materials, the prices that are used and the factors; each carries the value of the plan, so that it
 shows without calculation. Hosts, placement and power come from the plan and do not change with the workbook.
@@ -44,7 +44,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     ]
     made = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
     rows = [row for rows in made for row in rows(money)]
-    beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not as the count below
+    beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not the count below
     filled = [(row, [*row.held(), *beside.pop(row.part, ())]) for row in rows]
     widths, printed = printed_widths(_needs(columns, filled))
     page = book.titled(tab("years"), f"{note} {growth_words(costs)}".rstrip(), widths)
@@ -77,7 +77,7 @@ def _needs(
 
 
 def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetColumn]) -> None:
-    """The cells of a row; what has no item has its name over both columns."""
+    """Write the cells of a row; a row without an item has its name over both columns."""
     for col, (value, column) in enumerate(zip(cells, columns, strict=False)):
         if col < 2 and not row.item:
             if not col:
@@ -87,7 +87,7 @@ def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetCo
 
 
 def _parts(money: Money) -> Iterator[Row]:
-    """What each part costs, all of them, and all of them until then."""
+    """Yield the cost of each part, their total, and the cumulative total."""
     costs, years = money.costs, range(money.last + 1)
     for name in money.parts:
         yearly = money.part_cost(name)
@@ -105,7 +105,7 @@ def _parts(money: Money) -> Iterator[Row]:
 
 
 def _part_formula(money: Money, name: str, year: int) -> str:
-    """What is paid for a part in a year."""
+    """Return the formula of the payment for a part in a year."""
     here = [at for at, item in zip(money.item_row, money.items, strict=True) if item.part == name]
     hardware = [money.part_row[part] for part in HARDWARE if part in money.part_row]
     if name == RESIDUAL:
@@ -135,7 +135,7 @@ def _managing(money: Money, what: str) -> str:
 
 
 def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
-    """Support of what is no longer under warranty, paid for the year after."""
+    """Return the formula of support for hardware out of warranty, paid for the following year."""
     if year == last:
         return "0"
     due = [f"IF({year - lot}>=warranty_years,{sum_of(hardware, [2 + lot])},0)" for lot in range(year + 1)]
@@ -143,12 +143,12 @@ def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
 
 
 def _residual_formula(hardware: Sequence[int], year: int, last: int) -> str:
-    """What the hardware of all years is still worth after the last one."""
+    """Return the formula of the residual value of all years' hardware after the last one."""
     return f"-residual_share*{sum_of(hardware, range(2, 3 + last))}" if year == last else "0"
 
 
 def _items(money: Money) -> Iterator[Row]:
-    """What each item costs."""
+    """Yield the cost of each item."""
     for at, paid, item in zip(money.item_row, money.paid_row, money.items, strict=True):
         price = money.price_at(item.price)
         cells = [
@@ -159,7 +159,7 @@ def _items(money: Money) -> Iterator[Row]:
 
 
 def _paid_units(money: Money) -> Iterator[Row]:
-    """How many of each item are paid for, after the discount."""
+    """Yield the paid units of each item, after the discount."""
     for at, item in zip(money.paid_row, money.items, strict=True):
         each = f"(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
         units = money.unit_row[item.units]
@@ -176,12 +176,12 @@ def _paid_units(money: Money) -> Iterator[Row]:
 
 
 def _later(part: str, year: int) -> str:
-    """What hardware of a later year costs more or less by."""
+    """Return the price factor of hardware bought in a later year."""
     return f"*(1+hardware_price_change)^{year}" if year and part in HARDWARE else ""
 
 
 def _units(money: Money) -> Iterator[Row]:
-    """How many of each item are bought or licensed anew."""
+    """Yield the units of each item bought or licensed anew."""
     for n, at in money.unit_row.items():
         item = money.items[n]
         start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
@@ -190,7 +190,7 @@ def _units(money: Money) -> Iterator[Row]:
 
 
 def _weights(money: Money) -> Iterator[Row]:
-    """The quantity behind each price, with support and residual value, and all of it discounted."""
+    """Yield the quantity behind each price, with support and residual value, and its discounted sum."""
     priced: tuple[Price | Unknown, ...] = (*money.costs.prices, *money.costs.unknown)
     per = {price.key: (price.name, price.per) for price in priced}
     for key, at in money.weight_row.items():

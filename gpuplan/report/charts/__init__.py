@@ -1,4 +1,4 @@
-"""Charts: one Vega-Lite specification each, from plain rows, drawn alike on screen and paper; a `Look` tells them apart.
+"""Charts: a Vega-Lite specification each, from plain rows, alike on screen and paper; a `Look` tells them apart.
 
 Written out rather than made by altair, which validates what it makes and takes a second and 43 MB to import. By topic:
 ``demand``, ``cost``, ``availability``, ``network``, ``explore``; ``paper`` draws those of documents as SVG.

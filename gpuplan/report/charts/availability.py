@@ -15,7 +15,7 @@ STATES = {
     fits: said(f"chart.capacity.{state}")
     for fits, state in ((True, "all fit"), (False, "not all fit"), (None, "not known"))
 }
-"""Whether every VM on the hosts has a place again after a loss."""
+"""Texts that say whether every VM on the hosts can restart after a loss."""
 
 
 def capacity_rows(plan: Plan) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What is paid at the start and in each year, by part."""
+"""Chart of the payments at the start and in each year, by part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gpuplan.report.drawing import pen_on
 from gpuplan.wording import money, said, short_number
 
 SMALLEST_LETTER = 0.05
-"""Share of the tallest column from which a part of it has room for its letter."""
+"""Share of the tallest column from which a part has room for its letter."""
 SUM_PX = 42
 """Room of a column for its sum."""
 HALF_BAR = 0.42
@@ -46,7 +46,7 @@ def years_rows(costs: Costs) -> dict[str, Any]:
     ]
     tall = SMALLEST_LETTER * max(tops)
     rows = []
-    paid, left = [0.0] * len(years), [0.0] * len(years)  # where the next part stands, above zero and below
+    paid, left = [0.0] * len(years), [0.0] * len(years)  # base of the next part, above zero and below
     for part in costs.parts:
         letter, colour = PARTS[part.name]
         for at, value in enumerate(part.yearly):

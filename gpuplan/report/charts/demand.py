@@ -1,4 +1,4 @@
-"""GPU demand hour by hour, how often GPUs run short, and the use that an audit found."""
+"""GPU demand hour by hour, how often GPUs run short, and the utilisation that an audit measured."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ LINES = {
 }
 """Colour and dashes of each method."""
 LEAST_CHANCE = 0.001
-"""Lower end of the axis of chances; lines leave the chart there."""
+"""Lower end of the probability axis; lines leave the chart there."""
 FLOOR = 1e-6
-"""A logarithmic axis has no zero: what is less is drawn here, below the chart."""
+"""A logarithmic axis has no zero: smaller values are drawn here, below the chart."""
 NOT_STACKED = {"stack": None}
 """Vega-Lite 5, which JupyterLab draws with, stacks an area along the other axis if one is logarithmic."""
 CHANCE_TITLES = NAMES["chance"]
 SHOWN_DAYS = {2: said("chart.day.weekday"), 5: said("chart.day.weekend")}
 """A weekday and a day of the weekend."""
 DAY_WIDTH = 26
-"""Hours from the beginning of one day to that of the next in the chart."""
+"""Hours between the beginnings of two consecutive days in the chart."""
 SMALLEST_LETTER = 0.08
 """Share of the height of the chart from which a bar has room for its letter."""
 
@@ -70,7 +70,7 @@ def day_rows(
     numbers = {group.id: 1 + at % len(OKABE_ITO) for at, group in enumerate(plan.scenario.groups)}
     tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
     rows, letters, groups = [], [], []
-    below = [[0.0] * 24 for _ in SHOWN_DAYS]  # what the bars stand on
+    below = [[0.0] * 24 for _ in SHOWN_DAYS]  # base of the bars
     for found in hour_demand(week, tuple(SHOWN_DAYS), place=place):
         name, ink = names[found.group], COLOURS[numbers.get(found.group, 0)]
         groups.append((name, ink))
@@ -106,7 +106,7 @@ def day_rows(
 
 
 def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, int, float, float]]:
-    """(from, to, what it stands on, GPUs) of the hours in which neither changes."""
+    """List (from, to, base, GPUs) of the hours in which neither curve changes."""
     found = []
     bars = enumerate(zip(below, day, strict=True))
     for (low, gpus), alike in itertools.groupby(bars, key=operator.itemgetter(1)):
@@ -116,7 +116,7 @@ def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, 
 
 
 def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
-    """The lines of the chart; where they are close, the words of the lower one are below it."""
+    """Return the lines of the chart; where they are close, the text of the lower one is below it."""
     mean, needed = number(mean_gpus(everybody)), number(whole(planned))
     if mean == needed:
         words = said("chart.day.planned at peak", gpus=needed)
@@ -172,7 +172,7 @@ def day_chart(data: Spec, look: Look) -> Spec:
 
 
 def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
-    """Lines at numbers of GPUs, with their words at the right end; how many there are is a matter of rows."""
+    """Draw lines at numbers of GPUs, with labels at the right end; their number depends on the rows."""
     rows, y = [line | {"x": end} for line in lines], field("gpus")
     dashes: Spec = {"scale": {"domain": [True, False], "range": [[6, 4], [1, 0]]}, "legend": None}
     dashed = field("dashed", "nominal", **dashes)
@@ -185,7 +185,7 @@ def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
 
 
 def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
-    """How often so many GPUs are too few by each method, the target, and what is installed."""
+    """Return the probability, by method, that a number of GPUs is too small, with the target and the installed GPUs."""
     rows = [
         {
             "method": METHOD_NAMES[p.method],
@@ -211,7 +211,7 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
 
 
 def odds_chart(data: Spec, look: Look) -> Spec:
-    """How often so many GPUs are too few, a line for each method."""
+    """Draw the probability that a number of GPUs is too small, one line per method."""
     found = {row["method"] for row in data["rows"]}
     shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in found]
     rows, band = (
@@ -265,7 +265,7 @@ def odds_chart(data: Spec, look: Look) -> Spec:
 
 
 def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
-    """The target as a line across, and what is installed as a line upwards, each with its words at its end."""
+    """Draw the target as a horizontal line and the installed GPUs as a vertical one, each labelled at its end."""
     last = max(row["gpus"] for row in data["rows"])
     first = min(row["gpus"] for row in data["rows"])
     target = [{"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}]
@@ -283,7 +283,7 @@ def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
 
 
 def week_chart(data: Spec, look: Look) -> Spec:
-    """The use that an audit found by hour of the week: GPUs stacked by group, or the activity of each group."""
+    """Draw the utilisation that an audit found by hour of the week: GPUs stacked by group, or each group's activity."""
     inks = {
         name: COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
         for at, name in enumerate(data["groups"])

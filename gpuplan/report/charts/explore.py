@@ -13,16 +13,16 @@ ENDS = {said("chart.tornado.low"): OKABE_ITO[1], said("chart.tornado.high"): OKA
 """Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
 LINE = 40
-"""Signs of the name of an input in a line."""
+"""Characters of an input's name on one line."""
 _BREAK = f"lastindexof(slice(datum.label, 0, {LINE}), ' ')"
 TWO_LINES = f"length(datum.label) > {LINE} ? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
 """A long name on two lines."""
 SHOWN = 14
-"""Bars of the tornado that are drawn; the table has all of them."""
+"""Most bars of the tornado that are drawn; the table has all."""
 DRAWN = 300
 """Designs around the frontier that are drawn, the cheapest first."""
 KINDS = NAMES["mark of a design"]
-"""What a mark of the chart stands for."""
+"""Meaning of each mark in the chart."""
 WINNER, ASKED, OTHER = (KINDS[kind] for kind in ("winner", "asked", "other"))
 LOOKS = {
     WINNER: ("diamond", OKABE_ITO[5]),
@@ -39,7 +39,7 @@ def priced(found: Spec) -> list[Spec]:
 
 
 def frontier_rows(found: Spec) -> Spec:
-    """Every priced design of an exploration, its kind, and what it says."""
+    """Return every priced design of an exploration, its kind, and its text."""
     asked, drawn = found["asked"], [*found["frontier"], *priced(found)[:DRAWN]]
     if not priced(found):
         return {}
@@ -130,7 +130,7 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
     """The widest bars, as plain data: from the answer at the low end of an input to that at its high end."""
 
     def spread(bar: Spec) -> float:
-        """Its width, with the design as it is for an end that cannot be planned."""
+        """Return its width, with the current design in place of an end that cannot be planned."""
         ends = [now, *(bar[f"{view}_{end}"] for end in ("low", "high") if bar[f"{view}_{end}"] is not None)]
         return float(max(ends) - min(ends))
 

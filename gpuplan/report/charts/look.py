@@ -1,4 +1,4 @@
-"""How every chart looks, on a light and a dark screen and on paper, and what their specifications are written with."""
+"""Look of all charts on a light and a dark screen and on paper, and building blocks of their specifications."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
 Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
-"""What a chart is written in; the name is never fetched."""
+"""Schema of the charts; the name is never fetched."""
 MONEY = "replace(replace(replace(format(datum.value, '~s'), 'G', ' bn'), 'M', ' M'), 'k', ' k')"
-"""Words at an axis of money."""
+"""Text style at a money axis."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colours and sizes of a chart, and whether it is for paper: then it has a size of its own and names its colours."""
+    """Colours and sizes of a chart; on paper it has a fixed size and names its colours."""
 
     ink: str
     soft: str
-    """Of what is not read first."""
+    """Colour of secondary text."""
     line: str
     ground: str
-    """What a chart lies on, and what divides its bars."""
+    """Background of a chart, and the colour between its bars."""
     paper: bool = False
     below: bool = False
-    """Whether names of colours stand below the chart, two in a line: in a notebook it is as narrow as its place."""
+    """True if names of colours are below the chart, two in a line: in a notebook it is as narrow as its place."""
     font: str = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
     size: int = 12
     small: int = 11
@@ -46,7 +46,7 @@ NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="trans
 
 
 def config(look: Look) -> Spec:
-    """What every chart has in common, as a Vega-Lite config; altair takes it, too: ``chart.configure(**config(DARK))``."""
+    """Return the Vega-Lite config of every chart; altair takes it, too: ``chart.configure(**config(DARK))``."""
     words = {"labelFontSize": look.size, "titleFontSize": look.size, "titleFontWeight": 400}
     return {
         "background": look.ground if look.paper else "transparent",
@@ -77,7 +77,7 @@ def config(look: Look) -> Spec:
 
 
 def _locale() -> Spec:
-    """How Vega writes numbers."""
+    """Return the number format of Vega."""
     here = SPOKEN.get()
     number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
     return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}
@@ -89,12 +89,12 @@ def field(name: str, kind: str = "quantitative", **rest: Any) -> Spec:
 
 
 def as_is(name: str, **rest: Any) -> Spec:
-    """A field that holds colours, points or dashes themselves."""
+    """Return a field whose values are colours, points or dashes."""
     return field(name, "nominal", scale=None, **rest)
 
 
 def tooltip(**titles: str) -> list[Spec]:
-    """What is said on hovering: field -> its name."""
+    """Return the tooltip: field -> its name."""
     return [field(name, "nominal", title=title) for name, title in titles.items()]
 
 
@@ -109,18 +109,18 @@ def labels(rows: Sequence[Any], name: str, how: Spec, **encoding: Any) -> Spec:
 
 
 def names_below(look: Look) -> Spec:
-    """Where the names of a legend stand in a notebook."""
+    """Return the position of a legend's names in a notebook."""
     return {"orient": "bottom", "columns": 2} if look.below else {}
 
 
 def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) -> Spec:
-    """A field each of whose values has a colour, a point or dashes of its own."""
+    """Encode a field so that each value has a distinct colour, point or dash pattern."""
     scale = {"domain": list(looks), "range": list(looks.values())}
     return field(name, "nominal", title=None, scale=scale, **({"legend": legend} if legend else {}))
 
 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
-    """Colours of a field's values, named below the chart on paper; on a screen their names stand beside it."""
+    """Encode a field's values as colours, named below the chart on paper and beside it on a screen."""
     scale = {"domain": [each for each, _ in colours], "range": [ink for _, ink in colours]}
     key = {
         "title": None,

@@ -43,7 +43,7 @@ def curve_name(curve: Curve) -> str:
 
 
 def curve_look(curve: Curve) -> Spec:
-    """How the curve of a network is drawn; of several links a host with another point."""
+    """Return the look of a network's curve; with several links a host it has another point."""
     if curve.chosen:
         return {"ink": CHOSEN, "point": "circle", "dash": [1, 0], "width": THICK}
     point, dash = WAYS[curve.transport in RDMA]
@@ -85,9 +85,9 @@ def _efficiency(lowest: float) -> Spec:
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
-    """Efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
+    """Draw efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
 
-    How each curve looks stands in its rows and its name above the chart, so that another network is a matter of rows.
+    The look of each curve is in its rows and its name above the chart, so that another network only adds rows.
     """
     efficiency = data["view"] == "efficiency"
     x = field(

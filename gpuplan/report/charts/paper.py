@@ -1,6 +1,6 @@
-"""Charts of a plan with a size of their own, for documents and notebooks: cost by year, the hours of a day, and the chance of waiting.
+"""Charts of a plan in fixed size for documents and notebooks: yearly cost, hours of a day, probability of waiting.
 
-vl-convert draws them as SVG: no network and no browser is needed. Text stays text; a letter or dashes stand beside every colour.
+vl-convert draws them as SVG: no network and no browser is needed. Text stays text; every colour has a letter or dashes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from gpuplan.wording import said
 
 SVG = "http://www.w3.org/2000/svg"
 NAME_WIDTH = 270
-"""Of a group in the legend, in units of the drawing."""
+"""Width of a group's name in the legend, in units of the drawing."""
 SMALLEST_LETTER = 0.05
 """Share of the height from which a bar has room for its letter: a chart is higher on paper."""
 
 
 def years_svg(plan: Plan) -> str | None:
-    """What is paid at the start and in each year, by part; None if nothing is paid."""
+    """Draw the payments at the start and in each year, by part; None without payments."""
     return _svg(years_spec(plan, PAPER))
 
 
@@ -42,12 +42,12 @@ def day_svg(plan: Plan) -> str | None:
 
 
 def waiting_svg(plan: Plan) -> str | None:
-    """How often so many GPUs are too few, a line for each assumption; None without requests for GPUs."""
+    """Draw how often a number of GPUs is too small, one line per assumption; None without requests for GPUs."""
     return _svg(waiting_spec(plan, PAPER))
 
 
 def years_spec(plan: Plan, look: Look) -> Spec | None:
-    """What is paid at the start and in each year, by part."""
+    """Specify the chart of payments at the start and in each year, by part."""
     costs = plan.costs
     if costs is None or not any(costs.cash):
         return None
@@ -70,7 +70,7 @@ def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
 
 
 def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
-    """How often so many GPUs of a pool are too few; of several pools that with the most GPUs if none is named."""
+    """Specify how often a number of GPUs of a pool is too small; without a name, for the pool with the most GPUs."""
     asked = {group.pool for group in plan.groups if group.mode and group.vms_placed}
     pools = {kind: each for kind, each in whole_pools(plan.pools).items() if kind in asked}
     if not pools:
@@ -98,21 +98,21 @@ def picture(spec: Spec) -> str:
 
 
 def picture_png(spec: Spec) -> str:
-    """The same as PNG, in the letters that a notebook keeps it in."""
+    """Return the same as PNG, in the fonts of a stored notebook."""
     import vl_convert
 
     return base64.b64encode(vl_convert.vegalite_to_png(_inked(spec), allowed_base_urls=[])).decode()
 
 
 def _inked(spec: Spec) -> Spec:
-    """A chart with a size and a ground of its own, ink in place of the colour of its page, and letters as wide as they were measured."""
+    """Return a chart with fixed size and background, ink for the page's colour, and letters as wide as measured."""
     sized = spec | {"width": WIDTH} if spec.get("width") == "container" else spec
     inked: Spec = json.loads(json.dumps(sized).replace(NOTEBOOK.ink, PAPER.ink))
     return inked | {"background": PAPER.ground, "config": {"font": PAPER.font} | inked.get("config", {})}
 
 
 def _ended(rows: Sequence[Spec]) -> list[Spec]:
-    """The lines down to the least chance that is drawn."""
+    """Return the lines down to the least probability that is drawn."""
     lines = itertools.groupby(rows, key=operator.itemgetter("method"))
     return [
         {"method": method, "gpus": gpus, "chance": chance, "low": chance, "high": chance}
@@ -122,7 +122,7 @@ def _ended(rows: Sequence[Spec]) -> list[Spec]:
 
 
 def _band(rows: Sequence[Spec]) -> list[Spec]:
-    """The range of a line, of which only what is above the least chance is drawn."""
+    """Return the range of a line, drawn only above the lowest probability."""
     lows, highs = (_above_floor([(row["gpus"], row[end]) for row in rows]) for end in ("low", "high"))
     after = lows[-1][0] if lows else 0.0
     edges = [(gpus, low, _between(highs, gpus)) for gpus, low in lows]
@@ -131,7 +131,7 @@ def _band(rows: Sequence[Spec]) -> list[Spec]:
 
 
 def _above_floor(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points of a falling line down to the least chance that is drawn, and the one where it gets there."""
+    """Return the points of a falling line down to the least probability drawn, and the one where it gets there."""
     found: list[tuple[float, float]] = []
     for at, chance in line:
         if chance < LEAST_CHANCE:
@@ -153,7 +153,7 @@ def _between(line: Sequence[tuple[float, float]], at: float) -> float:
 
 
 def _svg(chart: Spec | None) -> str | None:
-    """The drawing with its title, and without what only a web page with a style sheet and a script needs."""
+    """Return the drawing with its title, without parts that only a web page with style sheet and script needs."""
     return None if chart is None else _cleaned(json.dumps(chart))
 
 

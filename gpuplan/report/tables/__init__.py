@@ -1,4 +1,4 @@
-"""What is told in columns, each topic built once for every renderer of ``gpuplan.report.table``.
+"""Tables of all topics, each built once for every renderer of ``gpuplan.report.table``.
 
 ``plan_tables`` has all tables of a plan by name, ``plan_frames`` the same for pandas.
 """

@@ -1,4 +1,4 @@
-"""The tables of what a plan could be instead: its alternatives priced alike, rent year by year, and other offers; and what follows from them."""
+"""Tables of alternatives to a plan: priced alike, rent year by year, and other offers; and the conclusions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TERM_NAMES = NAMES["rental term"]
 
 
 def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
-    """What else the plan could cost, rounded as its own cost is: of several ways to rent, the cheapest."""
+    """Tabulate the costs of alternatives, rounded as the plan's own; of several ways to rent, only the cheapest."""
     return listed(
         "alternatives_in_short",
         (
@@ -79,7 +79,7 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
 
 
 def _left_out(found: Sequence[Alternative]) -> list[str]:
-    """What the cost of an alternative that is bought leaves out, where the plan leaves out other things."""
+    """Say what the cost of an alternative that is bought excludes, where the plan excludes other things."""
     names: dict[str, list[str]] = {}
     for each in found[1:]:
         if not each.hosts and not each.excludes:
@@ -93,7 +93,7 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
 
 
 def _beyond(one: Alternative, other: Alternative) -> str:
-    """What the cost of one leaves out beyond another."""
+    """Say what the cost of one excludes beyond another."""
     return "; ".join(each for each in one.excludes if each not in other.excludes)
 
 
@@ -102,7 +102,7 @@ def _counted(counts: Sequence[int]) -> Cell:
 
 
 def _range(each: Alternative) -> Cell:
-    """Between which costs it lies, rounded as its headline is."""
+    """Return the range of the cost, rounded like its headline."""
     if each.low is None or each.high is None:
         return Cell(None, words=NOTHING)
     _, low, high = rounded_money(each.net_present, (each.low, each.high))
@@ -116,7 +116,7 @@ def _last(counts: Sequence[int]) -> int | None:
 
 
 def _difference(each: Alternative) -> Cell:
-    """What it costs more than the plan, with its sign."""
+    """Return the cost difference from the plan, with its sign."""
     if each.chosen:
         return Cell(0.0, words=NOTHING)
     return Cell(
@@ -131,7 +131,7 @@ def count_over_years(counts: Sequence[int]) -> str:
 
 
 def alternative_words(plan: Plan) -> list[str]:
-    """What follows from the alternatives beyond their costs: what an hour of risk costs, and at which use renting is as dear."""
+    """Say what an hour of risk costs, and at which utilisation renting breaks even with buying."""
     costs = plan.costs
     if costs is None:
         return []
@@ -154,7 +154,7 @@ def alternative_words(plan: Plan) -> list[str]:
 
 
 def _rent_words(found: RentOrBuy) -> str:
-    """At which use renting costs as much as buying, and when buying has paid off."""
+    """Say at which utilisation renting costs as much as buying, and when buying has paid off."""
     term = said(
         "table.renting at per gpu",
         term=TERM_NAMES[found.term],
@@ -187,13 +187,13 @@ def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
 
 
 def _source(plan: Plan, id: str) -> str:
-    """A source by its title, producer and year."""
+    """Return a source as title, producer and year."""
     source = plan.catalog.sources[id]
     return ", ".join(filter(None, (source.title, source.producer, source.published[:4])))
 
 
 def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:
-    """What is paid in each year to buy and by each way to rent, or until then."""
+    """Tabulate the payments in each year to buy and by each way to rent, or their running totals."""
     years = range(1, len(found[0].own_cash))
     ways = [(said("table.rent_by_year.buy"), found[0].own_cash)]
     ways += [(said("table.rent_by_year.rent", term=TERM_NAMES[each.term]), each.rent_cash) for each in found]

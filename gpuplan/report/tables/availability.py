@@ -1,4 +1,4 @@
-"""The tables of availability: what the loss of hosts does, and what each posture takes."""
+"""Tables of availability: the effects of host losses, and the requirements of each posture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpuplan.wording import hours, number, said
 
 
 def failures(plan: Plan, *pools: Pool) -> Table:
-    """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
+    """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
     found = by_cluster(
         "failures",
         (
@@ -43,16 +43,16 @@ def failures(plan: Plan, *pools: Pool) -> Table:
 
 
 def of_clients(plan: Plan) -> str:
-    """What a failure means for VMs that use GPUs over the network; empty where there are none."""
+    """Say what a failure means for VMs that use GPUs over the network; empty without such VMs."""
     return said("table.failures.clients") if clients(plan) else ""
 
 
 FITS = {True: "yes", False: "no", None: said("table.not known")}
-"""Whether every VM on the hosts has a place again."""
+"""Texts that say whether every VM on the hosts can restart."""
 
 
 def losses(plan: Plan, *pools: Pool) -> Table:
-    """What is left whichever hosts are lost, in all clusters or in some."""
+    """Tabulate the capacity that remains after the loss of any hosts, in all clusters or in some."""
     return by_cluster(
         "losses",
         (
@@ -71,7 +71,7 @@ def _fits(left: LossLevel) -> Cell:
 
 
 def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table:
-    """What the loss of some hosts of a cluster does; ``traced`` where the plan has a line of each."""
+    """Tabulate the effect of losing some hosts of a cluster; ``traced`` where the plan has a line for each."""
 
     def restarted(loss: Loss) -> Cell:
         return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0]}" if traced else "")
@@ -99,7 +99,7 @@ def _unplaced(loss: Loss) -> Cell:
 
 
 def _lost(loss: Loss) -> Cell:
-    """Which hosts are lost, and how many others are filled alike."""
+    """Name the lost hosts, and count the others with identical load."""
     hosts = loss.hosts
     key = "table.failures.host" if len(hosts) == 1 else "table.failures.pair"
     if loss.alike > 1:
@@ -128,7 +128,7 @@ def postures(plan: Plan) -> Table:
 
 
 def posture_name(posture: Any) -> Cell:
-    """How many host failures a design stands: ``N+1``."""
+    """Return the number of host failures that a design tolerates: ``N+1``."""
     name = f"N+{posture.host_failures}"
     return Cell(name, words=said("table.chosen", name=name) if posture.chosen else name)
 
@@ -138,7 +138,7 @@ def _in_maintenance(posture: Posture) -> float:
 
 
 def _short(posture: Posture) -> bool:
-    """Whether maintenance alone is too much."""
+    """True if maintenance alone is too much."""
     return posture.exposed_h > 0 and math.isclose(posture.maintenance_short_h, posture.exposed_h)
 
 
@@ -156,5 +156,5 @@ def _outage(posture: Posture) -> Cell:
 
 
 def not_sure(chance: float) -> float:
-    """A chance of many clusters, which may be rounded to 1 but is not sure."""
+    """Return a probability for many clusters, which may round to 1 but is not certain."""
     return min(chance, math.nextafter(1, 0))

@@ -1,4 +1,4 @@
-"""The tables that a delivery team builds from: software, VM classes, names, networks, racks, cluster settings, acceptance tests, actions."""
+"""Tables for the delivery team: software, VM classes, names, networks, racks, settings, acceptance tests, actions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OWNERS, PARTS, POLICIES = NAMES["owner"], NAMES["software"], NAMES["platform.gpu
 
 
 def to_fill(what: str = "") -> Cell:
-    """A place that is filled in while the cluster is built."""
+    """Return a placeholder that is filled in while the cluster is built."""
     return Cell("", words=f"\u2039{what or said('build.fill')}\u203a", tone=TO_FILL)
 
 
@@ -53,7 +53,7 @@ def to_fill(what: str = "") -> Cell:
 
 
 def software(plan: Plan) -> Table:
-    """Versions, drivers and settings for the vSphere version of the design; what no source says is to be filled in."""
+    """Tabulate versions, drivers and settings for the vSphere version; values without a source are to fill in."""
     version = plan.scenario.platform.vsphere
     rows = {
         str(row["part"]): row
@@ -79,7 +79,7 @@ def software(plan: Plan) -> Table:
 
 
 def storage(plan: Plan) -> Table:
-    """The shared storage of the workload domain: what is known, and what its owner fills in."""
+    """Tabulate the shared storage of the workload domain: known values, and those that its owner fills in."""
     bought = plan.scenario.cost.storage_tb
     kind = Cell(said(f"logical.storage {plan.scenario.hardware.storage or 'external'}"))
     rows = (
@@ -93,7 +93,7 @@ def storage(plan: Plan) -> Table:
 
 
 def order_lines(plan: Plan) -> Table:
-    """A GPU host as it is ordered, line by line, with what the reseller fills in."""
+    """Tabulate a GPU host as ordered, line by line, with the entries that the reseller fills in."""
     line = plan.host_line
     return listed(
         "order_lines",
@@ -113,12 +113,12 @@ def order_lines(plan: Plan) -> Table:
 
 
 def class_name(group: GroupPlan) -> str:
-    """The name of the VM class of a group, as Kubernetes takes it."""
+    """Return the name of a group's VM class in Kubernetes."""
     return f"gpu-{group.id}"[:63].rstrip("-")
 
 
 class VmClass(NamedTuple):
-    """What one VM of a kind gets, and how many of them there are."""
+    """Resources of one VM of a kind, and the number of such VMs."""
 
     name: str
     group: str
@@ -130,7 +130,7 @@ class VmClass(NamedTuple):
 
 
 def vm_classes(plan: Plan) -> Table:
-    """What one VM of each workload gets, and one of each service: processors, memory and GPUs."""
+    """Tabulate processors, memory and GPUs of one VM of each workload and of each service."""
     return listed(
         "vm_classes",
         (
@@ -180,7 +180,7 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
 
 
 def devices(group: GroupPlan) -> str:
-    """The GPUs of one VM: profiles, whole devices or GPUs over the network."""
+    """Describe the GPUs of one VM: profiles, whole devices or GPUs over the network."""
     if group.profile:
         return f"{number(group.vgpus)} x {group.profile}"
     key = "build.passthrough" if group.mode == "passthrough" else "build.remote"
@@ -188,7 +188,7 @@ def devices(group: GroupPlan) -> str:
 
 
 def licences(plan: Plan) -> Table:
-    """The licences of the bill of materials: how many of what, and how they are counted."""
+    """Tabulate the licences of the bill of materials: number, product, and how they are counted."""
     held = [each for each in plan.costs.materials if each.part in LICENCE_PARTS] if plan.costs else []
     return listed(
         "licences",
@@ -207,7 +207,7 @@ def licences(plan: Plan) -> Table:
 
 
 def naming(plan: Plan) -> Table:
-    """What is called how."""
+    """Tabulate the names of all parts of the design."""
     return listed(
         "naming",
         (
@@ -226,7 +226,7 @@ def _from_to(each: Named) -> str:
 
 
 def network_plan(plan: Plan) -> Table:
-    """The networks of the GPU hosts, with what the customer's network team fills in."""
+    """Tabulate the networks of the GPU hosts, with the values that the customer's network team fills in."""
     return listed(
         "network_plan",
         (
@@ -247,7 +247,7 @@ def _subnet(each: Network) -> Cell:
 
 
 def rack_plan(plan: Plan) -> Table:
-    """Which hosts and switches are in which rack, racks that are alike in one line."""
+    """Tabulate the hosts and switches of each rack; identical racks share a row."""
     each_w = plan.power.host_peak_w if plan.power else 0.0
 
     def kw(these: Sequence[Rack]) -> float:
@@ -278,7 +278,7 @@ def _hosts(these: Sequence[Rack]) -> str:
 
 
 def as_built(plan: Plan, most: int) -> Table:
-    """What is filled in when it is built: address and serial number of each host, of many the first."""
+    """Tabulate address and serial number of each host, to fill in during the build; of many hosts only the first."""
     hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
     return listed(
@@ -317,7 +317,7 @@ def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: _Fact
 
 
 def cluster_settings(plan: Plan) -> Table:
-    """What is set on clusters, hosts and VMs, and why."""
+    """Tabulate the settings of clusters, hosts and VMs, with the reason for each."""
     return listed(
         "cluster_settings",
         (
@@ -332,7 +332,7 @@ def cluster_settings(plan: Plan) -> Table:
 
 
 def upgrade_order(plan: Plan) -> Table:
-    """In which order the parts of the platform are upgraded."""
+    """Tabulate the upgrade order of the platform's parts."""
     flags = set(_facts(plan).flags) & {"always", "vgpu", "kubernetes"}
     flags |= {"vcf"} if plan.scenario.cost.platform_licence == "vcf" else set()
     flags |= {"vsan"} if plan.scenario.hardware.storage == "vsan" else set()
@@ -360,7 +360,7 @@ def upgrade_order(plan: Plan) -> Table:
 
 
 def acceptance(plan: Plan) -> Table:
-    """What is tried before the cluster is handed over, with what the plan expects."""
+    """Tabulate the acceptance tests before hand-over, each with the result that the plan expects."""
     found = enumerate(_holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan)), 1)
     return listed(
         "acceptance",
@@ -378,7 +378,7 @@ def acceptance(plan: Plan) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is so in a design, and what fills in the words about it."""
+    """Facts of a design, and the values that fill in the texts about it."""
 
     flags: frozenset[str]
     words: Mapping[str, object]
@@ -427,7 +427,7 @@ def _hardware(plan: Plan) -> Facts:
 
 
 def reserved_share(lost: int, hosts: int) -> float:
-    """The share that admission control keeps free for hosts that may fail: whole per cent, and never less than these have."""
+    """Return the share that admission control reserves for host failures: whole per cent, at least the hosts' share."""
     return math.ceil(100 * lost / hosts) / 100 if hosts else 0.0
 
 
@@ -478,7 +478,7 @@ RESTARTS = ("highest", "high", "medium", "low", "lowest")
 
 
 def restart_ranks(plan: Plan) -> dict[int, str]:
-    """Priority of a group -> the restart priority of vSphere HA that stands for it."""
+    """Map the priority of each group to its restart priority in vSphere HA."""
     ranks = sorted({group.priority for group in plan.scenario.groups})
     return {rank: RESTARTS[min(at, len(RESTARTS) - 1)] for at, rank in enumerate(ranks)}
 
@@ -512,14 +512,14 @@ def _placement(plan: Plan) -> Facts:
 
 
 def _start(vms: int, missing: int, late: int) -> str:
-    """What of ``vms`` with a place starts if ``late`` of them find it taken; ``missing`` have none by design."""
+    """Say how many of ``vms`` with a place start if ``late`` of them find it taken; ``missing`` have none by design."""
     if late:
         return said("build.start late", vms=vms - late)
     return said("build.start but", vms=vms, missing=missing) if missing else said("build.start", vms=vms)
 
 
 def _orders(tried: Sequence[PowerOn]) -> str:
-    """What random orders of power-on have to reach."""
+    """Say what random orders of power-on have to reach."""
     found = [made.as_decided for made in tried]
     if all(each.all_start for each in found):
         return said("build.orders")
@@ -547,7 +547,7 @@ def _failures(plan: Plan) -> Facts:
 
 
 def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
-    """What is seen when a host is powered off: its own VMs restart, clients of its Bitfusion server get other GPUs."""
+    """Say what powering off a host shows: its own VMs restart, clients of its Bitfusion server get other GPUs."""
     if loss.unplaced:
         return said("build.failure but", missing=loss.unplaced)
     remote = clients(plan)
@@ -559,7 +559,7 @@ def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
 
 
 def _pair(plan: Plan) -> str:
-    """What is seen when two hosts of a cluster are down that the design does not cover both."""
+    """Say what shows when two hosts of a cluster are down and the design does not cover both."""
     if len(plan.pools) <= MOST_SENTENCES and all(pool.hosts > 2 for pool in plan.pools):
         found = [loss for pool in plan.pools for loss in worst_failures(plan, pool.id, 2)[:1]]
         if found and all(loss.proven for loss in found):
@@ -598,6 +598,6 @@ def _work(plan: Plan) -> Facts:
 
 
 def _on_time(plan: Plan, group: str) -> float:
-    """The share of the requests of a group whose first token has to come in time."""
+    """Return the required share of a group's requests whose first token is on time."""
     stated = plan.scenario.get(f"groups.{group}.kept_share")
     return float(stated or plan.catalog.assumptions["llm-use"].fact("kept_share").value)

@@ -1,4 +1,4 @@
-"""The tables of money: by year, part and group, the bill of materials, prices, margin; and power."""
+"""Tables of cost: by year, part and group, the bill of materials, prices, margin; and power."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from gpuplan.wording import (
 )
 
 PER = NAMES["per"]
-"""Per what a price is, in words."""
+"""Units of a price, in words."""
 STATUS = {status: said(f"table.materials.{status}") for status in ("included", "there", "to be sized")}
-"""What stands in place of the cost of what is not paid."""
+"""Text in place of a cost for items that are not paid."""
 PAID = {status: said(f"table.materials.{status}") for status in ("bought", "yearly")}
-"""When what is paid is paid."""
+"""Text for the time of payment."""
 NONE = Cell(None, words="")
-"""Stands where a row that sums up has nothing to say."""
+"""Empty cell of a row of totals."""
 INTERNAL = said("table.internal")
-"""Title of what the customer's version does not have."""
+"""Title of content missing from the customer's version."""
 
 
 def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
-    """A row that stands out."""
+    """Return a row with emphasis."""
     return tuple(Cell(value, tone=tone) for value in values)
 
 
 def cost_by_year(plan: Plan) -> Table:
-    """What is paid for each part in each year, and the hosts and GPU-hours of the year."""
+    """Tabulate the payments for each part in each year, and the hosts and GPU-hours of the year."""
     costs, years, currency = plan.costs, range(1, plan.scenario.cost.years + 1), plan.scenario.cost.currency
     columns = (
         Column("part", of="name"),
@@ -96,7 +96,7 @@ def cost_by_year(plan: Plan) -> Table:
 
 
 def _paid_in_advance(plan: Plan) -> Iterable[str]:
-    """How subscriptions are paid."""
+    """Say how subscriptions are paid."""
     given = plan.scenario.cost
     if given.platform_licence in BY_CORE or given.gpu_licence == "subscription":
         whole = " " + said("table.the first term", years=counted(given.years, "year"))
@@ -106,13 +106,13 @@ def _paid_in_advance(plan: Plan) -> Iterable[str]:
 
 
 def _in_a_year(year: int, part: CostPart) -> Cell:
-    """What is paid for a part in a year, and a dash where nothing is."""
+    """Return the payment for a part in a year, and a dash where there is none."""
     paid = part.yearly[year]
     return Cell(paid, words=None if paid else NOTHING)
 
 
 def hosts_by_year(costs: Costs) -> Table:
-    """Hosts and GPUs of each year, and how many hosts are bought at its start."""
+    """Tabulate hosts and GPUs of each year, and how many hosts are bought at its start."""
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
     return Table(
         "hosts_by_year",
@@ -128,7 +128,7 @@ def hosts_by_year(costs: Costs) -> Table:
 
 
 def cash_flow(plan: Plan) -> Table:
-    """What is paid for each part in each year, a row each; year 0 is the start."""
+    """Tabulate the payments for each part in each year, one row each; year 0 is the start."""
     currency = plan.scenario.cost.currency
     return Table(
         "cash_flow",
@@ -146,7 +146,7 @@ def cash_flow(plan: Plan) -> Table:
 
 
 def cost_by_part(plan: Plan) -> Table:
-    """What each part costs over all years, with its range."""
+    """Tabulate the cost of each part over all years, with its range."""
     costs, ranges, currency = plan.costs, plan.cost_ranges, plan.scenario.cost.currency
     in_all = costs.total if costs else 0.0
 
@@ -175,7 +175,7 @@ def cost_by_part(plan: Plan) -> Table:
 
 
 def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
-    """The totals of the cost with their ranges."""
+    """Tabulate the totals of the cost with their ranges."""
     costs, ranges = plan.costs, plan.cost_ranges
     if costs is None or ranges is None:
         return {}
@@ -185,7 +185,7 @@ def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
 
 
 def headlines(plan: Plan) -> dict[str, str]:
-    """The same as headlines have them: rounded, with their ranges."""
+    """Tabulate the headline totals: rounded, with their ranges."""
     return {
         name: "none" if value is None else headline_money(value, plan.scenario.cost.currency, ends)
         for name, (value, ends) in totals(plan).items()
@@ -193,14 +193,14 @@ def headlines(plan: Plan) -> dict[str, str]:
 
 
 def use_words(plan: Plan) -> str:
-    """How much of the time the GPUs are used, and what that rests on where no workload is described."""
+    """Say how much of the time the GPUs are used, and on what this rests where no workload is described."""
     share = percent(plan.costs.utilisation) if plan.costs else ""
     always = not plan.groups and plan.scenario.cost.utilisation is None
     return said("table.of the time when stated" if always else "table.of the time", share=share)
 
 
 def per_unit(plan: Plan) -> Table:
-    """What a GPU-hour costs, and where a language model serves a group, a million tokens and a user a month."""
+    """Tabulate the cost of a GPU-hour and, for groups with a language model, of a million tokens and a user a month."""
     costs, ranges = plan.costs, plan.cost_ranges
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
@@ -233,7 +233,7 @@ def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Ce
 
 
 def ranges_words(plan: Plan) -> str:
-    """Where the ranges of the cost come from; nothing where there are none."""
+    """Say where the ranges of the cost come from; empty without ranges."""
     ranges = plan.cost_ranges
     if ranges is None or not ranges.causes:
         return ""
@@ -246,7 +246,7 @@ def _part_total(part: CostPart) -> Cell:
 
 
 def cost_by_group(plan: Plan) -> Table:
-    """What each group costs over all years, by the GPUs that it demands."""
+    """Tabulate the cost of each group over all years, by its GPU demand."""
     names, currency = group_names(plan), plan.scenario.cost.currency
     return listed(
         "cost_by_group",
@@ -265,7 +265,7 @@ def _group_total(group: GroupCost) -> Cell:
 
 
 def bill_of_materials(plan: Plan) -> Table:
-    """Everything the design is made of: quantity, rule, price and cost."""
+    """Tabulate all materials of the design: quantity, rule, price and cost."""
     currency, materials = plan.scenario.cost.currency, plan.costs.materials if plan.costs else ()
     discounted = any(material.discount for material in materials)
     return listed(
@@ -305,7 +305,7 @@ def _price_known(material: Material) -> Cell:
 
 
 def _price_of_one(material: Material) -> Cell:
-    """The price of one and its discount, or why there is none."""
+    """Return the price of one and its discount, or why there is none."""
     if material.price is None:
         unknown = said("table.not known") if material.unknown else STATUS.get(material.status, "")
         return Cell(None, words=unknown, tone="bad gp-whole" if material.unknown else "small")
@@ -313,7 +313,7 @@ def _price_of_one(material: Material) -> Cell:
 
 
 def _paid(material: Material) -> Cell:
-    """What all of it costs, at once or a year; nothing where nothing is paid."""
+    """Return the total payment for a material, one-off or yearly; empty if nothing is paid."""
     if material.cost is None or material.status in STATUS:
         return Cell(material.cost, words=None if material.cost is None else NOTHING)
     paid = money(material.cost, "").strip()
@@ -322,7 +322,7 @@ def _paid(material: Material) -> Cell:
 
 
 def prices(plan: Plan) -> Table:
-    """Every price that counts, with its range, and those that are not known."""
+    """Tabulate all relevant prices with their ranges, and those that are unknown."""
     currency = plan.scenario.cost.currency
     unknown = [
         dict.fromkeys(("as_of", "locator", "note"), "")
@@ -358,7 +358,7 @@ def prices(plan: Plan) -> Table:
 
 
 def price_dict(price: Price) -> dict[str, Any]:
-    """A price, how well it is known, and where from."""
+    """Return a price with its certainty and its source."""
     fact = price.fact
     return {
         "key": price.key,
@@ -388,7 +388,7 @@ def _known_price(price: Price) -> dict[str, Any]:
 
 
 def power(use: PowerUse) -> Table:
-    """What draws power and fills the racks."""
+    """Tabulate all parts that draw power and fill the racks."""
     in_all = (
         Cell(said("table.all parts"), tone="total"),
         NONE,
@@ -411,7 +411,7 @@ def power(use: PowerUse) -> Table:
 
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
-    """What follows from the power in all, and what is not known of it."""
+    """Say what follows from the total power, and what is unknown about it."""
     racks = said("table.power.beyond a rack")
     if use.racks:
         racks = said(
@@ -442,7 +442,7 @@ def power_points(use: PowerUse) -> list[tuple[str, str]]:
 
 
 def hosts_over_years(costs: Costs) -> str:
-    """The hosts that a cost is for: ``10 hosts, growing to 19 in year 5``."""
+    """Return the hosts behind a cost: ``10 hosts, growing to 19 in year 5``."""
     grown = (
         said("table.growing to in year", hosts=number(costs.hosts[-1]), year=costs.years)
         if costs.hosts[-1] > costs.hosts[0]
@@ -452,7 +452,7 @@ def hosts_over_years(costs: Costs) -> str:
 
 
 def growth_words(costs: Costs) -> str:
-    """From when on growth is left out of the cost; nothing where none is."""
+    """Say from which year on the cost excludes growth; empty where it excludes none."""
     if not costs.growth_left_out:
         return ""
     return said("table.from year on the", year=costs.growth_left_out)
@@ -467,7 +467,7 @@ def _height(units: float | None) -> str:
 
 
 def margin(plan: Plan) -> Table | None:
-    """What the seller pays and earns by part over all years; None without a margin."""
+    """Tabulate what the seller pays and earns by part over all years; None without a margin."""
     found = earnings(plan)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""The tables of the demand: what is enough, hours of the week, methods, simulations, silos against the pool, growth."""
+"""Tables of the demand: sizing rules, hours of the week, methods, simulations, silos against the pool, growth."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from gpuplan.wording import (
 )
 
 ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
-"""Rows below the groups: each with hosts of its own, and all on shared ones."""
+"""Rows below the groups: statically partitioned, and pooled."""
 
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
-    """How many GPUs each rule takes for enough."""
+    """Tabulate the GPU demand by each sizing rule."""
     return listed(
         "rules",
         (
@@ -59,12 +59,12 @@ def _chosen(name: str, chosen: bool) -> str:
 
 
 def saved_gpus(week: WeekDemand) -> float:
-    """GPUs that different hours save on average: the difference of the two means as they are said."""
+    """Return the GPUs that different hours save on average: the difference of the two means as shown."""
     return mean_gpus(mean_gpus(week.everybody_gpus) - mean_gpus(week.peak_gpus))
 
 
 def peak_words(plan: Plan) -> str:
-    """When most GPUs are needed on average, and what groups and places with other hours lend each other."""
+    """Say when the average GPU demand peaks, and what groups and sites with other hours lend each other."""
     week, *others = week_demand(plan)
     season = said("table.clocks as in", season=week.season) if others else ""
     gpus = amount(mean_gpus(week.peak_gpus), "GPU")
@@ -90,7 +90,7 @@ def week(
     when: Callable[[Mix], str] = _utc,
     clock: str = "UTC",
 ) -> Table:
-    """The GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
+    """Tabulate the GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
     names = group_names(plan)
     clusters = pool_names(plan.pools)
     return Table(
@@ -124,7 +124,7 @@ def week(
 
 
 def methods(found: Methods) -> Table:
-    """How many GPUs each assumption about arrivals takes for the target, and the chance with those installed."""
+    """Tabulate the GPUs that each arrival assumption needs for the target, and the probability with those installed."""
     rule = found.target.rule
 
     def formula(answer: MethodAnswer) -> str:
@@ -175,7 +175,7 @@ CHANCES = NAMES["chance in a table"]
 
 
 def simulated(plan: Plan, found: Simulated) -> Table:
-    """What a simulation saw of each group, and of all requests."""
+    """Tabulate a simulation's results for each group and for all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
     return listed(
         "simulated",
@@ -193,7 +193,7 @@ def simulated(plan: Plan, found: Simulated) -> Table:
 
 
 def simulated_hosts(found: Sequence[Simulated]) -> Table:
-    """What simulations saw with some numbers of hosts."""
+    """Tabulate simulation results by number of hosts."""
     rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
     return listed(
         "simulated_hosts",
@@ -222,7 +222,7 @@ def _uncertain(name: str, seen: Simulated) -> Cell:
 
 
 def silos(plan: Plan, found: Silos) -> Table:
-    """Each group with hosts of its own against all of them on shared ones, in GPUs and hosts."""
+    """Tabulate silos against the pool, in GPUs and hosts."""
     names = {group.id: group.name for group in plan.scenario.groups}
     pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
     saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")

@@ -1,4 +1,4 @@
-"""The tables of explored designs: those ranked, the frontier, what has no price, what is out and why, and what would make one win."""
+"""Tables of explored designs: ranked ones, the frontier, unpriced items, rejections, and conditions to win."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said
 
 Found = Mapping[str, Any]
-"""What was explored, as ``exploration_dict`` gives it; each option is a dict, too."""
+"""An exploration as a dict from ``exploration_dict``; each option is a dict, too."""
 
 
 def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
-    """Designs with their figures, and what is against each."""
+    """Tabulate designs with their figures, and the arguments against each."""
     currency = found["currency"]
 
     def why_not(option: Found) -> Cell:
@@ -73,7 +73,7 @@ def _waiting(option: Found) -> float | None:
 
 
 def against(found: Found, option: Found) -> str:
-    """What is against a design, and whether it is the recommended one or the one that was asked about."""
+    """Say what is against a design, and whether it is the recommended or the requested one."""
     winner, asked = found["winner"], found["asked"]
     if winner is not None and option["candidate"] == winner["candidate"]:
         told = [said("table.designs.recommended")]
@@ -85,7 +85,7 @@ def against(found: Found, option: Found) -> str:
 
 
 def unpriced(found: Found) -> Table:
-    """What has no known price, and how many designs need it."""
+    """Tabulate the items without a known price, and the number of designs that need each."""
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
     return Table(
         "unpriced",
@@ -98,7 +98,7 @@ def unpriced(found: Found) -> Table:
 
 
 def without_price(options: Sequence[Found]) -> Table:
-    """Designs that would do, but cannot be ranked by cost, and what their cost leaves out."""
+    """Tabulate the designs that would do but have no complete price, and the exclusions of their cost."""
     return listed(
         "without_price",
         (
@@ -116,7 +116,7 @@ def _left_out(option: Found) -> Cell:
 
 
 def reasons(found: Found) -> Table:
-    """Why designs are out: those with the same reasons together, whatever the share in them."""
+    """Tabulate why designs are out; those with the same reasons share a row, regardless of the share in them."""
     by_reason: dict[str, list[str]] = {}
     for option in found["rejected"]:
         reason = re.sub(r"(under |over )?\d[\d.,]*( ?%)", "\u2026\\2", "; ".join(option["reasons"]))
@@ -143,7 +143,7 @@ def _some(labels: Sequence[str], most: int = 3) -> str:
 
 
 def every_design(found: Found) -> Table:
-    """Every design with all that is known of it, the ranked first."""
+    """Tabulate every design with all its details, the ranked first."""
     candidate_names = [f.name for f in fields(Candidate)]
     option_names = [f.name for f in fields(Option) if f.name != "candidate"]
     names = ["status", "rank", "frontier", *candidate_names, *option_names, "currency", "why_not"]

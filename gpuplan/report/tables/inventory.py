@@ -13,7 +13,7 @@ from gpuplan.wording import amount, counted, number, said
 
 
 def inventory(plan: Plan) -> Table:
-    """What of the demand fits on the hosts already there, by the priority of the groups, and what must be bought for the rest."""
+    """Tabulate the demand that fits on existing hosts, by group priority, and what must be bought for the rest."""
     names, found = group_names(plan), plan.inventory
     groups = sorted(found.groups, key=lambda use: use.priority) if found else []
     columns = [
@@ -39,7 +39,7 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
 
 
 def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
-    """What the demand takes of hosts that join the design, and which pool they join."""
+    """Say what the demand takes of hosts that join the design, and which pool they join."""
     ours = [kind for kind in found.kinds if kind.joins]
     if not ours:
         return
@@ -57,7 +57,7 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
 
 
 def _bought(found: Inventory) -> str:
-    """What is bought beside hosts already there."""
+    """Say what is bought beside existing hosts."""
     left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
     if left:
         return said("table.inventory.bought", buys=buys, vms=left)
@@ -67,7 +67,7 @@ def _bought(found: Inventory) -> str:
 
 
 def _beside(plan: Plan, found: Inventory) -> str:
-    """What hosts with other boards are good for."""
+    """Say what hosts with other boards are good for."""
     others = [kind for kind in found.kinds if not kind.joins]
     if not others:
         return ""

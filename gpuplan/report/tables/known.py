@@ -1,4 +1,4 @@
-"""What the numbers of a plan rest on, in words: inputs, planning values of the catalog, and which of them the customer has yet to confirm."""
+"""Assumptions behind the numbers of a plan, in words: inputs, planning values, and those yet to be confirmed."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ CHOICE_NAMES = {
         )
     },
 }
-"""Inputs whose choices have names of their own."""
+"""Inputs whose choices have specific names."""
 PRECISIONS = ("groups.*.weights", "groups.*.cache")
 """Inputs whose choices are precisions of the catalog."""
 FACT_NAMES = NAMES["fact"]
-"""Facts of the catalog whose table and column do not name them well."""
+"""Facts of the catalog whose table and column are poor names."""
 
 WORK_NAMES = NAMES["figure of work"]
-"""What is assumed of work over the network, in words."""
+"""Assumptions about work over the network, in words."""
 
 
 def planning_values(plan: Plan) -> Table:
-    """What is assumed, with its range and why: what the customer has yet to confirm."""
+    """Tabulate the assumptions that the customer has yet to confirm, each with its range and reason."""
     known = inputs(plan)
     return _known(
         plan, "planning_values", said("table.planning_values"), [known[key] for key, _ in unconfirmed(plan)]
@@ -67,7 +67,7 @@ def planning_values(plan: Plan) -> Table:
 
 
 def confirmed_values(plan: Plan) -> Table:
-    """What was assumed, and the customer has confirmed."""
+    """Tabulate the assumptions that the customer has confirmed."""
     found = [each for key, each in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
     return _known(plan, "confirmed_values", said("table.confirmed_values"), found)
 
@@ -95,7 +95,7 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
 
 
 def stated_at(plan: Plan, key: str) -> str:
-    """Path of the input that stands for a planning value once it is stated; empty if there is none."""
+    """Return the path of the input that replaces a planning value once stated; empty if there is none."""
     if "/" not in key:
         return key
     prices = plan.costs.prices if plan.costs else ()
@@ -122,7 +122,7 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
 
 
 def assumed_range(plan: Plan, given: Input) -> str:
-    """Between what a planning value is likely; nothing where that is not known."""
+    """Return the likely range of a planning value; empty where it is unknown."""
     low, high = _ends(plan, given.key)
     scale = 100 if _in_per_cent(given) else 1
     if low is None or high is None or not low <= float(given.value) / scale <= high:
@@ -133,12 +133,12 @@ def assumed_range(plan: Plan, given: Input) -> str:
 
 
 def _in_per_cent(given: Input) -> bool:
-    """Whether a share was already told in per cent."""
+    """True if a share was already shown in per cent."""
     return given.key.endswith("_share") and given.unit == "%"
 
 
 def _priced(plan: Plan) -> dict[str, str]:
-    """What is paid for, by the key of its price."""
+    """Map the key of each price to the item that is paid for."""
     return {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
 
 
@@ -157,7 +157,7 @@ def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
 
 
 def assumed_name(plan: Plan, key: str) -> str:
-    """What is assumed, by the name that a reader knows it by."""
+    """Return the name of an assumption that readers know."""
     prices = _priced(plan)
     if key in prices:
         return said("table.price of", what=prices[key])
@@ -176,7 +176,7 @@ def assumed_name(plan: Plan, key: str) -> str:
 
 
 def assumed_value(plan: Plan, given: Input) -> str:
-    """What is assumed, with its unit."""
+    """Return the value of an assumption with its unit."""
     if "/" not in given.key:
         return input_words(plan, given.key, given.value)
     value = given.value / 100 if _in_per_cent(given) else given.value

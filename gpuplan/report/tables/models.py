@@ -1,4 +1,4 @@
-"""Tables of language models: what each group that uses one needs, and what it does."""
+"""Tables of language models: the needs and the performance of each group that uses one."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def tuning(plan: Plan) -> Table:
 
 
 def retrieval(plan: Plan) -> Table:
-    """What searching documents takes: parts of a GPU, the index, and the VMs of the database."""
+    """Tabulate the resources for document retrieval: parts of a GPU, the index, and the VMs of the database."""
     return listed(
         "retrieval",
         (
@@ -103,7 +103,7 @@ def retrieval(plan: Plan) -> Table:
 
 
 def token_costs(plan: Plan) -> Table:
-    """What a million tokens cost: of the design by its load, of rented GPUs, and at a price per token."""
+    """Tabulate the cost of a million tokens: of the design by its load, of rented GPUs, and at a price per token."""
     currency = plan.scenario.cost.currency
     return listed(
         "token_costs",
@@ -121,7 +121,7 @@ def token_costs(plan: Plan) -> Table:
 
 
 def _way(price: TokenPrice) -> str:
-    """Where tokens come from."""
+    """Say where tokens come from."""
     if price.way == "design":
         load = said("table.of the planned load", share=share_words(price.load))
         return (
@@ -134,7 +134,7 @@ WAYS = {way: said(f"table.token_prices.{way}") for way in ("rent", "price")}
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:
-    """A price, with its line where it is that of the plan."""
+    """Return a getter of a price, with the plan's line if the price has one."""
 
     def held(price: TokenPrice) -> Cell:
         value = getattr(price, name)
@@ -154,7 +154,7 @@ def _figure(name: str, line: str) -> Callable[[Serving | Tuning | Retrieval], Ce
 
 
 def _rough(name: str, line: str) -> Callable[[Retrieval], Cell]:
-    """A figure that is not known closely, with its line."""
+    """Return a rough figure, with its line."""
 
     def held(made: Retrieval) -> Cell:
         value = getattr(made, name)
@@ -164,7 +164,7 @@ def _rough(name: str, line: str) -> Callable[[Retrieval], Cell]:
 
 
 def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning], Cell]:
-    """A figure that is known within a range, with its line."""
+    """Return a getter of a figure with a range, with its line."""
 
     def held(made: Serving | Tuning) -> Cell:
         found = of(made)

@@ -1,4 +1,4 @@
-"""The tables of the network: GPUs over it, the vendor's rules and claim, training and its scaling, and what to configure."""
+"""Tables of the network: remote GPUs, the vendor's rules and claim, training and its scaling, and settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MET = {
     met: said(f"table.rules.{word}")
     for met, word in ((True, "is met"), (False, "not met"), (None, "not measured"))
 }
-"""Whether a rule of the vendor is met, in words."""
+"""Texts for a vendor's rule that is met, not met, or not measured."""
 SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of hosts in the table of the scaling; the data have more."""
 
@@ -31,7 +31,7 @@ def network_name(link_gbit_s: float, transport: str) -> str:
 
 
 def curve_network(curve: Curve) -> str:
-    """The network of a curve in words, with its links where a host has several."""
+    """Return the network of a curve in words, with its links where a host has several."""
     several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
     return several + network_name(curve.link_gbit_s, curve.transport)
 
@@ -41,7 +41,7 @@ def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
 
 
 def remote_gpus(plan: Plan) -> Table:
-    """What each group that reaches its GPUs over the network keeps of their speed."""
+    """Tabulate the speed that each group with remote GPUs keeps."""
     groups = {group.id for group in plan.groups}
     return listed(
         "remote_gpus",
@@ -80,7 +80,7 @@ def _efficiency(use: TrainingUse, line: str = "") -> Cell:
 
 
 def training(plan: Plan) -> Table:
-    """What training on several hosts achieves, for the groups that train so and for the job that is asked about."""
+    """Tabulate the training results on several hosts, for the groups that train so and for the requested job."""
     return listed(
         "training",
         (
@@ -115,7 +115,7 @@ def _knee(use: TrainingUse) -> Cell:
 
 
 def speed_kept(plan: Plan) -> Table:
-    """Whether the link is enough for each thing that depends on it, and what it leaves of the speed."""
+    """Tabulate whether the link suffices for each dependent use, and the share of speed that it leaves."""
     return listed(
         "speed_kept",
         (
@@ -164,7 +164,7 @@ def rules(plan: Plan) -> Table:
 
 
 def carried_work(found: Sequence[Carried], hosts: int) -> Table:
-    """What the link carries of each kind of work, whatever the groups are."""
+    """Tabulate the link's capacity for each kind of work, regardless of the groups."""
 
     def trained(each: Carried) -> Cell:
         return _efficiency(each.training) if each.training else Cell(None, words=NOTHING)
@@ -215,7 +215,7 @@ def _job_verdict(each: Carried) -> str | None:
 
 
 def vendor_claims(found: Sequence[Claim]) -> Table:
-    """What would make the vendor's doubling with PVRDMA true, work by work."""
+    """Tabulate the conditions under which the vendor's doubling with PVRDMA holds, for each kind of work."""
     return listed(
         "claims",
         (
@@ -237,7 +237,7 @@ def _speedup(claim: Claim) -> Cell:
 
 
 def settings(fabric: Cabling) -> Table:
-    """What must be configured, and where."""
+    """Tabulate the required settings and their places."""
     return listed(
         "settings",
         (
@@ -250,7 +250,7 @@ def settings(fabric: Cabling) -> Table:
 
 
 def part_failures(fabric: Cabling) -> Table:
-    """What is left when a part of the network fails."""
+    """Tabulate the capacity that remains when a part of the network fails."""
     return listed(
         "network_failures",
         (

@@ -1,4 +1,4 @@
-"""The tables of placement over time: power-on as it is set and otherwise, hosts emptied in turn, restarts after each failure, and a week."""
+"""Tables of placement over time: power-on as set and otherwise, host evacuation, restarts per failure, and a week."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gpuplan.wording import (
 )
 
 Hosts = Mapping[str, int | None]
-"""Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
+"""Setting -> the fewest hosts on which enough orders start every VM; None if no number does."""
 FOR_DEMAND, NOT_KNOWN = said("power on.for demand"), said("power on.not known")
 SHARED, NOT_TRIED = said("power on.shared"), said("power on.not tried")
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
@@ -40,16 +40,16 @@ HAPPENS = {
     RESTARTS: said("rehearsal.restarts"),
     DOWN: said("rehearsal.down"),
 }
-"""What becomes of a VM of a host that is emptied."""
+"""Outcome for a VM on a host that is evacuated."""
 
 
 def _range(ends: tuple[float, float], words: Callable[[float], str], value: Any) -> Cell:
-    """A range by one of its ends."""
+    """Return a range by one of its ends."""
     return Cell(value, words=between(ends, words), low=ends[0], high=ends[1])
 
 
 def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
-    """A range as a whole."""
+    """Return a range with both ends."""
     return Cell(ends, words=between(ends, words))
 
 
@@ -65,12 +65,12 @@ class Row(NamedTuple):
 
 
 def power_on(plan: Plan) -> Table:
-    """Power-on as it is set, and with other settings, in the few orders that a plan tries."""
+    """Tabulate power-on as set and with other settings, in the few orders that a plan tries."""
     return settings([(made, {}) for made in distinct(plan.power_on)]).without("hosts")
 
 
 def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
-    """The same for some clusters, in the orders that were tried of each, with the hosts that each setting takes; none where all orders are alike."""
+    """Tabulate settings of some clusters, in the orders tried, with the hosts each takes; empty if all orders agree."""
     share = next((made.scenario.availability.orders_share for made, _ in found), 1.0)
     rows = [
         Row(made, made.tried(key), hosts)
@@ -100,14 +100,14 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
 
 
 def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
-    """What host groups would take, which hosts are meant, and what is not known."""
+    """Note what host groups would take, which hosts are meant, and what is unknown."""
     now = [row for row in rows if row.tried.key == "now"]
     meant = [FOR_DEMAND] if any(row.hosts for row in now) else []
     return (*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows))
 
 
 def answer(made: PowerOn) -> str:
-    """The answer for a cluster, and how vSphere is set."""
+    """Say the result for a cluster, and how vSphere is set."""
     platform, shown = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
         shown.append(said("power on.policy", policy=platform.gpu_policy))
@@ -122,7 +122,7 @@ def answer(made: PowerOn) -> str:
 
 
 def by_size(made: PowerOn, named: bool = False) -> str:
-    """What host groups by size would take."""
+    """Say what host groups by size would take."""
     key = "power on.by size in a pool" if named else "power on.by size"
     return said(key, pool=made.pool.name, hosts=made.hosts_by_size)
 
@@ -132,7 +132,7 @@ def _share(ends: tuple[float, float]) -> Cell:
 
 
 def _interval(row: Row) -> Cell:
-    """Nothing for an order with a name: it is no sample."""
+    """Return an order's interval; empty for an order with a name, which is no sample."""
     one = Cell(None, words=said("power on.one order"))
     return _share(row.tried.interval) if row.tried.orders > 1 else one
 
@@ -148,7 +148,7 @@ def _hosts(row: Row) -> Cell:
 
 
 def readings(found: Sequence[PowerOn]) -> Table:
-    """What vSphere may do where sources differ or say nothing, and what becomes of the VMs under each reading."""
+    """Tabulate the possible behaviour of vSphere where sources differ or are silent, and its effect on the VMs."""
     return listed(
         "power_on_readings",
         (
@@ -169,7 +169,7 @@ def readings(found: Sequence[PowerOn]) -> Table:
 
 
 def named_orders(found: Sequence[PowerOn]) -> Table:
-    """What orders with a name give."""
+    """Tabulate the results of orders with a name."""
     return listed(
         "power_on_orders",
         (
@@ -187,7 +187,7 @@ def named_orders(found: Sequence[PowerOn]) -> Table:
 
 
 def by_reading_and_name(plan: Plan) -> tuple[Table, Table]:
-    """Power-on of a plan under each reading, and in the orders with a name."""
+    """Tabulate power-on of a plan under each reading, and in the orders with a name."""
     made = distinct(plan.power_on)
     return readings(made), named_orders(made)
 
@@ -198,11 +198,11 @@ class Arrival(NamedTuple):
     at: int
     step: Step
     why: str
-    """Why it does not start."""
+    """Reason why it does not start."""
 
 
 def steps(plan: Plan, play: Play) -> Table:
-    """One order, VM by VM: where each runs, or why it does not start; all are on afterwards."""
+    """Tabulate one order, VM by VM: the host of each, or why it does not start; all are on afterwards."""
     names, requests = group_names(plan), play.cluster.requests
     rows = []
     for at, step in enumerate(play.steps, 1):
@@ -229,7 +229,7 @@ def steps(plan: Plan, play: Play) -> Table:
 
 
 def asks_for(play: Play, kind: int) -> str:
-    """What a VM asks a host for: its profile, how many of it, or whole GPUs."""
+    """Return what a VM requests of a host: its profile and the number of them, or whole GPUs."""
     request = play.cluster.requests[kind]
     if request.family:
         return f"{request.shares} x {request.profile}" if request.shares > 1 else request.profile
@@ -242,7 +242,7 @@ def _gpus(row: Arrival) -> Cell:
 
 
 def _starts(play: Play, step: Step) -> Cell:
-    """Where its shares begin, if their places count."""
+    """Return where its shares begin, if placement matters."""
     family = play.cluster.gpus.fits.family_of[step.kind]
     placed = family >= 0 and play.cluster.gpus.ways[family].pieces
     starts = step.spot.starts if step.spot and placed else ()
@@ -250,12 +250,12 @@ def _starts(play: Play, step: Step) -> Cell:
 
 
 def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
-    """Why a VM does not start, and what stands on the GPUs."""
+    """Say why a VM does not start, and what occupies the GPUs."""
     return f"{_lacking(request, refusal, rules)} {_standing(request, refusal)}".strip()
 
 
 def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
-    """What a VM finds on no host."""
+    """Say what a VM finds on no host."""
     if refusal.short_of:
         return f"Hosts with the GPUs it needs have too little {' and '.join(refusal.short_of)} left."
     if request.family:
@@ -273,7 +273,7 @@ def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 
 def _standing(request: Request, refusal: Refusal) -> str:
-    """What stands on the GPUs."""
+    """Say what occupies the GPUs."""
     told = list[str]()
     for profiles, many in refusal.locked:
         locked = "" if told else f" {verb(many, 'are')} locked"
@@ -296,7 +296,7 @@ def _standing(request: Request, refusal: Refusal) -> str:
 
 
 def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
-    """The rehearsals of all clusters or of some; none of Bitfusion, nor of what is too large."""
+    """Return the rehearsals of all clusters or of some; none for Bitfusion, nor for clusters that are too large."""
     found = (plan.rehearsed.get(pool.id) for pool in pools or plan.pools)
     return [each for each in found if each is not None and not each.too_large]
 
@@ -308,13 +308,13 @@ def _by_cluster(
     columns: Sequence[Column],
     of: Callable[[Rehearsed], Iterable[Any]],
 ) -> Table:
-    """A table of what was rehearsed, in all clusters or in some."""
+    """Build a table of rehearsals, in all clusters or in some."""
     there = [each.pool for each in rehearsals(plan, *pools)]
     return by_cluster(name, columns, there, lambda pool: of(plan.rehearsed[pool.id]))
 
 
 def upgrades(plan: Plan, *pools: Pool) -> Table:
-    """Each host emptied for an upgrade in turn, in all clusters or in some."""
+    """Tabulate the evacuation of each host for an upgrade in turn, in all clusters or in some."""
     names = group_names(plan)
     columns = (
         Column("host", kind="number"),
@@ -354,7 +354,7 @@ def span_words(fewest: int, most: str) -> str:
 
 
 def emptied(plan: Plan, turn: Turn) -> Table:
-    """Each VM of a host that is emptied, and where it goes."""
+    """Tabulate each VM of an evacuated host, and its destination."""
     names = group_names(plan)
     return listed(
         "emptied",
@@ -371,19 +371,19 @@ def emptied(plan: Plan, turn: Turn) -> Table:
 
 
 def restarts(plan: Plan, *pools: Pool) -> Table:
-    """What HA restarts when each host fails, the worst first, in all clusters or in some."""
+    """Tabulate the restarts by HA after the failure of each host, the worst first, in all clusters or in some."""
     found = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
     return found if any(STAYS in each.ways for each in rehearsals(plan, *pools)) else found.without("static")
 
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
-    """What HA restarts when some hosts fail."""
+    """Tabulate the restarts by HA when some hosts fail."""
     found = listed("restarts", _restart_columns(plan), [failed])
     return found if STAYS in rehearsed.ways else found.without("static")
 
 
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
-    """What is told of a failure and its restarts."""
+    """Columns of a failure and its restarts."""
     names = group_names(plan)
     return (
         Column("hosts", of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))),
@@ -403,7 +403,7 @@ def _worst(failed: Failed, names: dict[str, str]) -> Cell:
 
 
 def weeks(plan: Plan, *pools: Pool) -> Table:
-    """What a week of coming and going does, in all clusters or in some."""
+    """Tabulate the effect of a week of arrivals and departures, in all clusters or in some."""
     columns = (
         Column("back", kind="whole"),
         Column("refused", kind="number", of=lambda week: _between(week.refused, percent)),
@@ -428,7 +428,7 @@ def _worst_hour(week: Lived) -> Cell:
 
 
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
-    """Whether hosts can be upgraded one by one, and in which order."""
+    """Say whether hosts can be upgraded in turn, and in which order."""
     found = rehearsed.upgrade
     hosts = run_words(found.order)
     shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
@@ -454,12 +454,12 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
 
 
 def verdict(rehearsed: Rehearsed) -> str:
-    """Whether hosts can be upgraded one by one, as they were powered on and as designed."""
+    """Say whether hosts can be upgraded in turn, as powered on and as designed."""
     return f"{upgrade_sentence(rehearsed)} {design_sentence(rehearsed)}"
 
 
 def verdicts(plan: Plan, found: Sequence[Rehearsed]) -> list[str]:
-    """The same of some clusters, by name where the plan has several."""
+    """Say the verdict of some clusters, by name where the plan has several."""
     several = len(plan.pools) > 1
     return [f"{each.pool.name}: " * several + verdict(each) for each in found]
 
@@ -470,7 +470,7 @@ def _static(vms: int) -> str:
 
 
 def start_sentence(rehearsed: Rehearsed) -> str:
-    """From where the rehearsal begins, and what it assumes."""
+    """Say where the rehearsal begins, and what it assumes."""
     most = rehearsed.not_started[1]
     lacking = said("rehearsal.start lacking", vms=most) if most else ""
     kept = said("rehearsal.start kept", hosts=rehearsed.reserved) if rehearsed.reserved else ""
@@ -478,7 +478,7 @@ def start_sentence(rehearsed: Rehearsed) -> str:
 
 
 def design_sentence(rehearsed: Rehearsed) -> str:
-    """The same from the placement of the design."""
+    """Say the result when the rehearsal begins with the placement of the design."""
     found = rehearsed.upgrade_as_designed
     if set(rehearsed.ways) == {STAYS}:
         return said("rehearsal.as designed the same")
@@ -490,7 +490,7 @@ def design_sentence(rehearsed: Rehearsed) -> str:
 
 
 def restart_sentence(rehearsed: Rehearsed) -> str:
-    """Whether HA restarts all VMs of a host that fails."""
+    """Say whether HA restarts all VMs of a failed host."""
     worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
     if set(rehearsed.ways) == {STAYS}:
         return said("rehearsal.no restart")
@@ -512,5 +512,5 @@ def restart_sentence(rehearsed: Rehearsed) -> str:
 
 
 def week_sentence(rehearsed: Rehearsed) -> str:
-    """What comes and goes in the week."""
+    """Say which VMs arrive and leave during the week."""
     return "" if rehearsed.week is None else said("rehearsal.week")

@@ -1,4 +1,4 @@
-"""The tables of a plan: its groups, hosts and placement, what failures do, decisions, messages, and every number with its formula."""
+"""The tables of a plan: groups, hosts, placement, failures, decisions, messages, and all numbers with formulas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
 
 
 def group_names(plan: Plan) -> dict[str, str]:
-    """Name of each group by its id, and what is said of GPUs that belong to none."""
+    """Map each group's id to its name, with an entry for GPUs of no group."""
     others = other_vms(plan.sized.hardware.other_vms)
     return (
         {g.id: g.name for g in plan.groups}
@@ -35,12 +35,12 @@ def group_names(plan: Plan) -> dict[str, str]:
 
 
 def unassigned_words(plan: Plan) -> str:
-    """What is said of stated GPUs that belong to no group."""
+    """Describe stated GPUs that belong to no group."""
     return said("table.groups.about unassigned" if plan.groups else "table.groups.about stated total")
 
 
 def equipment(plan: Plan, pool: Pool) -> str:
-    """What the hosts of a cluster are: ``8 x PowerEdge C4140 with 4 Tesla T4``, those already there before new ones."""
+    """Describe the hosts of a cluster: ``8 x PowerEdge C4140 with 4 Tesla T4``, existing hosts before new ones."""
     server = plan.catalog.servers[pool.server].name if pool.server else said("table.equipment.no server")
     there, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
     gpu = plan.catalog.gpus[pool.gpu].name
@@ -52,13 +52,13 @@ def equipment(plan: Plan, pool: Pool) -> str:
 
 
 def gpus_by_host(rooms: Sequence[Room]) -> str:
-    """How many hosts have how many GPUs: ``3 x 2 GPUs, 4 x 4 GPUs``."""
+    """Count hosts by their number of GPUs: ``3 x 2 GPUs, 4 x 4 GPUs``."""
     counts = Counter(room.gpus for room in rooms)
     return ", ".join(f"{number(hosts)} x {amount(gpus, 'GPU')}" for gpus, hosts in counts.items())
 
 
 def idle_text(plan: Plan, idle: Idle) -> str:
-    """What is idle, where, and who could use it, in one sentence."""
+    """Say in one sentence what is idle, where, and who could use it."""
     names = group_names(plan)
     if idle.kind == "whole":
         each = "" if idle.count == 1 else said("table.idle.each")
@@ -86,7 +86,7 @@ def idle_text(plan: Plan, idle: Idle) -> str:
 
 
 def host_kinds(pool: Pool) -> list[list[int]]:
-    """Indices, from 0, of the hosts that are filled alike, the most frequent kind first."""
+    """Return indices, from 0, of the hosts with identical load, the most frequent kind first."""
     kinds: dict[tuple[Room, str], list[int]] = {}
     for index in range(pool.hosts):
         kinds.setdefault(_kind(pool, index), []).append(index)
@@ -94,14 +94,14 @@ def host_kinds(pool: Pool) -> list[list[int]]:
 
 
 def _kind(pool: Pool, index: int) -> tuple[Room, str]:
-    """What a host offers and what is on it, whichever VMs of a group these are."""
+    """Return the capacity and the load of a host, regardless of which VMs of a group these are."""
     host = pool.placement[index]
     loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
     return pool.rooms[index], repr(loads)
 
 
 def clusters_alike(plan: Plan) -> list[Pool]:
-    """The clusters, those of a pool that are filled alike once, under a name for all of them."""
+    """Return the clusters; those of a pool with identical load appear once, under a common name."""
     found: dict[tuple[Any, ...], list[Pool]] = {}
     for pool in plan.pools:
         kinds = tuple(sorted((_kind(pool, members[0]), len(members)) for members in host_kinds(pool)))
@@ -123,7 +123,7 @@ def _alike(pools: Sequence[Pool], site: str) -> Pool:
 
 
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
-    """The GPUs of a host (numbered from 1) with the VMs on each."""
+    """Tabulate the GPUs of a host (numbered from 1) with the VMs on each."""
     rows: list[dict[str, Any]] = []
     for load in pool.placement[host - 1]:
         share = load.family.name if load.family else None
@@ -140,7 +140,7 @@ ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "as
 
 
 def catalog_name(catalog: Catalog, table: str, id: str) -> str:
-    """What an entry of the catalog is called."""
+    """Return the name of a catalog entry."""
     if table in ITEM_TABLES:
         items = catalog.items(table)
         return items[id].name if id in items else id
@@ -149,7 +149,7 @@ def catalog_name(catalog: Catalog, table: str, id: str) -> str:
 
 
 def totals(plan: Plan) -> Table:
-    """The headline numbers."""
+    """Tabulate the headline numbers."""
     return listed(
         "totals",
         (
@@ -162,7 +162,7 @@ def totals(plan: Plan) -> Table:
 
 
 def groups(plan: Plan) -> Table:
-    """The workload groups: how each reaches its GPUs, and how many it needs."""
+    """Tabulate the workload groups: how each reaches its GPUs, and how many it needs."""
     users = {group.id: group.people for group in plan.scenario.groups}
     clusters = pool_names(plan.pools)
     lines = plan.lines
@@ -213,7 +213,7 @@ def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
 
 
 def pools(plan: Plan, *pools: Pool) -> Table:
-    """The clusters, or some of them, and their hosts."""
+    """Tabulate the clusters, or some of them, and their hosts."""
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
     return listed(
         "pools",
@@ -235,13 +235,13 @@ def pools(plan: Plan, *pools: Pool) -> Table:
 
 
 def _gpus_per_host(pool: Pool) -> Cell:
-    """Those of a new host; all numbers that there are, where hosts already there have others."""
+    """Return the GPUs of a new host; every number in use if existing hosts have others."""
     each = sorted({room.gpus for room in pool.rooms})
     return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
 
 
 CLUSTER_IDS = (key("cluster_id", "id"), key("pool_id", "kind"))
-"""Keys of a cluster, and of the pool of hosts that it belongs to: where a group is in a pool, it may be in several clusters."""
+"""Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
 
 
 def by_cluster(
@@ -250,7 +250,7 @@ def by_cluster(
     pools: Iterable[Pool],
     of: Callable[[Pool], Iterable[Any]],
 ) -> Table:
-    """A table of some things of each cluster, which the first column names."""
+    """Build a table of things by cluster, which the first column names."""
     rows = [
         (pool.name, *(column.held(thing) for column in columns), pool.id, pool.kind)
         for pool in pools
@@ -260,7 +260,7 @@ def by_cluster(
 
 
 def placement(plan: Plan) -> Table:
-    """Each VM on its GPU."""
+    """Tabulate each VM on its GPU."""
     names = group_names(plan)
     return by_cluster(
         "placement",
@@ -283,7 +283,7 @@ def placement(plan: Plan) -> Table:
 
 
 def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
-    """What stands on each host; of more than ``most`` hosts a row stands for all that are filled alike."""
+    """Tabulate the load of each host; beyond ``most`` hosts, those with identical load share a row."""
     each = sum(pool.hosts for pool in pools) <= most
     names = group_names(plan)
     rows: list[tuple[Any, ...]] = []
@@ -317,7 +317,7 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
 
 
 def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
-    """(there already, GPUs, GPUs used, VMs, what stands on it, GPUs free) of a host, equal loads counted."""
+    """Return (existing, GPUs, GPUs used, VMs, load, GPUs free) of a host, with equal loads counted."""
     counts: Counter[str] = Counter()
     vms: set[tuple[str, int]] = set()
     for load in pool.placement[at]:
@@ -340,7 +340,7 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
 
 
 def shared_gpus(plan: Plan) -> Table:
-    """GPUs that are divided, and how well their number is proven."""
+    """Tabulate shared GPUs, and how well their number is proven."""
     return by_cluster(
         "shared_gpus",
         (
@@ -355,7 +355,7 @@ def shared_gpus(plan: Plan) -> Table:
 
 
 def idle(plan: Plan) -> Table:
-    """What is idle on hosts in use, and who could use it."""
+    """Tabulate idle GPUs on hosts in use, and who could use them."""
     names = group_names(plan)
     return by_cluster(
         "idle",
@@ -373,7 +373,7 @@ def idle(plan: Plan) -> Table:
 
 
 def access_modes(plan: Plan) -> Table:
-    """The ways to share a GPU that the platform has."""
+    """Tabulate the platform's ways to share a GPU."""
     return listed(
         "sharing_modes",
         (
@@ -386,7 +386,7 @@ def access_modes(plan: Plan) -> Table:
 
 
 def decisions(plan: Plan) -> Table:
-    """The design decisions."""
+    """Tabulate the design decisions."""
     return listed(
         "decisions",
         (
@@ -403,7 +403,7 @@ def decisions(plan: Plan) -> Table:
 
 
 def messages(plan: Plan) -> Table:
-    """What the checks say."""
+    """Tabulate the messages of the checks."""
     return listed(
         "messages",
         (
@@ -419,7 +419,7 @@ def messages(plan: Plan) -> Table:
 
 
 def lines(plan: Plan, *starts: str) -> Table:
-    """Every number of the plan with its formula, or those whose keys start so."""
+    """Tabulate every number of the plan with its formula, or those whose keys start with a prefix."""
     return listed(
         "lines",
         (
@@ -440,7 +440,7 @@ def lines(plan: Plan, *starts: str) -> Table:
 
 
 def _line_value(line: Line) -> Cell:
-    """A number; what is a text instead, such as a size, is read as one, and a program finds it beside."""
+    """Return a number; a text such as a size instead reads as one, and programs find it beside."""
     text = _line_text(line)
     return Cell(None, words=text, line=line.key) if text else Cell(line.value, line=line.key)
 
@@ -454,7 +454,7 @@ def _inputs(line: Line) -> str:
 
 
 def sources(plan: Plan, ids: Iterable[str]) -> Table:
-    """Sources in the order in which they are cited, and what the scenario remarks on them."""
+    """Tabulate sources in citation order, with the scenario's remarks on them."""
     remarks: dict[str, list[str]] = {}
     for note in plan.scenario.notes:
         text = f"{note.text} ({note.locator})" if note.locator else note.text
@@ -480,7 +480,7 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
 
 
 def cited_sources(plan: Plan) -> dict[str, None]:
-    """Every source that the design rests on, in the order in which they are cited."""
+    """Return every source that the design rests on, in citation order."""
     costs = plan.costs
     cited: list[Iterable[str]] = [
         *(line.sources for line in plan.lines.values()),

@@ -1,4 +1,4 @@
-"""The tables of the platform: a GPU host as it is ordered, the management domain's appliances, and one of its hosts."""
+"""Tables of the platform: a GPU host as ordered, the management domain's appliances, and its host configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PART_COLUMNS = (
 
 
 def _size(part: HostPart) -> Cell:
-    """What is ordered of it, and what is wrong with that."""
+    """Return the ordered size, and what is wrong with it."""
     words = f"{part.size}: {part.short}" if part.short else None
     return Cell(part.size, words=words, line=part.line, tone="warn" if part.short else "")
 
@@ -81,7 +81,7 @@ def _where(appliance: Appliance) -> str:
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:
-    """How many hosts they need, and of which release the sizes are."""
+    """Say how many hosts they need, and to which release the sizes belong."""
     domain = plan.management
     if domain is None:
         return ()

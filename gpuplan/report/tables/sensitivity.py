@@ -1,4 +1,4 @@
-"""The tables of what moves the answer, and of designs beside each other."""
+"""Tables of the drivers of the answer, and of designs side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, said, stated_percent, watts
 
 NONE = "-"
-"""Stands for a value that there is none of."""
+"""Replaces a missing value."""
 
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
@@ -44,7 +44,7 @@ def _known(value: Any) -> str | None:
 
 
 def _change(now: float, cost: float | None) -> str:
-    """A cost, and how much more or less it is than now."""
+    """Return a cost, and its difference from the current one."""
     if cost is None:
         return NONE
     share = round(100 * (cost / now - 1), 1) if now else 0.0
@@ -106,7 +106,7 @@ RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
     "short_h": hours,
     "totals.waiting": lambda pct: percent(pct / 100),
 }
-"""Results whose unit does not say how they read."""
+"""Results whose unit does not determine their format."""
 
 
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
@@ -121,7 +121,7 @@ def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
 
 
 def value_words(path: str, value: Any, unit: str) -> str:
-    """An input or a result as a reader sees it."""
+    """Return an input or a result as readers see it."""
     if value is None or value == "":
         return NONE
     if isinstance(value, bool | str):

@@ -1,4 +1,4 @@
-"""The tables of traffic: what users of a language model wait with so many replicas, by formula and by simulation."""
+"""Tables of traffic: wait times of a language model's users by replicas, by formula and by simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def few_digits(value: float) -> str:
 
 
 class Row(NamedTuple):
-    """What users see with so many replicas, and how that is known."""
+    """Wait times with a number of replicas, and their basis."""
 
     replicas: int
     method: str
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()) -> Table:
-    """Waits for the first token by replicas; a simulated row stands below its formula."""
+    """Tabulate waits for the first token by replicas; a simulated row follows its formula."""
     played = dict(simulated)
     formulas = dict(traffic.curve) | {traffic.replicas: traffic.planned}
     rows = [

@@ -22,9 +22,9 @@ class PlatformRule:
     topic: str
     text: str
     conflict: str
-    """Which source says otherwise, or what no source says."""
+    """Source that contradicts it, or a gap in all sources."""
     check: str
-    """What to check at hand-over; nothing where there is nothing to see."""
+    """Check at hand-over; empty where there is nothing to see."""
     basis: str
     sources: tuple[str, ...]
 
@@ -49,7 +49,7 @@ def _rule(row: Row, check: str) -> PlatformRule:
 
 
 def _facts(plan: Plan) -> frozenset[str]:
-    """What is so in a design, by the names that the table of platform rules uses."""
+    """Return the facts of a design, by their names in the table of platform rules."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     kinds = {pool.gpu_mode for pool in plan.pools}
     found = {
@@ -67,7 +67,7 @@ def _facts(plan: Plan) -> frozenset[str]:
 
 
 def behaviour(plan: Plan) -> Table:
-    """What DRS, HA, vMotion and licences do with this design, and who says otherwise."""
+    """Tabulate the effects of DRS, HA, vMotion and licences on this design, with contradicting sources."""
     return listed(
         "platform_rules",
         (
@@ -86,7 +86,7 @@ def _with_conflict(rule: PlatformRule) -> str:
 
 
 def hand_over(plan: Plan) -> Table:
-    """What to see on the cluster itself before it is handed over."""
+    """Tabulate the checks on the cluster itself before hand-over."""
     return listed(
         "hand_over",
         (
