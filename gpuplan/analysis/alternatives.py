@@ -25,13 +25,13 @@ IN_SHORT = NAMES["alternative in short"]
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to serve the demand of the plan, and what it costs over the same years."""
+    """One way to serve the demand of the plan, with its cost over the same years."""
 
     key: str
     """``plan``, ``n0`` and so on, ``orders`` or ``best``, ``board``, ``silos``, ``rent-TERM`` or ``no-growth``."""
     name: str
     hosts: tuple[int, ...]
-    """In each year from 1; none where GPUs are rented."""
+    """Hosts in each year from 1; none where GPUs are rented."""
     gpus: tuple[int, ...]
     net_present: float
     low: float | None
@@ -40,18 +40,18 @@ class Alternative:
     difference: float
     """More than this plan; negative if it costs less."""
     gives_up: str
-    """What the plan has and this has not; what it gains where that is the point."""
+    """Features of the plan that this alternative lacks, or its gain where that is the point."""
     excludes: tuple[str, ...]
-    """What its cost leaves out because its price is not known."""
+    """Items without a known price, left out of its cost."""
 
     @property
     def chosen(self) -> bool:
-        """Whether it is the plan itself."""
+        """True for the plan itself."""
         return self.key == "plan"
 
     @property
     def short_name(self) -> str:
-        """What it is called where there is little room."""
+        """Short name for narrow columns."""
         return IN_SHORT.get(self.key, self.name)
 
 
@@ -68,12 +68,12 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
 
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
-    """The plan and its alternatives, each with its plan."""
+    """Return the plan and its alternatives, each with its plan."""
     return plan.once("alternatives", lambda: tuple(_planned(plan)))
 
 
 def with_cheapest_rent(alternatives: Sequence[Alternative]) -> list[Alternative]:
-    """The alternatives with one way to rent, the cheapest."""
+    """Return the alternatives with only the cheapest way to rent."""
     rents = [each for each in alternatives if each.key.startswith("rent-")]
     cheapest = min(rents, key=lambda each: each.net_present, default=None)
     return [each for each in alternatives if each not in rents or each is cheapest]
@@ -94,14 +94,14 @@ def _planned(plan: Plan) -> Iterator[Planned]:
 
 
 def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
-    """A variant with its plan, if it can be planned and serves its purpose."""
+    """Yield a variant with its plan, if it can be planned and serves its purpose."""
     other = outcome(variant.scenario, plan.catalog).plan
     if other and other.costs and (reason := variant.reason(other)) is not None:
         yield _priced(other, of, variant.key, variant.label, reason), other
 
 
 def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
-    """A plan as an alternative to one of these costs."""
+    """Return a plan as an alternative to one of these costs."""
     costs = plan.costs or of
     low, high = plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
     more = costs.net_present - of.net_present
@@ -111,7 +111,7 @@ def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Altern
 
 
 def _postures(plan: Plan) -> Iterator[Variant]:
-    """N+0 to N+2 without the chosen one."""
+    """Yield N+0 to N+2 without the chosen one."""
     path, chosen = "availability.host_failures", plan.scenario.availability.host_failures
     short = {posture.host_failures: posture.short_h for posture in plan.postures}
     for failures in sorted({0, 1, 2} - {chosen}):
@@ -131,7 +131,7 @@ def _postures(plan: Plan) -> Iterator[Variant]:
 
 
 def _orders(plan: Plan) -> Iterator[Variant]:
-    """The other rule by which hosts are enough: the best arrangement, or orders of power-on where hosts help them."""
+    """Yield the other sizing rule for hosts: the best arrangement, or orders of power-on where hosts help them."""
     asked, path, hosts = plan.scenario.availability, "availability.sized_for", plan.totals.hosts
     share = stated_percent(asked.orders_share)
     starts = said("alternative.every vm starts", share=share)
@@ -151,12 +151,12 @@ def _orders(plan: Plan) -> Iterator[Variant]:
 
 
 def _reached(plan: Plan) -> bool:
-    """Whether the share of orders that is asked for starts every VM in all clusters."""
+    """True if the required share of power-on orders starts every VM in all clusters."""
     return all(division.reached for division in plan.divisions.values())
 
 
 def _other_board(plan: Plan) -> Iterator[Variant]:
-    """The nearest design with another board for the same work."""
+    """Yield the nearest design with another board for the same work."""
     own = plan.scenario.hardware.gpu
     for _, scenario in nearby(plan.scenario, plan.catalog):
         if scenario.hardware.gpu != own:
@@ -165,7 +165,7 @@ def _other_board(plan: Plan) -> Iterator[Variant]:
 
 
 def _against(plan: Plan, other: Plan) -> str:
-    """What speaks against another design: that it is no cheaper, else what has to be confirmed of it and not of this one."""
+    """Return the case against another design: that it is no cheaper, or else the points only it has to confirm."""
     if plan.costs and other.costs and other.costs.net_present > plan.costs.net_present:
         return said("executive.why not dearer")
     here = {message.code for message in check_plan(plan)}
@@ -174,7 +174,7 @@ def _against(plan: Plan, other: Plan) -> str:
 
 
 def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
-    """Each group with hosts of its own; what the plan has once, it has in all, and a host costs as much for switches."""
+    """Yield each group with hosts of its own; shared items count once for all, switches cost the same per host."""
     if len(plan.groups) < 2:
         return
     priced = priced_silos(plan)
@@ -197,7 +197,7 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
 
 
 def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
-    """The same GPU-hours rented, by each way that is offered."""
+    """Yield the same GPU-hours rented, in each way on offer."""
     for found in rent_terms(plan):
         more = found.rent_net_present - of.net_present
         gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
@@ -214,7 +214,7 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
-    """What the cheapest and the dearest offer of this GPU by the same way cost; None where the rent is stated."""
+    """Return the cost of the cheapest and the dearest offer of this GPU in the same way; None if the rent is stated."""
     prices = [row.gpu_hour_price for row in found.rows if row.term == found.term]
     if found.row is None or not prices:
         return None, None
@@ -230,7 +230,7 @@ def _rented_name(found: RentOrBuy) -> str:
 
 
 def _without_growth(plan: Plan) -> Variant:
-    """The demand of today in all years."""
+    """Return the variant with today's demand in all years."""
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     told = said("alternative.no growth gives up")
     return Variant("no-growth", said("alternative.no growth"), still, lambda _: told)
@@ -240,11 +240,11 @@ def _without_growth(plan: Plan) -> Variant:
 
 
 CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
-"""What is said of each: hosts, or GPUs where the hosts are as many, and cost."""
+"""Figures compared for each design: hosts, or GPUs if the number of hosts is the same, and cost."""
 
 
 def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], ...]:
-    """(what it is, the scenario) of up to three designs: one failure more, another board that does the same work, other GPUs per host."""
+    """Return (name, scenario) of up to three designs: one more failure, an equivalent board, other GPUs per host."""
     own, space = asked(scenario), default_space(scenario, catalog)
     servers, count = dict.fromkeys((own.server, *space.servers)), own.gpus_per_host
     decisions = (
@@ -267,7 +267,7 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
 
 
 def changes(plan: Plan, other: Scenario) -> str:
-    """What another design changes in hosts and cost; a ScenarioError if it cannot be planned."""
+    """Say how another design changes hosts and cost; raise a ScenarioError if it cannot be planned."""
     pair = (plan, make_plan(other, plan.catalog))
     found = {each.key: each.sentence for each in differences(pair, ("Now", "It"))}
     if "totals.hosts" in found:

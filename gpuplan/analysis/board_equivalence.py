@@ -1,4 +1,4 @@
-"""The same work on another board: how many GPUs of it do what those of the design do, with the memory that each VM has today."""
+"""The same work on another board: how many of its GPUs replace those of the design, with today's memory for each VM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpuplan.units import exact
 
 
 class Work(NamedTuple):
-    """Work that one GPU of a board does beside one of another board."""
+    """Work of one GPU of a board relative to one of another board."""
 
     ratio: float
     basis: str
@@ -31,7 +31,7 @@ ALIKE = "no speed is known from a source: counted as the same"
 
 
 def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
-    """Work of a group that one GPU of another board does, in GPUs of its own."""
+    """Return the work of a group that one GPU of another board does, in GPUs of its own board."""
     if own == other:
         return Work(1.0, "derived", (), "the same board")
     if uses_model(group):
@@ -43,7 +43,7 @@ def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
 
 
 def _in_double_precision(own: Item, other: Item) -> Work:
-    """By the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
+    """Compare by the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
     speed, bandwidth = (_times(own, other, name) for name in ("fp64_tflops", "memory_bandwidth_gb_s"))
     if speed is None or bandwidth is None:
         return Work(1.0, "assumed", (), ALIKE)
@@ -55,7 +55,7 @@ def _in_double_precision(own: Item, other: Item) -> Work:
 
 @lru_cache(maxsize=512)  # a candidate asks for each of its groups: without it the rows are read each time
 def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
-    """By measurements of one series on both boards, or on the boards nearest to them."""
+    """Compare by measurements of one series on both boards, or on the boards nearest to them."""
     preset = catalog.row("network_workloads", workload)
     if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
         return Work(1.0, "assumed", (), ALIKE)
@@ -77,7 +77,7 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
 def _measured(
     catalog: Catalog, preset: Row, series: Mapping[str, Row], own: tuple[str, str], other: tuple[str, str]
 ) -> Work:
-    """The ratio of two measurements of a series, each scaled from the board that was measured to the one that is meant."""
+    """Return the ratio of two measurements of a series, each scaled from the measured board to the intended one."""
     gpus, ratio, scaled = catalog.gpus, 1.0, False
     for (gpu, measured), sign in ((own, -1), (other, 1)):
         times = _both(gpus[measured], gpus[gpu]) or (1.0, 1.0)
@@ -95,7 +95,7 @@ def _measured(
 
 @lru_cache(maxsize=64)  # reads all published measurements
 def _series(catalog: Catalog, network: str, phase: str) -> Sequence[Mapping[str, Row]]:
-    """What was measured together on one GPU each, in mixed precision where there is any of it."""
+    """Return results measured together on one GPU each, in mixed precision where available."""
     found: dict[tuple[Any, ...], dict[str, Row]] = {}
     for row in catalog.rows("workloads"):
         gpu = row["gpu"] or row["gpu_like"]
@@ -108,7 +108,7 @@ def _series(catalog: Catalog, network: str, phase: str) -> Sequence[Mapping[str,
 
 
 def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[float, str] | None:
-    """(distance, board) of a series nearest to a GPU in memory bandwidth and peak speed; None if they are not known."""
+    """Return (distance, board) of the board of a series nearest in memory bandwidth and peak speed; None if unknown."""
     if gpu in series:
         return 0.0, gpu
     found = []
@@ -120,7 +120,7 @@ def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[flo
 
 
 def _both(own: Item, other: Item) -> tuple[float, float] | None:
-    """Memory bandwidth and peak speed of another board beside those of one's own; None if one of them is not known."""
+    """Return memory bandwidth and peak speed of another board relative to the own board; None if either is unknown."""
     bandwidth = _times(own, other, "memory_bandwidth_gb_s")
     peak = _times(own, other, "fp16_tensor_tflops") or _times(own, other, "fp32_tflops")
     return (bandwidth, peak) if bandwidth and peak else None
@@ -140,17 +140,17 @@ def _times(own: Item, other: Item, name: str) -> float | None:
 
 
 CONVERTED = "the work of"
-"""How the note of a demand begins that was stated in GPUs of another board."""
+"""Opening words of the note on a demand that was stated in GPUs of another board."""
 
 
 def is_converted(scenario: Scenario) -> bool:
-    """Whether the demand is that of another board, in GPUs that do the same work."""
+    """True if the demand was converted from another board, in GPUs that do the same work."""
     return any(known.note.startswith(CONVERTED) for _, known in scenario.origins)
 
 
 @lru_cache(maxsize=64)  # candidates that differ in server, link or failures ask for the same
 def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
-    """The scenario with its demand stated in GPUs of another board that do the same work, each VM with the memory that it has."""
+    """Return the scenario with its demand in GPUs of another board that do the same work; each VM keeps its memory."""
     own, before = scenario.hardware.gpu, scenario
     for group in before.groups:
         if uses_model(group):
@@ -170,7 +170,7 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
 
 
 def _memory(catalog: Catalog, own: str, gpu: str) -> float:
-    """GPUs of a board whose memory holds that of one of one's own; one where there is only a little less of it."""
+    """GPUs of a board that match the memory of one own GPU; one if it has only slightly less."""
     share = _times(catalog.gpus[own], catalog.gpus[gpu], "memory_gib") or 1.0
     little = float(catalog_factor(catalog, "least_gpu_share").value) <= share < 1
     return 1.0 if little else 1 / share
@@ -213,7 +213,7 @@ def _limit(name: str) -> Any:
 
 
 def _each(group: Group, ratio: float, memory: float) -> float:
-    """GPUs of the other board for a VM: at least what its memory fills, and a part of a GPU where one of one's own may be shared."""
+    """GPUs of the other board for a VM: enough for its memory, and a part of a GPU where an own GPU may be shared."""
     own = exact(group.gpus_each)
     least = max(own / exact(max(ratio, 1.0) if own >= 1 else ratio), own * exact(memory))
     whole = group.isolation or group.access == "passthrough" or group.vgpus_each > 1

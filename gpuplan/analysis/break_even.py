@@ -1,4 +1,4 @@
-"""What would win: the value of one input at which another design costs as little as the winner."""
+"""Break-even values: the value of one input at which another design costs as little as the winner."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ from gpuplan.wording import LICENCE_NAMES, money, percent, said
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What would have to be true of one input for another design to cost as little as the winner."""
+    """Condition on one input under which another design costs as little as the winner."""
 
     path: str
     label: str
     unit: str
     now: Any
-    """None where it is not known."""
+    """Current value; None where it is not known."""
     needed: Any
-    """Value at which both cost the same, or a choice or a number of years at which the other costs no more; None if there
-    is none."""
+    """Value at which both cost the same, or a choice or a number of years at which the other costs no more; or None."""
     possible: bool
     text: str
     beyond: bool = False
-    """Whether a price would have to be outside what is known of it, its low and high."""
+    """True if a price would have to be outside its known range, low to high."""
 
 
 def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) -> tuple[Condition, ...]:
-    """What one input would have to be, everything else as it is, for another design to cost as little as the winner.
+    """Return the value of each input, all others equal, at which another design costs as little as the winner.
 
     Every answer is checked by planning both again: prices, discounts, licences, years and the discount rate; only the
     failures to tolerate where the other is cheaper already but tolerates too few. Empty if one of the two cannot be planned.
@@ -59,13 +58,13 @@ def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) 
 
 
 class _Duel:
-    """The winner and another design, planned again and again with one input changed."""
+    """The winner and another design, replanned with one input changed at a time."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, winner: Candidate, other: Candidate) -> None:
         self.scenario, self.catalog, self.designs = scenario, catalog, (other, winner)
 
     def costs(self, scenario: Scenario) -> tuple[Costs, Costs] | None:
-        """Of the other and of the winner; None if one of them cannot be planned."""
+        """Return the costs of the other design and of the winner; None if one of them cannot be planned."""
         other, winner = (outcome_of(partial(self._plan, each, scenario)).costs for each in self.designs)
         return (other, winner) if other and winner else None
 
@@ -73,13 +72,13 @@ class _Duel:
         return make_plan(candidate.apply(scenario, self.catalog), self.catalog)
 
     def gap(self, path: str, value: Any) -> float | None:
-        """Net present cost by which the other is dearer with an input at some value; None if one cannot be planned."""
+        """Return the extra net present cost of the other with an input at some value; None if one cannot be planned."""
         costs = self.costs(self.scenario.with_value(path, value))
         return None if costs is None else costs[0].net_present - costs[1].net_present
 
 
 def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple[str, str, str]]:
-    """Path, label and unit of each input that is a number."""
+    """Yield path, label and unit of each numeric input."""
     currency, seen = scenario.cost.currency, dict[str, str]()
     price = "win.purchase price" if scenario.internal.margin else "win.price"
     for candidate in duel.designs:
@@ -94,7 +93,7 @@ def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple
 
 
 def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: str) -> Condition:
-    """The value of a number at which both designs cost the same."""
+    """Return the value of a number at which both designs cost the same."""
     # the price that one of the two pays, if the path is that of a price
     price = next((p for costs in now for p in costs.prices if f"prices.{p.key}" == path), None)
     if path == RATE:
@@ -117,7 +116,7 @@ def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: 
 
 
 def _meeting(duel: _Duel, path: str, unit: str, current: float | None, scale: float) -> tuple[float, str]:
-    """(the value at which both cost the same, whether it is the most or the least that does), or why there is none."""
+    """Return (the value at which both cost the same, whether it is the most or the least that does), or why not."""
     spec = field_of(path)
     start = spec.low if current is None else current
     step = 0.1 if unit == "1" else max(1.0, start)
@@ -140,7 +139,7 @@ def _meeting(duel: _Duel, path: str, unit: str, current: float | None, scale: fl
 
 
 def _within(price: Price, needed: float) -> bool:
-    """Whether a price is within what is known of it; where no range is known, it is."""
+    """True if a price is within its known range, or has none."""
     low, high = price.given.low, price.given.high
     return low is None or high is None or low <= needed <= high
 
@@ -151,7 +150,7 @@ SAME = 1e-7
 
 
 def _root(duel: _Duel, path: str, low: float, high: float, scale: float) -> float | None:
-    """The value between two bounds at which both cost the same, by halving; None if the order is the same at both."""
+    """Find the value between two bounds at which both cost the same, by halving; None if the order never changes."""
     first, last = duel.gap(path, low), duel.gap(path, high)
     if first is None or last is None or first * last > 0:
         return None
@@ -164,7 +163,7 @@ def _root(duel: _Duel, path: str, low: float, high: float, scale: float) -> floa
 
 
 def _chosen(duel: _Duel, path: str, dearer: bool) -> Condition:
-    """The choice, or the number of years nearest to those looked at, at which a dearer design costs no more."""
+    """Return the choice, or the number of years nearest to the planned one, at which a dearer design costs no more."""
     spec, current = FIELD_BY_PATH[path], duel.scenario.get(path)
     names = LICENCE_NAMES.get(path, {})
     shown = names.get(current, current)

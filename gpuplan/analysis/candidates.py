@@ -16,12 +16,12 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
-"""How GPUs reach those groups whose access mode is left to the rules; by the rules, or all of them in one mode."""
+"""Access modes for groups whose mode is left to the rules: by the rules, or all of them in one mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A design to try: what it changes in a scenario."""
+    """A design to try, as changes to a scenario."""
 
     gpu: str
     server: str
@@ -32,9 +32,9 @@ class Candidate:
     host_failures: int
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
-        """The scenario with this design, its demand stated in GPUs of this board that do the same work.
+        """Return the scenario with this design, its demand stated in GPUs of this board that do the same work.
 
-        ``alike`` counts a GPU as a GPU. Hosts already there hold the GPU of the scenario and join no other.
+        ``alike`` counts a GPU as a GPU. Existing hosts keep the GPU of the scenario and join no other.
         """
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
@@ -72,7 +72,7 @@ class Candidate:
 
 
 def asked(scenario: Scenario) -> Candidate:
-    """The design as the scenario has it."""
+    """Return the current design of the scenario."""
     given = scenario.hardware
     return Candidate(
         given.gpu,
@@ -86,7 +86,7 @@ def asked(scenario: Scenario) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What is combined into candidates."""
+    """Values that are combined into candidates."""
 
     gpus: tuple[str, ...]
     servers: tuple[str, ...]
@@ -97,7 +97,7 @@ class Space:
 
 
 def candidates(space: Space) -> tuple[Candidate, ...]:
-    """Every combination of a space, each once."""
+    """Return every combination of a space once."""
     parts = (getattr(space, field.name) for field in fields(space))  # in the order of those of a candidate
     return tuple(dict.fromkeys(Candidate(*each) for each in itertools.product(*parts)))
 
@@ -109,11 +109,11 @@ MOST_COMBINED = 1_500
 
 
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
-    """What an architect would compare for a scenario.
+    """Return the designs that an architect would compare for a scenario.
 
-    Boards that replace the one asked for, those with more than an assumed price that are surely sold and then the nearest in age first; for each of them servers that take
-    it, the one asked for and those of its maker first; numbers of GPUs that hold the largest VM; the usual links; the failures asked
-    for, and one more.
+    Boards that replace the requested one, those with more than an assumed price that are surely sold and then the
+    nearest in age first; for each of them servers that take it, the requested one and those of its maker first; numbers
+    of GPUs that hold the largest VM; the usual links; the failures requested, and one more.
     """
     own = asked(scenario)
     gpus = _boards(scenario, catalog)
@@ -139,7 +139,7 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 
 
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
-    """Why a board does not replace the one that the demand is counted in; empty if it does."""
+    """Say why a board does not replace the one in which the demand is counted; empty if it does."""
     mine, other = catalog.gpus[scenario.hardware.gpu], catalog.gpus[gpu]
     if mine == other:
         return ""
@@ -156,7 +156,7 @@ def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
 
 
 def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
-    """Why a board does not serve groups that compute in double precision; empty if it does, or if there are none."""
+    """Say why a board does not serve groups that compute in double precision; empty if it does, or without any."""
     groups = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
     if not groups:
         return ""
@@ -171,14 +171,14 @@ def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
 
 
 def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """Boards that do not replace the one asked for, or that no server of the catalog takes."""
+    """Return boards that do not replace the requested one, or that no server of the catalog takes."""
     own = scenario.hardware.gpu
     others = (gpu for gpu in catalog.gpus if gpu != own)
     return tuple(gpu for gpu in others if too_little(gpu, scenario, catalog) or not takers(gpu, catalog))
 
 
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """The board asked for, and those that replace it and that a server of the catalog takes."""
+    """Return the requested board, and those that replace it and that a server of the catalog takes."""
     own = scenario.hardware.gpu
     priced = {key for key, _ in scenario.prices} | {
         row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
@@ -198,12 +198,12 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def launched(gpu: str, catalog: Catalog) -> int:
-    """Year in which a board came out; a late one where it is not stated."""
+    """Return the year in which a board was launched; a late one where it is not stated."""
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 
 def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
-    """Whether a board is no longer sold by its date, or came out so long ago that it may not be."""
+    """True if a board is no longer sold by its date, or is so old that it may not be."""
     if ended := catalog.gpus[gpu].value("end_of_sale"):
         return str(ended) <= today
     years = int(today[:4]) - launched(gpu, catalog)
@@ -212,15 +212,15 @@ def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
 
 @lru_cache(maxsize=128)  # each candidate on a server of any make asks
 def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
-    """Servers of the catalog that take a board."""
+    """Return the servers of the catalog that take a board."""
     return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
 
 
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
-    """The server asked for, and for each board the one that holds most and the one nearest to the number asked for.
+    """Return the requested server, and for each board the largest one and the one nearest to the requested number.
 
-    They are of the same maker if one of its servers takes the board; where that is only derived, the largest that is known to take
-    it stands beside them.
+    They are of the same maker if one of its servers takes the board; where that is only derived, the largest known to
+    take it is added.
     """
     maker = catalog.servers[own.server].value("vendor") if own.server else None
     found = {own.server: None}
@@ -242,7 +242,7 @@ def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str
 
 
 def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """Ways to share that the platform has, and that not every group rules out."""
+    """Return the access modes that the platform has, without those that every group rules out."""
     version = catalog.vsphere[scenario.platform.vsphere]
     free = [group for group in scenario.groups if group.access == "auto"]
     possible = {
@@ -257,9 +257,9 @@ def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
-    """Why no server is known to hold the GPUs of a candidate, or a host not the largest VM; empty if they do.
+    """Say why no known server holds a candidate's GPUs, or why a host does not hold the largest VM; else empty.
 
-    The design as it stands is what the customer states: its server holds its boards.
+    The current design is as the customer states it: its server holds its boards.
     """
     own = scenario.hardware
     as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
@@ -278,7 +278,7 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
 
 
 def _not_held(catalog: Catalog, candidate: Candidate) -> str:
-    """Why a server is not known to be sold with the GPUs of a candidate; empty if it is."""
+    """Say why a server is not known to be sold with the GPUs of a candidate; empty if it is."""
     gpu, count = catalog.gpus[candidate.gpu], candidate.gpus_per_host
     if not candidate.server:
         fits = [fit for server in takers(gpu.id, catalog) if (fit := fit_of(catalog, server, gpu.id))]
@@ -300,7 +300,7 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
 
 
 def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candidate) -> bool:
-    """Whether a smaller server of the space takes as many of the board, so that one would not buy the larger one for them."""
+    """True if a smaller server of the space takes as many of the board, so that the larger one is unnecessary."""
     own, fit = scenario.hardware.server or "", fit_of(catalog, candidate.server, candidate.gpu)
     if fit is None or candidate.server == own:
         return False
@@ -309,7 +309,7 @@ def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candi
 
 
 def hopeless(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> bool:
-    """Whether a server and a board do not belong together, however many there are of it."""
+    """True if a server and a board do not go together in any number."""
     own = scenario.hardware
     if (candidate.gpu, candidate.server) == (own.gpu, own.server or ""):
         return False

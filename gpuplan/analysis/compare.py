@@ -1,4 +1,4 @@
-"""Compare: two to four plans in columns, what differs between them, and a sentence for each result that does."""
+"""Comparison of two to four plans in columns, with their differences and a sentence for each result that differs."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES
 
 FEWEST, MOST = 2, 4
-"""Plans that are compared at once."""
+"""Number of plans in one comparison."""
 THIS = "This design"
 """The one that others are compared with, where it needs no name."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareRow:
-    """One input or result in every plan."""
+    """One input or result across all plans."""
 
     key: str
     """Path of the input, or key of the result."""
     label: str
     unit: str
-    """Of the numbers; ``currency`` where each plan has its own."""
+    """Unit of the numbers; ``currency`` where each plan has its own."""
     values: tuple[Any, ...]
-    """In the order of the plans; None where one does not have it."""
+    """Values in the order of the plans; None where a plan has none."""
     differs: bool
 
 
@@ -42,23 +42,23 @@ class Comparison(Brief):
     rows: tuple[CompareRow, ...]
     """Inputs that differ, then the results."""
     notes: tuple[str, ...]
-    """How GPUs of different models are counted, and what makes the money of the plans incomparable."""
+    """Notes on how GPUs of different models are counted, and on what makes the costs of the plans incomparable."""
     differences: tuple[Difference, ...]
     """Results that differ, each with its sentence."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All that is said of them: the notes, then one for each result that differs."""
+        """Return all sentences: the notes, then one for each result that differs."""
         return (*self.notes, *(each.sentence for each in self.differences))
 
 
 def compare(*designs: Asked, catalog: Catalog | None = None) -> Comparison:
-    """Two to four designs beside each other: plans, scenarios, designs of a notebook, or examples and files by their names."""
+    """Compare two to four designs: plans, scenarios, designs of a notebook, or examples and files by their names."""
     return compare_plans([planned(each, catalog) for each in designs])
 
 
 def compare_plans(plans: Sequence[Plan]) -> Comparison:
-    """Two to four plans in columns, the others compared with the first; a ValueError if they are fewer or more."""
+    """Compare two to four plans in columns, the others with the first; a ValueError if they are fewer or more."""
     if not FEWEST <= len(plans) <= MOST:
         raise ValueError(
             f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"
@@ -69,12 +69,12 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
 
 
 def named(plan: Plan, name: str) -> Plan:
-    """A plan under another name."""
+    """Return a plan under another name."""
     return plan.but(scenario=replace(plan.scenario, name=name))
 
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Names of the designs, numbered where two have the same."""
+    """Return the names of the designs, numbered where two are the same."""
     given = [plan.scenario.name for plan in plans]
     return tuple(
         f"{name} ({given[: at + 1].count(name)})" if given.count(name) > 1 else name
@@ -86,7 +86,7 @@ NOT_COMPARED = ("name", "customer", "internal.notes")
 
 
 def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
-    """Inputs that are not the same in all plans, of a group that not all have only how large it is."""
+    """Yield inputs that differ between the plans; for a group that not all have, only its size."""
     scenarios = [plan.scenario for plan in plans]
     for changed in changed_inputs(scenarios):
         group = changed.startswith("groups.") and changed.count(".") == 1
@@ -122,7 +122,7 @@ RESULTS: Mapping[str, str] = {
 
 
 def _results(plans: Sequence[Plan]) -> Iterator[CompareRow]:
-    """The headline numbers of all plans."""
+    """Yield the headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
     currency = currencies.pop() if len(currencies) == 1 else "currency"
     for key, unit in RESULTS.items():

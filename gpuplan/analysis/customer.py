@@ -1,4 +1,4 @@
-"""The customer's version of a scenario, and what the seller earns with a design.
+"""The customer's version of a scenario, and the seller's earnings on a design.
 
 Nothing here changes a plan. The files and the view for the customer are made from a plan of the customer's version, so
 that nothing internal can be left in them.
@@ -16,19 +16,18 @@ from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario
 
 OFFER = "price of this offer"
-"""Where a price of the customer's version is known from."""
+"""Source of a price in the customer's version."""
 EARNED = "All that is sold"
 SOLD_PARTS = (*HARDWARE, "Platform licences", "GPU software", "Hardware support")
 """Parts of the cost that the seller sells; the rest is paid to others."""
 
 
 def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bool = False) -> Scenario:
-    """What of a scenario the customer may have: no internal notes, no margin, prices as they are sold.
+    """Return the parts of a scenario that the customer may have: no internal notes, no margin, prices as sold.
 
     Each price that carries the margin is stated as the customer pays it; its range is left out, because an offer has
-    none. Everything else stays, so that both versions give the same hosts and the same costs.
-    ``whole_catalog`` states the prices of models that this design does not have too: for looking at other designs beside it,
-    not for a file that the customer keeps.
+    none. Everything else stays, so that both versions give the same hosts and the same costs. ``whole_catalog`` states
+    the prices of models outside this design, too: for comparing other designs, not for a file that the customer keeps.
     """
     if scenario.internal == Internal():
         return scenario
@@ -59,7 +58,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
 
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
-    """The scenario without what is recorded about these inputs and all below them."""
+    """Return the scenario without the records about these inputs and all below them."""
     return replace(
         scenario,
         origins=tuple(
@@ -72,27 +71,27 @@ def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Earning:
-    """What is bought and sold for a part of the design, over all years."""
+    """Purchase and sale of one part of the design, over all years."""
 
     part: str
     paid: float
-    """What the seller pays, discounts taken."""
+    """Cost to the seller, after discounts."""
     price: float
-    """What the customer pays."""
+    """Price to the customer."""
     currency: str
 
     @property
     def earned(self) -> float:
-        """What the seller keeps."""
+        """Amount that the seller keeps."""
         return self.price - self.paid
 
 
 def earnings(plan: Plan) -> tuple[Earning, ...]:
-    """What the seller pays and earns by part, in the money of the years in which it is paid; empty without a margin.
+    """Return the seller's cost and earnings by part, in the money of the years of payment; empty without a margin.
 
-    The discounts of the scenario are taken off what the seller pays, and the margin stands on what is left: what the
-    customer pays is the same in either order, and the margin is the share of it that the seller keeps, but for prices
-    rounded to the cent. The plan is made again without the margin.
+    The discounts of the scenario are taken off what the seller pays, and the margin is applied to the rest: the
+    customer's price is the same in either order, and the margin is the share of it that the seller keeps, but for
+    prices rounded to the cent. The plan is made again without the margin.
     """
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()
@@ -109,7 +108,7 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
 
 
 def earned_in_all(found: tuple[Earning, ...]) -> Earning:
-    """All parts of a design together; at least one."""
+    """Return the sum over all parts of a design; at least one."""
     return Earning(
         EARNED,
         cost.total_cost(*(each.paid for each in found)),

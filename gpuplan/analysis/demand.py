@@ -27,7 +27,7 @@ class WeekDemand:
     season: str
     gpus: Mapping[str, np.ndarray]
     offsets_min: Mapping[str, int]
-    """How far each place named by a group is ahead of UTC."""
+    """Minutes by which each place named by a group is ahead of UTC."""
     peak_gpus: float
     """Peak of the sum."""
     sum_of_peaks_gpus: float
@@ -39,12 +39,12 @@ class WeekDemand:
 
     @property
     def steady(self) -> bool:
-        """Whether every group wants the same around the clock."""
+        """True if the demand of every group is constant around the clock."""
         return all(float(each.min()) == float(each.max()) for each in self.gpus.values())
 
 
 def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
-    """The weeks that stand for the year, the one with the highest peak first; those that are the same once."""
+    """Return the representative weeks of the year, the one with the highest peak first; identical ones once."""
     scenario = plan.sized
     found: list[WeekDemand] = []
     by_season = weeks(scenario, plan.catalog)
@@ -75,7 +75,7 @@ def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
 
 
 def _everybody(week: Week) -> float:
-    """Requests of a group under way at once if it works everywhere at the same time."""
+    """Return concurrent requests of a group if it works everywhere at the same time."""
     shares = (week.group.active_share, week.group.off_hours_share or 0.0)
     return sum(week.people) * max(shares) if week.closed else float(week.loads.max())
 
@@ -87,11 +87,11 @@ class HourDemand:
     group: str
     """Empty for several small groups together."""
     gpus: tuple[tuple[float, ...], ...]
-    """For each day 24 hours."""
+    """GPUs of 24 hours for each day."""
 
 
 def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tuple[int, ...]:
-    """Quarters of an hour of the week, UTC, on the clock of a place."""
+    """Return quarters of an hour of the week, UTC, on the clock of a place."""
     ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
     return tuple(sorted((quarter + ahead) % working_hours.QUARTERS_PER_WEEK for quarter in quarters))
 
@@ -99,9 +99,9 @@ def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tup
 def hour_demand(
     week: WeekDemand, days: Sequence[int], *, place: str = "UTC", most: int = 8
 ) -> tuple[HourDemand, ...]:
-    """Mean GPUs by hour of some days (0 is Monday) on the clock of a place, the groups in the order of the scenario.
+    """Return mean GPUs by hour of some days (0 is Monday) on the clock of a place, groups in the scenario's order.
 
-    Of more than ``most`` groups, those that want least are put together.
+    With more than ``most`` groups, those with the lowest demand are merged.
     """
     ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
     by_hour = {
@@ -119,7 +119,7 @@ def hour_demand(
 
 
 def stated_gap_gpus(plan: Plan) -> float | None:
-    """GPUs by which the groups, by the rule of the scenario, need more than the stated total; None without groups or total."""
+    """Return the GPUs that groups need beyond the stated total, by the scenario's rule; None without one or groups."""
     stated = plan.scenario.demand.stated_gpus
     if stated is None or not plan.groups:
         return None
@@ -128,7 +128,7 @@ def stated_gap_gpus(plan: Plan) -> float | None:
 
 @dataclass(frozen=True)
 class RuleAnswer:
-    """GPUs by one rule for what is enough."""
+    """GPUs by one sizing rule."""
 
     rule: str
     gpus: float | None
@@ -137,7 +137,7 @@ class RuleAnswer:
 
 
 def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
-    """GPUs that the groups would demand by each rule, every other input being the same; None where no answer is known."""
+    """Return the GPU demand of the groups by each rule, all other inputs equal; None where no answer is known."""
     scenario = plan.scenario
     gpus = gpus_by_rule(plan)
     method, chosen = method_of(scenario), scenario.demand.rule
@@ -148,7 +148,7 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
 
 
 def gpus_by_rule(plan: Plan) -> dict[str, float]:
-    """GPUs that the groups of a plan demand by each rule, whatever total it states; a rule without an answer is left out."""
+    """Return the GPU demand of a plan's groups by each rule, whatever total it states; omit rules without an answer."""
     found: dict[str, float] = {}
     for rule in GROUP_RULES:
         with contextlib.suppress(ScenarioError):
@@ -158,21 +158,21 @@ def gpus_by_rule(plan: Plan) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Saving:
-    """What a design sized for shared hours takes less than one sized for all peaks at once."""
+    """Saving by sizing for shared hours instead of for all peaks together."""
 
     rule: str
     """The sizing rule of the smaller design."""
     made: bool
-    """Whether that is the plan itself; else it would be."""
+    """True if the plan itself does so; otherwise it would."""
     hosts: int
     money: float | None
     """Net present cost, in the plan's currency; None where nothing is priced."""
 
 
 def sharing_saves(plan: Plan) -> Saving | None:
-    """What sharing GPUs across hours and places saves in this plan, or would save with the rule for the busiest hours.
+    """Return the saving from sharing GPUs across hours and places in this plan, or with the busiest-hours rule.
 
-    Both designs are planned anew, all other inputs being the same; None where hosts are not fewer, or a stated total decides.
+    Both designs are planned anew, all other inputs equal; None where hosts are not fewer, or a stated total decides.
     """
     scenario = plan.scenario
     rule = scenario.demand.rule
@@ -192,7 +192,7 @@ def sharing_saves(plan: Plan) -> Saving | None:
 
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
-    """The mixes of each pool of hosts, the largest first."""
+    """Return the mixes of each pool of hosts, the largest first."""
     by_season = weeks(plan.sized, plan.catalog, plan.groups)
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
     return {
@@ -201,7 +201,7 @@ def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
 
 
 def busiest_mix(plan: Plan, pool_id: str) -> Mix:
-    """The mix of a pool that is studied: the one that its hosts are sized for, else the one that wants most at the target."""
+    """Return the mix of a pool to study: the one that its hosts are sized for, else the one with the highest demand."""
     for pool in plan.hours:
         if pool.pool == pool_id and plan.scenario.demand.rule in RISKS:
             return pool.needed[pool.chosen].mix
@@ -223,13 +223,13 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
 
 
 def gpus_without_spare(rooms: Sequence[Room], hosts_for_demand: int) -> int:
-    """GPUs of the hosts for the demand, without those for failure and maintenance."""
+    """Return the GPUs of the hosts for the demand, without those for failure and maintenance."""
     return sum(sorted(room.gpus for room in rooms)[:hosts_for_demand])
 
 
 @dataclass(frozen=True)
 class MethodAnswer:
-    """GPUs for a mix by one method, and how often so many as are planned are too few."""
+    """GPUs for a mix by one method, and how often the planned number is too small."""
 
     method: str
     """``closed``, ``poisson``, ``bursty``."""
@@ -251,20 +251,20 @@ class Methods:
     target: Target
     load_gpus: float
     gpus: int
-    """GPUs that the methods' chances are given for: those of the hosts for the demand, without failover capacity."""
+    """GPUs to which the methods' probabilities refer: those of the hosts for the demand, without failover capacity."""
     answers: tuple[MethodAnswer, ...]
     believe: str
-    """Which method to believe: ``closed`` or ``bursty``."""
+    """Recommended method: ``closed`` or ``bursty``."""
 
 
 def sizing_target(scenario: Scenario) -> Target:
-    """The target that is studied: that of the scenario, and the chance of waiting where the scenario accepts no risk."""
+    """Return the target studied: the scenario's own, with the chance of waiting where it accepts no risk."""
     target = Target.of(scenario)
     return target if target.rule in RISKS else replace(target, rule="wait")
 
 
 def methods(plan: Plan, pool_id: str) -> Methods:
-    """GPUs for the busiest mix of a pool by each method, beside each other."""
+    """Return the GPUs for the busiest mix of a pool by each method."""
     scenario, catalog = plan.scenario, plan.catalog
     target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
@@ -292,7 +292,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How often so many GPUs are too few, by one method."""
+    """Frequency with which a number of GPUs is too small, by one method."""
 
     method: str
     gpus: int
@@ -304,7 +304,7 @@ class CurvePoint:
 def chance_curve(
     plan: Plan, pool_id: str, most_points: int = 60, *, known: Methods | None = None
 ) -> tuple[CurvePoint, ...]:
-    """The curve of each method around the answers for the busiest mix of a pool; ``known`` are these, if they were asked for."""
+    """Return the curve of each method around its answers for the busiest mix of a pool; ``known`` reuses methods."""
     known = known or methods(plan, pool_id)
     odds = odds_of(busiest_mix(plan, pool_id), known.target)
     if not odds.asks:

@@ -1,4 +1,4 @@
-"""Differences: what a plan is called by what it is, and one sentence for each result that is not the same in plans beside each other."""
+"""Differences: a short name for each plan, and one sentence for each result that differs between compared plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gpuplan.wording import (
 )
 
 LINES = tuple(NAMES["product line"].values())
-"""How makers begin the names of their boards and servers, which says nothing of a model."""
+"""Prefixes of board and server names by maker, which do not identify a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,23 @@ class Difference:
     key: str
     label: str
     values: tuple[str, ...]
-    """As a reader sees them, in the order of the plans."""
+    """Values as displayed, in the order of the plans."""
     clauses: tuple[str, ...]
-    """What each of the others has in place of the first; empty of one that has the same."""
+    """Value of each other plan relative to the first; empty if it is the same."""
 
     @property
     def sentence(self) -> str:
-        """All that the others have otherwise."""
+        """Return all differences of the other plans."""
         return f"{'; '.join(filter(None, self.clauses))}."
 
     @property
     def last(self) -> str:
-        """What the last plan has otherwise; of one that has the same, what the others have."""
+        """Return how the last plan differs; if it does not, how the others do."""
         return f"{self.clauses[-1]}." if self.clauses[-1] else self.sentence
 
 
 def design_name(scenario: Scenario, catalog: Catalog) -> str:
-    """What a design is, in a few words: ``4 x L40S, R760xa, N+1``."""
+    """Name a design in a few words: ``4 x L40S, R760xa, N+1``."""
     given = scenario.hardware
     server = f", {model_name(catalog.servers[given.server].name)}" if given.server else ""
     board = model_name(catalog.gpus[given.gpu].name)
@@ -60,7 +60,7 @@ def design_name(scenario: Scenario, catalog: Catalog) -> str:
 
 
 def model_name(name: str) -> str:
-    """The name of a board or a server without that of its line: ``R760xa`` of a PowerEdge R760xa."""
+    """Return the name of a board or a server without its product line: ``R760xa`` for a PowerEdge R760xa."""
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
 
 
@@ -80,15 +80,15 @@ TOPICS: Mapping[str, str] = {
     "totals.waiting": "%",
     "kept": "share",
 }
-"""Figures that plans are compared by, in the order in which people ask, and in what each is written."""
+"""Figures by which plans are compared, most asked-for first, with the unit of each."""
 LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
-"""Figure -> what it is called, and what a sentence says of a value."""
+"""Figure -> its label, and the clause that states its value."""
 WHOLE = ("h", "%", "share")
-"""What is said beside the value of the first plan; of all others how much more or less there is."""
+"""Units stated as values beside the one of the first plan; all others are stated as a difference."""
 
 
 def _words(value: Any, unit: str, currency: str) -> str:
-    """A figure as a sentence holds it."""
+    """Format a figure for a sentence."""
     match unit:
         case "":
             return str(value)
@@ -108,7 +108,7 @@ def _words(value: Any, unit: str, currency: str) -> str:
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
-    """What tells names apart, without the parts that all of them have: ``N+2`` where all else is the same."""
+    """Return the distinguishing parts of names, without the parts they share: ``N+2`` where all else is the same."""
     parts = [name.split(", ") for name in names]
     short = tuple(
         ", ".join(part for part in each if not all(part in other for other in parts)) for each in parts
@@ -117,7 +117,7 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def differences(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Difference, ...]:
-    """One sentence for each result that is not the same in all plans; the others are compared with the first."""
+    """Return one sentence for each result that is not the same in all plans, compared with the first."""
     names = short_names(names)
     return tuple(found for key in TOPICS if (found := _difference(key, plans, names)) is not None)
 
@@ -140,7 +140,7 @@ def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Differ
 
 
 def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
-    """What another plan has, and how far it is from the first."""
+    """State the value of another plan, and its distance from the first."""
     (base, base_words), (value, words) = first, other
     unit = TOPICS[key]
     if key == "placed":
@@ -167,7 +167,7 @@ def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str],
 
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
-    """How much work one GPU does beside one of the first plan, where published figures say so."""
+    """Return the work of one GPU relative to one of the first plan, where published figures give it."""
     gpus, own = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
     shown, clauses = [said("difference.times", times="1")], []
     for plan, name in zip(plans[1:], names[1:], strict=True):
@@ -183,7 +183,7 @@ def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:
-    """(work of one GPU of another board in GPUs of the plan's, how that is known), by the least and the most of its groups."""
+    """Return (work of one GPU of another board in GPUs of the plan's, its basis), by its least and most groups."""
     own = plan.scenario.hardware.gpu
     groups = [group for group in plan.scenario.groups if not uses_model(group)]
     known = [
@@ -202,7 +202,7 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
 
 
 def counting(plans: Sequence[Plan]) -> str:
-    """How GPUs of different models are counted; nothing where all plans have the same."""
+    """Say how GPUs of different models are counted; empty if all plans have the same."""
     boards = {
         plan.scenario.hardware.gpu: model_name(plan.catalog.gpus[plan.scenario.hardware.gpu].name)
         for plan in plans
@@ -225,7 +225,7 @@ def _either(names: Any) -> str:
 
 
 def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
-    """What has to be known before plans are compared: how GPUs are counted, and what makes their money incomparable."""
+    """Yield caveats on a comparison: how GPUs are counted, and what makes the costs incomparable."""
     if counted := counting(plans):
         yield counted
     years = [amount(p.scenario.cost.years, "year") for p in plans]

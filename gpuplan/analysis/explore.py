@@ -40,7 +40,7 @@ from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
-"""An order that does not depend on that of the space; what shares its hosts stands together."""
+"""Order independent of the space's own; candidates that share hosts are adjacent."""
 
 CHUNK = 16
 """Candidates that a worker takes at a time."""
@@ -57,13 +57,13 @@ def explore(
     progress: Progress | None = None,
     folders: Sequence[str | Path] = (),
 ) -> Exploration:
-    """All candidates of a space planned, ranked and sorted out.
+    """Plan, rank and sort out all candidates of a space.
 
-    What a server does not hold, or no VM fits, stands once among the rejected, whatever its sharing, link and failures; in the default
-    space so does each board that no server takes, or that is too small, too slow or too imprecise. ``space`` is the default
-    one if None; ``workers`` processes plan it, 0 for as many as there are cores; ``engine`` is ``processes``, or
-    ``dask`` on the cluster at ``scheduler``; ``progress`` is told how many of how many are done; ``folders`` hold rows of the
-    user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
+    What a server does not hold, or no VM fits, is rejected once, whatever its sharing, link and failures; so is, in the
+    default space, each board that no server takes, or that is too small, too slow or too imprecise. ``space`` is the
+    default one if None; ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the
+    cluster at ``scheduler``; ``progress`` gets the counts done and in total; ``folders`` hold rows of the user's own. A
+    ValueError if dask is missing or has no scheduler, or for an unknown engine.
     """
     catalog = load_catalog() if catalog is None else catalog
     own = asked(scenario)
@@ -86,7 +86,7 @@ def explore(
 def _planned(
     given: Sequence[Candidate], own: Candidate, scenario: Scenario, catalog: Catalog
 ) -> Iterator[Candidate]:
-    """The candidates; those whose hardware does not fit once, with everything else as asked, and no server with a board that is not for it."""
+    """Yield candidates; those with unfit hardware only once, all else as requested, no server with a wrong board."""
     held = {each.gpu for each in given if not hopeless(scenario, catalog, each)}
     alone = dict.fromkeys(each.gpu for each in given if each.gpu not in held)
     for each in given:
@@ -105,7 +105,7 @@ def _run(
     engine: str,
     scheduler: str,
 ) -> Iterator[list[Option]]:
-    """The options in parts, in any order."""
+    """Yield the options in parts, in any order."""
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     if engine == "dask":
         yield from _on_cluster(scenario, catalog, chunks, folders, scheduler)
@@ -138,7 +138,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """While workers start: they begin deaf to Ctrl-C, and do not run the caller's script again, which may explore without a guard."""
+    """Start workers that ignore Ctrl-C and do not run the caller's script again, which may explore without a guard."""
     with _ONE_AT_A_TIME:
         main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -150,13 +150,13 @@ def _starting() -> Iterator[None]:
 
 
 def _begin(folders: tuple[str, ...]) -> None:
-    """In a worker: end with the process that started it, and read the catalog."""
+    """Start a worker: end with the process that started it, and read the catalog."""
     end_with_parent()
     _catalog(folders)
 
 
 def end_with_parent() -> None:
-    """In a process for work: leave Ctrl-C to the process that started it, and end when that does, however it ends."""
+    """Leave Ctrl-C to the parent process, and end when that does, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -176,7 +176,7 @@ def _catalog(folders: tuple[str, ...]) -> Catalog:
 def _assess_all(
     scenario: Scenario, folders: tuple[str, ...], digest: str, wanted: Sequence[Candidate]
 ) -> list[Option]:
-    """In a worker: some candidates, with its own copy of the same catalog."""
+    """Assess some candidates in a worker, with its own copy of the same catalog."""
     catalog = _catalog(folders)
     if catalog.digest != digest:
         raise ValueError(
@@ -186,7 +186,7 @@ def _assess_all(
 
 
 PATIENCE_S = 10
-"""How long the scheduler of a cluster may take to answer."""
+"""Time limit for an answer of the cluster's scheduler."""
 
 
 def _on_cluster(
@@ -196,7 +196,7 @@ def _on_cluster(
     folders: tuple[str, ...],
     scheduler: str,
 ) -> Iterator[list[Option]]:
-    """The options in parts, planned by the workers of a dask cluster."""
+    """Yield the options in parts, planned by the workers of a dask cluster."""
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:

@@ -1,8 +1,8 @@
 """The models of serving against measured runs: errors, and the fit of their parameters.
 
-The parameters stand in ``data/assumptions.csv``, item ``llm-serving``. Times per token of closed loops and offline rates fit those
-of a step, times to the first token those of waiting, with a loss that outliers hardly move: speculative decoding is not marked
-in the sources.
+The parameters are in ``data/assumptions.csv``, item ``llm-serving``. Times per token of closed loops and offline rates
+fit those of a step, times to the first token those of waiting, with a loss that outliers hardly move: speculative
+decoding is not marked in the sources.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WAIT: Mapping[str, float] = {
     "tensorrt_first": 2,
     "sglang_first": 3,
 }
-"""The same of what a request waits for before its first token."""
+"""The same for the wait of a request before its first token."""
 MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""
 ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
@@ -66,7 +66,7 @@ class Errors:
 
 
 def errors(found: Iterable[Prediction]) -> Errors | None:
-    """Errors of predictions; None where there are none."""
+    """Return the errors of predictions; None where there are none."""
     known = [p for p in found if p.predicted is not None and p.error is not None]
     if not known:
         return None
@@ -92,7 +92,7 @@ class Sample:
     cut: tuple[Any, float, float]
 
     def value(self, speeds: Speeds) -> float:
-        """The figure by some parameters."""
+        """Return the figure for given parameters."""
         setup, replicas, requests = self.cut
         of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
         replica = Replica(self.work.shape, self.work.board, setup, speeds)
@@ -102,7 +102,7 @@ class Sample:
 
 
 def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
-    """The figures that parameters are fitted on: both times of closed loops, and offline rates."""
+    """Return the figures that parameters are fitted to: both times of closed loops, and offline rates."""
     found = []
     speeds, held = speeds_of(catalog), overheads_of(catalog)
     for run in runs:
@@ -119,7 +119,7 @@ def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
 
 
 def fit(found: Sequence[Sample], start: Speeds, *, rounds: int = 12) -> Speeds:
-    """Parameters that fit some measured figures: first those of a step, then those of waiting."""
+    """Return parameters fitted to measured figures: first those of a step, then those of waiting."""
     step = [sample for sample in found if sample.quantity != "ttft_ms"]
     wait = [sample for sample in found if sample.quantity == "ttft_ms"]
     fitted = _fit(step, start, STEP, rounds)

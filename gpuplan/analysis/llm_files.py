@@ -1,4 +1,4 @@
-"""One's own runs of serving: read from a file, and written with a fit of their own as part of a catalog folder."""
+"""The user's own serving runs: read from a file, and written with their own fit as part of a catalog folder."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "precision_kv": tuple(BITS),
 }
 OWN_WEIGHT = 5
-"""How often a run of one's own counts beside a published one."""
+"""Weight of a user's own run relative to a published one."""
 SOURCE = "own-llm-runs"
 
 
 def read_runs(path: Path) -> tuple[Run, ...]:
-    """Runs of a CSV file with the columns of the published ones, in any order; CatalogError names line and column.
+    """Read runs of a CSV file with the published columns, in any order; CatalogError names line and column.
 
-    ``model`` and ``gpu`` must be there; other columns may be missing and cells empty. A column whose name is nearly one of them is
-    refused, so that a misspelled one is not lost; any other is left aside.
+    ``model`` and ``gpu`` must be there; other columns may be missing and cells empty. A column whose name is nearly one
+    of them is refused, so that a misspelled one is not lost; any other is ignored.
     """
     try:
         data = path.read_bytes()[: MAX_BYTES + 1]
@@ -128,14 +128,14 @@ def _number(file: str, row: int, name: str, text: str) -> float | None:
 
 
 def fit_own(catalog: Catalog, own: Sequence[Run]) -> Speeds:
-    """Parameters fitted on the published runs and on one's own, each of which counts for several."""
+    """Fit parameters to the published runs and the user's own, each of which counts for several."""
     start = speeds_of(catalog)
     known = samples(catalog, [run for run in runs_of(catalog) if run.id not in {r.id for r in own}])
     return fit((*known, *samples(catalog, own) * OWN_WEIGHT), start)
 
 
 def write_own(folder: Path, catalog: Catalog, own: Sequence[Run], speeds: Speeds) -> tuple[str, ...]:
-    """Write runs and parameters into a catalog folder, beside what is there; the names of the files written."""
+    """Write runs and parameters into a catalog folder, beside existing files; return the names of the files written."""
     folder.mkdir(parents=True, exist_ok=True)
     source = {"id": SOURCE, "title": "Own runs of language models", "producer": "Own", "url": ""}
     source |= {"published": "", "accessed": _today(), "kind": "measurement", "note": ""}

@@ -1,7 +1,7 @@
-"""Runs of serving language models as others measured them, and what gpuplan predicts for each.
+"""Measured runs of serving language models from published sources, and gpuplan's prediction for each.
 
-A run names model, board, engine and load in its own words; what it does not state is taken as such engines do it, and a run
-that cannot be predicted says why. ``gpuplan calibrate --llm`` prints them side by side.
+A run names model, board, engine and load in its own words; unstated settings follow the usual practice of such engines,
+and a run that cannot be predicted says why. ``gpuplan calibrate --llm`` prints them side by side.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ NUMBERS = (
     *("ttft_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_gpu"),
 )
 OTHER = 1.7
-"""By how much wider, as a power, the range of a run of a kind that nothing was fitted on: all but closed loops and offline."""
+"""Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
 QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One measured run; None or empty where its source does not say."""
+    """One measured run; fields are None or empty where the source is silent."""
 
     id: str
     model: str
@@ -90,28 +90,28 @@ class Prediction:
 
     @property
     def error(self) -> float | None:
-        """Relative error."""
+        """Return the relative error."""
         return None if self.predicted is None else self.predicted / self.measured - 1
 
     @property
     def held(self) -> bool | None:
-        """Whether the measured figure lies between low and high."""
+        """True if the measured figure lies between low and high; None where it is unknown."""
         return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A run in the terms of the models: what is served on what, and with which load."""
+    """A run in the terms of the models: model, hardware and load."""
 
     run: Run
     shape: Shape
     board: Board
     setups: tuple[tuple[Setup, float, float], ...]
-    """Ways to cut it, with how many such replicas and the requests at once of each."""
+    """Ways to cut it, with the number of such replicas and the concurrent requests of each."""
     tokens_in: float
     tokens_out: float
     measured: bool
-    """Whether runs of this board and model are in the catalog."""
+    """True if the catalog has runs of this board and model."""
     notes: tuple[str, ...] = ()
 
 
@@ -120,7 +120,7 @@ class NotPredicted(ValueError):
 
 
 def runs_of(catalog: Catalog) -> tuple[Run, ...]:
-    """The published runs of the catalog."""
+    """Return the published runs of the catalog."""
     return tuple(_run(row) for row in catalog.rows("llm_runs"))
 
 
@@ -134,7 +134,7 @@ def _run(row: Row) -> Run:
 
 
 def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
-    """The model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
+    """Return the model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
     if not run.model:
         raise NotPredicted("model is empty")
     row = model_named(catalog, run.model)
@@ -153,7 +153,7 @@ def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
 
 
 def usual_shape(total: float, active: float) -> Shape:
-    """A shape as models of so many parameters have it, where nothing else is known."""
+    """Return the typical shape of models with this number of parameters, where nothing else is known."""
     layers = max(16, round(24 * active**0.28))
     hidden = max(1024, round((active * 1e9 / layers / 12) ** 0.5 / 128) * 128)
     heads = max(8, hidden // 128)
@@ -172,7 +172,7 @@ USUAL_BOARDS = (
     ),
     *("gb200-nvl72-186gb", "gb300-nvl72-279gb", "gh200-96gb", "rtx-pro-6000-se-96gb", "rtx-pro-4500-se-32gb"),
 )
-"""Of boards that share a name the one that language models are served on, unless a form or a memory is named."""
+"""Boards usually used to serve language models among those that share a name, unless a form or a memory is named."""
 
 
 @lru_cache(maxsize=4)
@@ -183,7 +183,7 @@ def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
 
 
 def gpu_of(catalog: Catalog, name: str) -> Item | Row:
-    """The board of a run by its id, or by a name such as ``NVIDIA H100 80GB HBM3``: the id that shares most words with it."""
+    """Find the board of a run by id, or a name such as ``NVIDIA H100 80GB HBM3``: the id with most words in common."""
     known = _boards(catalog)
     if not name:
         raise NotPredicted("gpu is empty")
@@ -208,13 +208,13 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
 
 @lru_cache(maxsize=4)
 def _seen(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
-    """Boards and models of which runs are in the catalog."""
+    """Return the boards and models with runs in the catalog."""
     rows = catalog.rows("llm_runs")
     return frozenset(row["gpu"] for row in rows), frozenset(key_of(row["model"]) for row in rows)
 
 
 def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, float, Row | None]:
-    """Tokens in and out of a run; where it names none, those of the benchmark that it is."""
+    """Return tokens in and out of a run; if it names none, those of its benchmark."""
     rows = catalog.rows("llm_benchmarks") if run.isl is None or run.mode in ("server", "interactive") else ()
     wanted = "sharegpt" if run.mode == "burst" else f"mlperf-{model.id}" if model else ""
     row = next((row for row in rows if row.id == wanted), None)
@@ -228,7 +228,7 @@ def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, floa
 
 
 def _precision(run: Run, model: Row | None, board: Board) -> tuple[str, str]:
-    """Precision of weights and cache: as stated, or as the engine takes them."""
+    """Return the precision of weights and cache: as stated, or as the engine's default."""
     weights = run.precision_weights
     if not weights and run.isl is None and board.fp8_tflops:
         weights = "fp8"
@@ -238,7 +238,7 @@ def _precision(run: Run, model: Row | None, board: Board) -> tuple[str, str]:
 
 
 def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> Work:
-    """A run in the terms of the models; NotPredicted where it states too little."""
+    """Return a run in the terms of the models; NotPredicted where it states too little."""
     taken = overheads or overheads_of(catalog)
     model, shape = model_of(catalog, run)
     gpu = gpu_of(catalog, run.gpu)
@@ -264,7 +264,7 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
 
 
 def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
-    """The ways in which a run may be cut over its GPUs: the stated one, or all that engines offer."""
+    """Yield the ways to cut a run over its GPUs: the stated one, or all that engines offer."""
     if run.tp or run.dp or run.pp:
         tensor, pipeline, data = (int(value or 1) for value in (run.tp, run.pp, run.dp))
         yield replace(given, tensor=tensor, pipeline=pipeline, data=data)
@@ -287,7 +287,7 @@ def _at_once(
     replicas: float,
     overheads: Overheads,
 ) -> float:
-    """Requests at once on a replica: those of the run, and as many as fit where it sends all it has."""
+    """Return concurrent requests on a replica: as stated by the run, or as many as fit if it sends all of them."""
     fit = requests_at_once(
         shape,
         setup=setup,
@@ -320,7 +320,7 @@ def predict(
     *,
     measured: bool | None = None,
 ) -> tuple[Prediction, ...]:
-    """What was measured in some runs beside what the models say, by the catalog's parameters unless others are given.
+    """Return measured figures of runs beside predicted ones, by the catalog's parameters unless others are given.
 
     ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
     """
@@ -343,7 +343,7 @@ def predict(
 
 
 def _given(run: Run) -> dict[str, float]:
-    """What was measured in a run."""
+    """Return the measured figures of a run."""
     figures = {name: getattr(run, name) for name in QUANTITIES}
     if figures["tokens_per_s"] is None and run.tokens_per_s_per_gpu and run.gpus:
         figures["tokens_per_s"] = run.tokens_per_s_per_gpu * run.gpus
@@ -351,7 +351,7 @@ def _given(run: Run) -> dict[str, float]:
 
 
 def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Time per token, first token [ms] and tokens per second of a run, by its mode."""
+    """Return time per token, first token [ms] and tokens per second of a run, by its mode."""
     mode = work.run.mode or ("concurrency" if work.run.concurrency else "offline")
     if mode in ("server", "interactive"):
         said = _open(catalog, work, speeds, mode)
@@ -385,7 +385,7 @@ def _times(found: Range, factor: float) -> Range:
 
 
 def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
-    """Of the ways to cut a run the one that gives most tokens a second."""
+    """Return the way to cut a run that gives most tokens a second."""
 
     def rate(cut: tuple[Setup, float, float]) -> float:
         found = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
@@ -406,9 +406,9 @@ def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests:
 
 
 def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
-    """Open arrivals at the highest rate within the limits of the benchmark: as many at once as keep the time per token.
+    """Predict open arrivals at the highest rate within the limits of the benchmark, with the time per token kept.
 
-    Near the highest rate more requests at once only wait longer: it is run a little below.
+    Near the highest rate more concurrent requests only wait longer: it is run a little below.
     """
     model, _ = model_of(catalog, work.run)
     _, _, row = _lengths(catalog, work.run, model)
@@ -434,7 +434,7 @@ def _open_at(
 
 
 def _highest(most: float, keeps: Callable[[float], bool]) -> float:
-    """The highest number from 1 that keeps something that all lower ones keep."""
+    """Return the highest number from 1 for which a condition holds that all lower ones meet."""
     low, high = 1.0, most
     if keeps(most):
         return most
@@ -445,14 +445,14 @@ def _highest(most: float, keeps: Callable[[float], bool]) -> float:
 
 
 def _burst(work: Work, said: dict[str, Range]) -> dict[str, Range]:
-    """All requests at once, counted until the longest has ended: waves of as many as fit, and the tail of the last."""
+    """Predict a burst of all requests, until the longest ends: waves of as many as fit, and the tail of the last."""
     _, replicas, requests = work.setups[0]
     waves = (work.run.concurrency or requests) / (requests * replicas)
     return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
 
 
 def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
-    """One batch from its start to its end, and nothing else."""
+    """Predict one batch from its start to its end, and nothing else."""
     setup, replicas, requests = work.setups[0]
     context = work.tokens_in + work.tokens_out / 2
     step = decode_step_ms(_on(work, setup, speeds), requests=requests, context_tokens=context)
@@ -465,7 +465,7 @@ def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
 
 
 def _pools(run: Run) -> tuple[Setup | None, float]:
-    """The cut of the GPUs that read prompts, and how many replicas decode, as the note of a run says it."""
+    """Return the cut of the GPUs that read prompts, and the number of decoding replicas, from the note of a run."""
     found = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
     pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in found}
     each = (run.tp or 1) * (run.pp or 1) * (run.dp or 1)
@@ -477,7 +477,7 @@ def _pools(run: Run) -> tuple[Setup | None, float]:
 
 
 def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Prompts are read on GPUs of their own: decoding does not wait for them."""
+    """Predict a run whose prompts are read on GPUs of their own: decoding does not wait for them."""
     setup, _, requests = work.setups[0]
     apart = replace(speeds, overlap_share=1e-9)
     reading, replicas = _pools(work.run)

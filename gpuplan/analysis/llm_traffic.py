@@ -1,4 +1,4 @@
-"""Traffic on a planned language model: what users wait for their first token, by formula, simulated, or as a trace has it."""
+"""Traffic on a planned language model: users' wait for the first token, by formula, by simulation, or from a trace."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ class GroupTraffic:
     id: str
     name: str
     replicas: int
-    """As planned."""
+    """Planned replicas."""
     pace: Pace
-    """Of one replica."""
+    """Pace of one replica."""
     traffic: Traffic
     per_second: float
     """Requests in the busiest hour."""
     day_per_second: tuple[float, ...]
-    """In each hour of its busiest day, UTC."""
+    """Requests a second in each hour of its busiest day, UTC."""
     first_token_s: float
     """Promised."""
     share: float
-    """Of the requests for which the promise is to be kept."""
+    """Share of the requests for which the promise is to be kept."""
     low: float
-    """Low end of a wait over what is worked out, as measured first tokens lie about the predicted ones."""
+    """Low end of a wait over the computed value, as measured first tokens spread around the predicted ones."""
     high: float
 
     @property
     def planned(self) -> Answers:
-        """What users see with the planned replicas, by formula."""
+        """Return the users' experience with the planned replicas, by formula."""
         return self.with_replicas(self.replicas)
 
     @property
     def p95_range_s(self) -> tuple[float, float] | None:
-        """Low and high end of the wait that 95 % of the users do not exceed; None where the queue keeps growing."""
+        """Return the range of the wait that 95 % of the users do not exceed; None where the queue keeps growing."""
         found = self.planned
         return None if found.load_share >= 1 else (found.p95_s * self.low, found.p95_s * self.high)
 
     def with_replicas(self, count: int) -> Answers:
-        """What users see with so many, by formula."""
+        """Return the users' experience with this number of replicas, by formula."""
         return known_answers(
             self.pace,
             self.traffic,
@@ -65,7 +65,7 @@ class GroupTraffic:
 
     @property
     def needed(self) -> Needed:
-        """Replicas that keep the promise for the share, or why none do."""
+        """Return the replicas that keep the promise for the share, or why none do."""
         try:
             count = known_replicas(
                 self.pace,
@@ -80,7 +80,7 @@ class GroupTraffic:
 
     @property
     def curve(self) -> tuple[tuple[int, Answers], ...]:
-        """What users see with ever more replicas."""
+        """Return the users' experience for a growing number of replicas."""
         return replica_curve(
             self.pace,
             self.traffic,
@@ -97,10 +97,10 @@ class Needed(NamedTuple):
 
 
 def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
-    """How requests come to a group of a plan that language models serve.
+    """Return the requests to a group of a plan that language models serve.
 
-    Users who wait at once become requests a second by Little's law: each stays until its answer is complete. The engine takes as
-    many requests at once as its memory holds.
+    Concurrently waiting users become requests a second by Little's law: each stays until its answer is complete. The
+    engine takes as many concurrent requests as its memory holds.
     """
     scenario, catalog, made = plan.scenario, plan.catalog, plan.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
@@ -123,7 +123,7 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
 
 
 def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ...]:
-    """The share of the busiest hour's users in each hour of the busiest day, UTC."""
+    """Return the share of the busiest hour's users in each hour of the busiest day, UTC."""
     loads = max((week[group_id].loads for week in weeks(scenario, catalog).values()), key=np.max)
     most = float(loads.max())
     if most <= 0:
@@ -133,7 +133,7 @@ def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ..
 
 
 def played(of: GroupTraffic, *, replicas: int = 0, day: bool = False, count: int = 50_000) -> Simulated:
-    """The same by simulation, in the busiest hour or over the whole day; with the planned replicas unless others are asked for."""
+    """Simulate the same in the busiest hour or over the whole day, with the planned replicas by default."""
     return simulate(
         of.pace,
         of.traffic,
@@ -147,7 +147,7 @@ def played(of: GroupTraffic, *, replicas: int = 0, day: bool = False, count: int
 def replayed(
     of: GroupTraffic, time_s: np.ndarray, tokens_in: np.ndarray, tokens_out: np.ndarray
 ) -> Simulated:
-    """The requests of a trace as they came, on the planned replicas; ``by_part_p95_s`` is by hour of the day, UTC."""
+    """Simulate the requests of a trace as they came, on the planned replicas; ``by_part_p95_s`` is by hour, UTC."""
     run = play(
         of.pace, time_s - time_s[0], tokens_in=tokens_in, tokens_out=tokens_out, replicas=max(1, of.replicas)
     )

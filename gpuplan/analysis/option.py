@@ -1,4 +1,4 @@
-"""An option: a candidate that was planned, with what it costs, why it is out, and what is to be confirmed."""
+"""An option: a planned candidate with its cost, reasons for rejection, and points to confirm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Option:
     label: str
     hosts: int | None = None
     hosts_at_end: int | None = None
-    """With those bought for the growth, which its cost holds."""
+    """Hosts including later purchases for the growth, which its cost includes."""
     gpus: int | None = None
     gpus_alike: int | None = None
     """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
@@ -45,28 +45,28 @@ class Option:
     peak_w: float | None = None
     racks: int | None = None
     kept: float | None = None
-    """Worst share of native speed that a group with remote GPUs keeps; None if there is none."""
+    """Worst share of native speed kept by a group with remote GPUs; None if there is none."""
     unplaced_vms: int | None = None
     excludes: tuple[str, ...] = ()
-    """What the cost leaves out because its price is not known."""
+    """Items without a known price, left out of the cost."""
     assumed_prices: int | None = None
     old_prices: int | None = None
     reasons: tuple[str, ...] = ()
-    """Why it is out; empty if it is in."""
+    """Reasons for rejection; empty if the option is valid."""
     unpriced: tuple[str, ...] = ()
     """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
     powerless: tuple[str, ...] = ()
-    """What its power leaves out, as its power is not known."""
+    """Items without a known power draw, left out of its power."""
     modes: tuple[str, ...] = ()
-    """How each group gets its GPUs."""
+    """Access mode of each group."""
     confirm: tuple[str, ...] = ()
-    """What to ask the maker before it is signed."""
+    """Questions for the maker before an order is signed."""
     maybe_ended: bool = False
-    """Whether its board came out so long ago that it may no longer be sold."""
+    """True if its board is so old that it may no longer be sold."""
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
-    """One candidate, planned."""
+    """Plan one candidate and return it as an option."""
     label = candidate.label(catalog)
     if why := unfit(scenario, catalog, candidate):
         other = not candidate.server and candidate.gpu != scenario.hardware.gpu
@@ -95,7 +95,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
 
 
 def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan:
-    """The plan of a candidate; those that differ in their link alone share all that does not depend on it."""
+    """Return the plan of a candidate; candidates that differ only in their link share everything independent of it."""
     link = scenario.network.link_gbit_s
     on_own_link = _on_own_link(replace(candidate, link_gbit_s=link).apply(scenario, catalog), catalog)
     return (
@@ -111,14 +111,14 @@ def _on_own_link(scenario: Scenario, catalog: Catalog) -> Plan:
 
 
 def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Candidate) -> int | None:
-    """GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
+    """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
     if candidate.gpu == scenario.hardware.gpu:
         return plan.totals.gpus
     return _placed_gpus(_hosts_only(candidate.apply(scenario, catalog, alike=True)), catalog)
 
 
 def _hosts_only(scenario: Scenario) -> Scenario:
-    """A scenario without what changes no host."""
+    """Return a scenario without inputs that change no host."""
     bare = Scenario()
     return replace(
         scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
@@ -132,13 +132,13 @@ def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
 
 
 def _bought_on(plan: Plan) -> str:
-    """The day for which prices are taken; empty where those hosts that are already there are enough, also for the growth."""
+    """Return the date of the prices; empty where existing hosts are enough, also for the growth."""
     there = sum(pool.existing_hosts for pool in plan.pools)
     return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > there else ""
 
 
 def _to_confirm(plan: Plan) -> Iterator[str]:
-    """What is to be asked: whether a server is sold with a board that no list shows in it, whether few hosts or one processor do, whether a board runs on an old vSphere version, whether an old board is still sold."""
+    """Yield points to confirm: boards no list shows in a server, few hosts or one processor, old vSphere or boards."""
     catalog, hardware = plan.catalog, plan.scenario.hardware
     gpu = catalog.gpus[hardware.gpu]
     day = _bought_on(plan)
@@ -161,7 +161,7 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
-    """What a design costs, and what that leaves out."""
+    """Return the cost of a design and what it leaves out."""
     if costs is None:
         return {}
     return {
@@ -178,14 +178,14 @@ def _money(costs: Costs | None) -> dict[str, Any]:
 
 
 def _power(power: PowerUse | None) -> dict[str, Any]:
-    """What a design draws, and how many racks it takes if one may hold a host."""
+    """Return the power draw of a design, and its racks if one may hold a host."""
     if power is None:
         return {}
     return {"peak_w": power.peak_w, "racks": power.racks or None, "powerless": power.unknown_power}
 
 
 def _input(scenario: Scenario, path: str) -> str:
-    """What a problem is about: an input, or the path of something else."""
+    """Return the subject of a problem: an input, or the path of something else."""
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
@@ -193,7 +193,7 @@ HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
 
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
-    """GPUs, servers and their adapters whose price is not known: every host has them, so that its cost says little."""
+    """Return GPUs, servers and adapters without a known price: every host has them, so its cost says little."""
     return tuple(
         item.name
         for item in costs.unknown
@@ -202,21 +202,21 @@ def _unpriced(costs: Costs) -> tuple[str, ...]:
 
 
 def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
-    """Groups for which a candidate chooses the mode, not the customer, and the name of that mode."""
+    """Return the groups for which a candidate, not the customer, chooses the mode, with the name of the mode."""
     if candidate.sharing == SHARING[0]:
         return {}
     return {group.id: MODE_NAMES[candidate.sharing] for group in scenario.groups if group.access == "auto"}
 
 
 def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
-    """Why a design does not do what is required; ``chosen`` has the modes that the customer has not decided on."""
+    """Yield reasons why a design misses a requirement; ``chosen`` has the modes left open by the customer."""
     yield from _without_gpu(plan, chosen)
     yield from _slow_over_network(plan)
     yield from _not_to_build(plan)
 
 
 def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
-    """VMs without a GPU, now or after a failure."""
+    """Yield VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield said("option.no workloads")
     for group in plan.groups:
@@ -231,7 +231,7 @@ def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
 
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:
-    """Groups whose work the link does not carry."""
+    """Yield groups whose work the link does not carry."""
     link = plan.scenario.network.link_gbit_s
     for use in plan.network.remote:
         if use.verdict == "bad":
@@ -244,7 +244,7 @@ def _slow_over_network(plan: Plan) -> Iterator[str]:
 
 
 def _not_to_build(plan: Plan) -> Iterator[str]:
-    """A host that no rack takes, and a GPU that no source says can be shared."""
+    """Yield obstacles to a build: a host that no rack takes, or a GPU that no source says can be shared."""
     if plan.power is not None and not plan.power.racks:
         limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
         yield said("option.rack", kw=round(plan.power.host_peak_w / 1000, 1), limit=limit)

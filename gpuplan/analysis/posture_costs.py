@@ -12,7 +12,7 @@ from gpuplan.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class PostureCost:
-    """The design with so many host failures to tolerate: what it costs, and what that buys."""
+    """The design with a given host failure tolerance: its cost, and the risk it removes."""
 
     host_failures: int
     chosen: bool
@@ -29,15 +29,15 @@ class PostureCost:
     """Hours short, by failures alone or in maintenance, fewer over all years than with the posture before it; 0 for the
     first."""
     hour_price: float | None
-    """Of each hour removed; None if none is."""
+    """Price of each hour removed; None if none is."""
     excludes: tuple[str, ...] = ()
-    """What its cost leaves out because its price is not known."""
+    """Items without a known price, left out of its cost."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
 
-    Fewest failures first; what cannot be planned is left out.
+    Fewest failures first; postures that cannot be planned are left out.
     """
     chosen = plan.scenario.availability.host_failures
     risks = {posture.host_failures: posture for posture in plan.postures}

@@ -1,4 +1,4 @@
-"""Power-on tried thoroughly: thousands of orders on the hosts of each cluster, with what is set and with other settings, and the hosts each takes."""
+"""Power-on tried thoroughly: thousands of orders on the hosts of each cluster, as set and with other settings."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gpuplan.plan.over_time.rules import Enough, Reading, alike, least, reached
 
 ORDERS = 10_000
 SEARCHED = 500
-"""Orders with which a number of hosts is looked for; what is found is tried with all."""
+"""Orders used to search for a number of hosts; the result is tried with all."""
 Progress = Callable[[float, str], object]
-"""Told the share of the work that is done, and of which cluster it is."""
+"""Callback that receives the share of the work done, and the cluster in progress."""
 
 
 class PowerOnStudy(NamedTuple):
     """Power-on in one cluster, tried thoroughly."""
 
     made: PowerOn
-    """With all these orders, as it is set and with other settings."""
+    """The cluster with all these orders, as it is set and with other settings."""
     hosts: Mapping[str, int | None]
-    """Setting -> the fewest hosts for the demand on which the share of orders starts every VM, under every reading; None if none was found."""
+    """Setting -> fewest hosts for the demand on which the share of orders starts every VM in every reading, or None."""
 
 
 @of_design
@@ -70,7 +70,7 @@ def power_on(
 
 
 def thorough(made: PowerOn, orders: int) -> PowerOn:
-    """A cluster as it is set, with so many orders."""
+    """Return a cluster as it is set, with this number of orders."""
     made = _with_orders(made, orders)
     _try(made, "now", lambda share: None)
     return made
@@ -95,7 +95,8 @@ def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
 
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
-    """The fewest hosts for the demand on which the share of orders, or an order with a name, starts every VM, up to those that the cluster may have; those already there count first."""
+    """Return the fewest hosts for the demand on which the share of orders, or a named order, starts every VM, up to the
+    limit of the cluster; existing hosts count first."""
     asked, readings = made.set_up(key)
     named, there, new = made.order(key), made.demand_rooms, made.pool.new_room
     wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
@@ -114,7 +115,7 @@ def fewest_hosts(made: PowerOn, key: str) -> int | None:
 
 
 class Watched(NamedTuple):
-    """One order of power-on in a cluster."""
+    """One watched power-on order of a cluster."""
 
     pool: Pool
     reading: Reading
@@ -122,16 +123,15 @@ class Watched(NamedTuple):
 
 
 def watched(made: PowerOn, name: str) -> Watched:
-    """An order by its name (see ``named_order``), to be watched VM by VM."""
+    """Return an order by its name (see ``named_order``), to be watched VM by VM."""
     reading, kinds = named_order(made, name)
     return Watched(made.pool, reading, Play(made.pool.requests, made.rooms, reading.rules, kinds))
 
 
 def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
-    """The kinds of the VMs in an order by its name, and the reading under which most VMs do not start: one of the named orders, ``groups``, ``worst`` or the
-    number of a random one.
+    """Return the reading under which most VMs do not start, and the kinds of the VMs in an order by its name.
 
-    A ValueError where no order is bad, or there is none of that name.
+    One of the named orders, ``groups``, ``worst`` or a random one's number; a ValueError if none is bad, or so named.
     """
     if name == "worst":
         if made.worst is None:
@@ -149,7 +149,7 @@ def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
 
 
 def studies_plain(plan: Plan, found: tuple[PowerOnStudy, ...]) -> dict[str, Any]:
-    """What was found as plain data, which ``studies_of`` reads again, with what hosts that are enough for the orders cost more."""
+    """Return results as plain data for ``studies_of``, with the extra cost of enough hosts for the orders."""
     clusters = [
         {
             "pool": study.made.pool.id,
@@ -163,7 +163,7 @@ def studies_plain(plan: Plan, found: tuple[PowerOnStudy, ...]) -> dict[str, Any]
 
 
 def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
-    """Hosts of the design and its net present cost beyond that of the plan, if hosts are sized for orders; None if it cannot be planned, or is so already."""
+    """Return hosts and extra net present cost if sized for orders; None if it cannot be planned, or is so already."""
     if plan.scenario.availability.sized_for == "orders":
         return None
     sized = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
@@ -175,7 +175,7 @@ def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
 
 
 def studies_of(plan: Plan, plain: Mapping[str, Any]) -> tuple[PowerOnStudy, ...]:
-    """Studies of a plan, from what another process found."""
+    """Return studies of a plan from the results of another process."""
     made = []
     for each in plain["clusters"]:
         power_on = replace(plan.power_on[each["pool"]], orders=each["orders"])

@@ -11,7 +11,7 @@ from gpuplan.scenario import ScenarioError
 
 @dataclass(frozen=True)
 class Year:
-    """What the design needs in a year, and what is bought at its start."""
+    """Hosts needed in a year, and those bought at its start."""
 
     year: int
     people: int
@@ -22,10 +22,10 @@ class Year:
 
 
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
-    """Hosts to buy at the start of each year; hosts once bought stay, and serve whom they are needed for.
+    """Return the hosts to buy at the start of each year; hosts once bought stay and serve whichever group needs them.
 
-    Year 1 has the demand as planned, and year k that after k - 1 years of growth, as the cash flow counts them.
-    A stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
+    Year 1 has the demand as planned, and year k the demand after k - 1 years of growth, as the cash flow counts them. A
+    stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
     hold are left out.
     """
     found: list[Year] = []

@@ -1,4 +1,4 @@
-"""Ranking: the cheapest first of what does what is required, and why each other one is not the winner."""
+"""Ranking: the cheapest valid design first, and why each other one is not the winner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
 WINNER_LEAVES_OUT = said("ranking.winner leaves out")
-"""Why a design loses, before what that is."""
+"""Opening words of a reason why a design loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class BoardWork:
     """The board that the demand is stated in."""
     groups: tuple[str, ...]
     ratio: float
-    """In GPUs of that board."""
+    """Ratio in GPUs of that board."""
     how: str
     basis: str
     sources: tuple[str, ...]
@@ -38,20 +38,20 @@ class Exploration:
     """All candidates, sorted out."""
 
     ranked: tuple[Option, ...]
-    """In and priced: those that tolerate the failures required, then those that tolerate more, last those that tolerate fewer; among
-    them those whose board is surely still sold, the cheapest by net present cost first."""
+    """Valid and priced: those that tolerate the failures required, then those that tolerate more, last those that
+    tolerate fewer; among them those whose board is surely still sold, the cheapest by net present cost first."""
     unpriced: tuple[Option, ...]
-    """In, but GPUs or servers have no price."""
+    """Valid, but GPUs or servers have no price."""
     rejected: tuple[Option, ...]
     frontier: tuple[Option, ...]
-    """Ranked ones that no other beats in cost, hours short and waiting at once; of chassis that cost the same one."""
+    """Ranked options unbeaten in cost, capacity shortfall and waiting together; of chassis with the same cost, one."""
     winner: Option | None
     """The cheapest that tolerates the failures required, or more if none does."""
     asked: Option
-    """The design as it stands."""
+    """The current design."""
     currency: str
     works: tuple[BoardWork, ...]
-    """How the ranked boards were compared."""
+    """Basis on which the ranked boards were compared."""
     notes: tuple[str, ...]
 
     @property
@@ -67,7 +67,7 @@ class Exploration:
 def sorted_out(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str] = ()
 ) -> Exploration:
-    """Ranking, frontier and winner of what was planned; ``beyond`` are boards that would do and were not looked at."""
+    """Return ranking, frontier and winner of planned options; ``beyond`` are suitable boards that were not tried."""
     own = asked(scenario)
     options = _distinct(options)
     rejected = [o for o in options if o.reasons or o.net_present is None]
@@ -106,7 +106,7 @@ def sorted_out(
 
 
 def _works(scenario: Scenario, catalog: Catalog, others: Sequence[Option]) -> Iterator[BoardWork]:
-    """The work of each board that is ranked, groups alike together."""
+    """Yield the work of each ranked board, identical groups together."""
     own = scenario.hardware.gpu
     for gpu in dict.fromkeys(option.candidate.gpu for option in others):
         alike: dict[Work, list[str]] = {}
@@ -118,7 +118,7 @@ def _works(scenario: Scenario, catalog: Catalog, others: Sequence[Option]) -> It
 
 
 def _distinct(options: Sequence[Option]) -> list[Option]:
-    """The options, each design once: a way to share that the rules choose by themselves is not another design."""
+    """Return the options, each design once: a mode that the rules choose themselves is not another design."""
     found: dict[Option, Option] = {}
     for option in sorted(options, key=lambda o: SHARING.index(o.candidate.sharing)):
         alike = replace(option, candidate=replace(option.candidate, sharing=""), label="")
@@ -138,7 +138,7 @@ def _once(options: Iterable[Option]) -> tuple[Option, ...]:
 
 
 def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order."""
+    """Return options unbeaten in net present cost, capacity shortfall and waiting together, in the same order."""
     kept: list[tuple[float, ...]] = []
     for each in sorted({_aims(option) for option in options}):
         if not any(all(a <= b for a, b in zip(other, each, strict=True)) for other in kept):
@@ -148,14 +148,14 @@ def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
 
 
 def _aims(option: Option) -> tuple[float, ...]:
-    """What is to be small; what is not known counts as large."""
+    """Return the figures to minimise; unknown ones count as large."""
     return tuple(
         float("inf") if x is None else x for x in (option.net_present, option.short_h, option.waiting_pct)
     )
 
 
 def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option | None) -> Iterator[str]:
-    """What a reader of the costs must know."""
+    """Yield notes that a reader of the costs needs."""
     if left_out := dict.fromkeys(name for option in ranked for name in option.excludes):
         yield said("ranking.some exclude", names="; ".join(left_out))
     if winner and winner.excludes and winner.net_present:
@@ -169,7 +169,7 @@ def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option
 def _notes_on_boards(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], ranked: Sequence[Option]
 ) -> Iterator[str]:
-    """How GPUs are compared, and what is to be asked before one is bought."""
+    """Yield notes on how GPUs are compared, and on questions to ask before one is bought."""
     own = scenario.hardware.gpu
     if any(option.candidate.gpu != own for option in ranked):
         yield said("ranking.same work", gpu=catalog.gpus[own].name)
@@ -182,7 +182,7 @@ def _notes_on_boards(
 def _notes_on_missing(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str]
 ) -> Iterator[str]:
-    """Which boards would do and are not ranked, and how to have them ranked."""
+    """Yield notes on suitable boards that are not ranked, and on how to rank them."""
     own = scenario.hardware.gpu
     tried = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != own)
     homeless = [gpu for gpu in tried if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
@@ -197,7 +197,7 @@ def _names(gpus: Iterable[str], catalog: Catalog) -> str:
 
 
 def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option, cost: float) -> str:
-    """What the winner's cost leaves out, and whether that could change the order."""
+    """Say what the winner's cost leaves out, and whether that could change the order."""
     wanted, names = scenario.availability.host_failures, "; ".join(winner.excludes)
     for best in ranked:
         if best.candidate.host_failures >= wanted and not set(best.excludes) & set(winner.excludes):
@@ -207,7 +207,7 @@ def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option
 
 
 def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:
-    """Why an option is not the winner, in sentences: what is against it, what is for it last; none for the winner itself."""
+    """Say why an option is not the winner: its drawbacks, its advantages last; none for the winner itself."""
     if option.reasons:
         return option.reasons
     found = [said("ranking.no price", name=name) for name in option.unpriced]
@@ -223,7 +223,7 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
-    """What an option costs beside the winner, and what the cost of only one of them counts."""
+    """Yield the cost of an option relative to the winner, and items counted in only one of the two costs."""
     if not option.unpriced and option.net_present is not None and winner.net_present:
         dearer = option.net_present / winner.net_present - 1
         more = "ranking.costs more" if dearer > 0 else "ranking.costs less"
@@ -246,7 +246,7 @@ WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str]]:
-    """In what an option is worse than the winner, and in what it is better."""
+    """Return the points in which an option is worse than the winner, and those in which it is better."""
     worse: list[str] = []
     better: list[str] = []
     for name, (unit, least) in MEASURED.items():

@@ -1,4 +1,4 @@
-"""What would have to hold for the vendor's claim that PVRDMA doubles the efficiency of training on four hosts."""
+"""Conditions for the vendor's claim that PVRDMA doubles the efficiency of training on four hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLAIMED_GBIT_S = 100
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What would make the vendor's "twice the efficiency with PVRDMA on four nodes with T4" true for one network."""
+    """Condition for the vendor's "twice the efficiency with PVRDMA on four nodes with T4" on one network."""
 
     workload: str
     workload_name: str
@@ -36,7 +36,7 @@ class Claim:
 
 
 def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
-    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network."""
+    """Return the TCP rate that makes PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s."""
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
     rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
     found = []

@@ -41,7 +41,7 @@ class RentOrBuy:
     rows: tuple[RentRow, ...]
     """All offers of this GPU, the cheapest first."""
     term: str
-    """On demand, rent is paid for the hours used; by any other term for all hours of the GPUs without spare hosts."""
+    """Term of the rent: on demand, for the hours used; any other, for all hours of the GPUs without spare hosts."""
     own_cash: tuple[float, ...]
     rent_cash: tuple[float, ...]
     own_net_present: float
@@ -50,15 +50,15 @@ class RentOrBuy:
     """Share of the hours of all GPUs at which both cost the same, above 1 if renting is cheaper at any; None where rent
     does not depend on it, or where a used hour costs more in power than in rent."""
     crossover_year: float | None
-    """When what has been paid for the design is first no more than the rent paid; None if it never is in these years."""
+    """Year when the spending on the design is first no more than the rent paid; None if never in these years."""
     cheaper: str
     """``buy`` or ``rent``, by the net present cost."""
     utilisation: float
     currency: str
     excludes: tuple[str, ...]
-    """What the cost of buying leaves out because its price is not known."""
+    """Items without a known price, left out of the cost of buying."""
     spare_gpus: int
-    """GPUs of the design that are for failures, or come with its division into clusters, and that are not rented."""
+    """GPUs of the design for failures or from its division into clusters, which are not rented."""
 
 
 def rentals(plan: Plan) -> tuple[RentRow, ...]:
@@ -126,7 +126,7 @@ def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
 
 
 def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:
-    """The cheapest offer of a term, or of the one that binds least; those of whole machines if there are any."""
+    """Return the cheapest offer of a term, or of the shortest commitment; offers of whole machines if there are any."""
     whole = {row["id"] for row in plan.catalog.rows("rentals") if row["use"] == "default"}
     offers = [row for row in rows if row.id in whole] or rows
     return next(row for t in (term, *TERMS) for row in offers if row.term == t)
@@ -147,7 +147,7 @@ def _breakeven(plan: Plan, price: float) -> float | None:
 
 
 def no_rental(plan: Plan) -> str:
-    """Why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
+    """Say why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     rented = dict.fromkeys(row["gpu"] for row in plan.catalog.rows("rentals") if row["gpu"])
     alike = [

@@ -38,7 +38,7 @@ FACTORS = (
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Between what an input may turn out to be."""
+    """Range of values that an input may take."""
 
     path: str
     """Input of the scenario that is set to either end."""
@@ -48,9 +48,9 @@ class Range:
     low: float
     high: float
     basis: str
-    """How well the range is known."""
+    """Basis of the range."""
     note: str
-    """Why the range is so wide, and why an end cannot be planned."""
+    """Reason for the width of the range, and for an end that cannot be planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Bar(Range):
 
 
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
-    """Every input whose range is known, planned at both ends, the one that moves the cost most first.
+    """Plan every input whose range is known at both ends, the one that moves the cost most first.
 
     A range is that of the scenario, else that of the catalog for prices and factors in use, else the planning range for
-    what is demanded. Inputs that move neither cost nor hosts are left out unless the scenario states their range;
-    a plan without hosts has no bars. ``progress`` is told how many of how many inputs are done.
+    the demand. Inputs that move neither cost nor hosts are left out unless the scenario states their range; a plan
+    without hosts has no bars. ``progress`` receives the number of inputs done and the total.
     """
     return plan.once("tornado", lambda: _bars(plan, progress))
 
@@ -95,7 +95,7 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
 
 
 def _bar(plan: Plan, given: Range) -> Bar:
-    """One input planned at both ends."""
+    """Plan one input at both ends."""
     notes, ends = [given.note], list[tuple[float | None, int | None]]()
     of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
 
@@ -125,7 +125,7 @@ def _joined(*notes: str) -> str:
 
 
 def _ranges(plan: Plan) -> Iterator[Range]:
-    """What may turn out otherwise, the ranges of the scenario first, each input once."""
+    """Yield inputs that may turn out otherwise, the ranges of the scenario first, each input once."""
     seen: set[str] = set()
     for given in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):
         if given.path not in seen and given.low < given.high:
@@ -172,7 +172,7 @@ def _factors(plan: Plan) -> Iterator[Range]:
 
 
 def _demand(plan: Plan) -> Iterator[Range]:
-    """What the groups ask for, within the planning ranges."""
+    """Yield the demand inputs of the groups, within the planning ranges."""
     scenario, catalog = plan.scenario, plan.catalog
     rows = {row["field"]: row for row in catalog.rows("ranges")}
     given: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.deciding_total_gpus)]
@@ -186,7 +186,7 @@ def _demand(plan: Plan) -> Iterator[Range]:
 
 
 def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Range:
-    """An input within the planning range of the catalog, and within what it may be."""
+    """Return the planning range of the catalog for an input, cut to its permitted values."""
     spec = field_of(path)
     low, high = (
         exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
@@ -207,7 +207,7 @@ def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Rang
 
 
 def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple[str, Any]]:
-    """Inputs of a group that its demand follows from, with what they are now."""
+    """Yield the inputs of a group from which its demand follows, with their current values."""
     if group.jobs_per_day is None:
         yield "people", group.people
         yield "active_share", group.active_share
@@ -219,7 +219,7 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
-    """How bursty the demand is, as stated or as the planning value has it."""
+    """Return the range of the demand's burstiness, as stated or as the planning value has it."""
     asked, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
@@ -237,28 +237,28 @@ def _unit(scenario: Scenario, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The nearest values of an input at which the number of hosts is another one."""
+    """The nearest values of an input at which the number of hosts changes."""
 
     path: str
     label: str
     unit: str
     now: float
     below: float | None
-    """Nearest smaller value; None if there is none within what is looked at."""
+    """Nearest smaller value; None if there is none within the range tried."""
     hosts_below: int | None
     above: float | None
     hosts_above: int | None
 
 
 GRAIN = {"int": 1, "share": 1000}
-"""Kind of an input -> parts of one in which it is looked at."""
+"""Kind of an input -> steps per unit in which it is varied."""
 CHANCE_GRAIN = 10_000
 REACH = 4
-"""Numbers are looked at up to so many times what is stated, and at least to 100 more."""
+"""Numbers are varied up to this multiple of the stated value, and at least to 100 more."""
 
 
 def thresholds(plan: Plan, progress: Progress | None = None) -> tuple[Threshold, ...]:
-    """How much people and their active share by group, the stated total and the accepted chance may change until the hosts do."""
+    """Return how far people and active share by group, stated total and accepted chance may go before hosts change."""
     paths, found = _threshold_paths(plan.scenario), list[Threshold]()
     for path in paths:
         found.append(_threshold(plan, path))

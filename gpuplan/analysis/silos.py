@@ -1,4 +1,4 @@
-"""Silos: each group with hosts of its own against all of them on shared ones, in hosts, GPUs and money, at the same target."""
+"""Silos: each group on its own hosts compared with all on shared ones, in hosts, GPUs and cost, at the same target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Silo:
 
     @property
     def utilisation(self) -> float:
-        """Share of its GPUs that are held, on average over the week."""
+        """Return the share of its GPUs that are allocated, on average over the week."""
         return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
 
 
@@ -58,9 +58,9 @@ class Silos:
 
 
 def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
-    """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside.
+    """Plan each group by itself with the same rule, hardware and posture, and the pool; ignore a stated total.
 
-    ``week`` is the one with the highest peak, if it was asked for.
+    ``week`` is the one with the highest peak, if already computed.
     """
     week = week or week_demand(plan)[0]
     alone, pool = silo_plans(plan)
@@ -74,7 +74,7 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """The plan of each silo, by its group's id, and of the pool; without a stated total and hosts already there."""
+    """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts."""
     scenario = _unstated(plan.scenario)
     alone = {
         group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
@@ -83,13 +83,13 @@ def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
 
 
 def _pool(plan: Plan) -> Plan:
-    """The plan of all groups together, without a stated total and hosts already there."""
+    """Return the plan of all groups together, without a stated total and existing hosts."""
     scenario = _unstated(plan.scenario)
     return plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def _unstated(scenario: Scenario) -> Scenario:
-    """A scenario without a stated total, hosts already there and VMs without a GPU."""
+    """Return a scenario without a stated total, existing hosts and VMs without a GPU."""
     asked = scenario.demand
     return replace(
         scenario,
@@ -102,7 +102,7 @@ PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
 def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
-    """The scenario of one of its groups, with the peakedness that makes it as bursty as the stated one makes the whole."""
+    """Return the scenario of one of its groups, with the peakedness that matches the stated one of the whole."""
     own = whole.with_groups([group])
     names = ("peakedness_low", "peakedness", "peakedness_high")
     stated = {name: z for name in names if (z := getattr(own.demand, name)) is not None}
@@ -115,7 +115,7 @@ def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class SiloCost:
-    """What a group costs with hosts of its own."""
+    """Cost of a group with hosts of its own."""
 
     group: str
     name: str
@@ -127,7 +127,7 @@ class SiloCost:
 
 @dataclass(frozen=True, slots=True)
 class SiloCosts:
-    """Each group with hosts of its own against all of them on shared ones, at the same target."""
+    """Cost of each group on its own hosts and of all of them on shared ones, at the same target."""
 
     groups: tuple[SiloCost, ...]
     total: float
@@ -143,13 +143,13 @@ class SiloCosts:
     currency: str
     excludes: tuple[str, ...]
     claimed_gpu_hour: tuple[float, float, float] | None
-    """Cost of a used GPU-hour of this design if its GPUs were used as little as those bound to single machines are said to
-    be: at the high, the planning and the low end of that claim."""
+    """Cost of a used GPU-hour of this design if its GPUs were used as little as is claimed for GPUs bound to single
+    machines: at the high, the planning and the low end of that claim."""
 
 
 @dataclass(frozen=True)
 class PricedSilos:
-    """Silos and pool without what the design has once: storage, management and compute hosts, boards on the shelf."""
+    """Silos and pool without what the design has once: storage, management and compute hosts, spare boards."""
 
     alone: dict[str, Plan]
     """Silos by their group's id, with switches for nothing: silos in one data centre are joined as the pool is."""
@@ -158,19 +158,19 @@ class PricedSilos:
     """The pool with switches for nothing."""
 
     def cost(self, group: str, what: str) -> float:
-        """What a silo costs, as `paid` names it: its own, and its share of the pool's switches and cables by the number of hosts."""
+        """Return the cost of a silo, named as in `paid`: its own, and its share by hosts of switches and cables."""
         own = self.alone[group]
         switches = paid(self.pool, what) - paid(self.unjoined, what)
         hosts, in_pool = (each.costs.hosts[-1] if each.costs else 0 for each in (own, self.pool))
         return paid(own, what) + switches * hosts / max(1, in_pool)
 
     def sum(self, what: str) -> float:
-        """What all silos cost together."""
+        """Return the cost of all silos together."""
         return cost.total_cost(*(self.cost(group, what) for group in self.alone))
 
 
 def paid(plan: Plan, what: str) -> float:
-    """The ``total`` or the ``net_present`` cost of a plan, or the ``low`` or ``high`` of the latter; nothing without hosts."""
+    """Return the ``total`` or ``net_present`` cost of a plan, or ``low`` or ``high`` of the latter; 0 without hosts."""
     if plan.cost_ranges and what in ("low", "high"):
         return plan.cost_ranges.net_present[what == "high"]
     costs = plan.costs
@@ -178,7 +178,7 @@ def paid(plan: Plan, what: str) -> float:
 
 
 def priced_silos(plan: Plan) -> PricedSilos:
-    """Silos and pool of a plan, to compare by cost."""
+    """Return silos and pool of a plan, to compare by cost."""
     given = plan.scenario.cost
     bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
     pool = plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
@@ -193,10 +193,10 @@ def priced_silos(plan: Plan) -> PricedSilos:
 
 
 def silo_costs(plan: Plan) -> SiloCosts | None:
-    """What silos cost beside the pool; None without hosts or groups.
+    """Return the cost of silos beside the pool; None without hosts or groups.
 
-    A stated total and hosts already there are left aside. So is what the design has once, however its
-    GPUs are divided: storage, management and compute hosts, boards on the shelf. A host of a silo costs as much for switches as one of the pool.
+    A stated total and existing hosts are ignored. So is what the design has once, however GPUs are divided: storage,
+    management and compute hosts, boards on the shelf. A host of a silo costs as much for switches as one of the pool.
     """
     if plan.costs is None or not plan.groups:
         return None
@@ -233,7 +233,7 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:
-    """Cost of a used GPU-hour at the utilisation that is claimed for silos."""
+    """Return the cost of a used GPU-hour at the utilisation claimed for silos."""
     if costs.gpu_hour_installed is None:
         return None
     fact = catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")

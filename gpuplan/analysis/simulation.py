@@ -25,7 +25,7 @@ WHEN = ("busiest", "week")
 
 @dataclass(frozen=True)
 class PoolSimulation:
-    """What a simulation of one pool found with so many of its hosts."""
+    """Results of a simulation of one pool with a given number of its hosts."""
 
     pool: str
     hosts: int
@@ -37,11 +37,11 @@ class PoolSimulation:
     disappointed: float
     """Chance of the target's disappointment: of the unluckiest group, or of all requests."""
     half_width: float | None
-    """Of its 95 % interval."""
+    """Half-width of its 95 % interval."""
 
 
 def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
-    """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
+    """Return a pool's groups as streams of requests, one for each chance of its people to be active."""
     requests = _requests(plan)
     asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
     by_group = weeks(plan.sized, plan.catalog)[week_demand(plan)[0].season]
@@ -67,14 +67,14 @@ def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
 
 
 def _parts(ask: Ask) -> list[tuple[int, tuple[float, ...]]]:
-    """(people, chances to be active), or (0, arrivals per hour), for a mix that never ends."""
+    """Return (people, chances to be active), or (0, arrivals per hour), for a mix that never ends."""
     if ask.people:
         return [(n, (p,)) for n, p in zip(ask.people, ask.chances, strict=True)]
     return [(0, (ask.load / ask.work_h,))]
 
 
 def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
-    """The same for each quarter of an hour of the week; once if it never changes."""
+    """Return the same for each quarter of an hour of the week; once if it never changes."""
     if not week.closed:
         return [(0, _once(week.rates.tolist()))]
     off_share = week.group.off_hours_share or 0.0
@@ -90,13 +90,13 @@ def _once(rates: list[float]) -> tuple[float, ...]:
 
 
 def _requests(plan: Plan) -> dict[str, Request]:
-    """What a VM of each group asks a host for, also of groups that are absent from the mix that the hosts are sized for."""
+    """Return the request of a VM of each group to a host, also of groups absent from the sizing mix."""
     groups = [replace(g, vms_placed=max(1, g.vms_placed)) for g in plan.groups if g.mode]
     return group_requests(Trail(), plan.sized, plan.catalog, groups)
 
 
 def _per_gpu(request: Request) -> int:
-    """How many such VMs fit on one GPU by their profile; 0 where the share alone says so."""
+    """Return the number of such VMs that fit on one GPU by their profile; 0 where the share alone says so."""
     if request.family is None or request.family.capacity or request.shares > 1:
         return 0
     at = request.family.profiles.index(request.profile)
@@ -113,7 +113,7 @@ def simulate_pool(
     seed: int = 1,
     progress: Callable[[Progress], bool] | None = None,
 ) -> PoolSimulation:
-    """Simulate a pool with so many hosts (None: those of the plan), ``down`` of which, those with most GPUs, are down all the time.
+    """Simulate a pool with some hosts (None: the plan's), of which ``down``, those with most GPUs, are always down.
 
     A request takes a host of any of its clusters.
 
@@ -141,7 +141,7 @@ def simulate_pool(
 
 
 def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
-    """The chance that the target limits, and its half width."""
+    """Return the chance that the target limits, and its half width."""
 
     def of(outcome: Outcome) -> tuple[float, float | None]:
         figure = {
@@ -158,7 +158,7 @@ def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
 
 
 def by_group(found: Simulated) -> tuple[Outcome, ...]:
-    """What became of the requests of each group, its streams put together; percentiles are those of its slowest stream."""
+    """Return the outcome of each group's requests over all its streams; percentiles are those of its slowest stream."""
     streams: dict[str, list[Outcome]] = {}
     for outcome in found.streams:
         streams.setdefault(outcome.name, []).append(outcome)
@@ -190,7 +190,7 @@ def _together(parts: Sequence[Outcome]) -> Outcome:
 
 
 def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
-    """Numbers of hosts to simulate for a curve: around those of the plan, as few as can hold the largest request."""
+    """Return numbers of hosts for a curve: around the planned one, from the fewest that hold the largest request."""
     pool = plan.whole_pool(pool_id)
     least = max(1, pool.existing_hosts)
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
@@ -201,7 +201,7 @@ WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
 
 
 def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
-    """A simulation as plain JSON values."""
+    """Return a simulation as plain JSON values."""
 
     def outcome(one: Outcome) -> dict[str, Any]:
         return {

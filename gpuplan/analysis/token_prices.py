@@ -1,4 +1,4 @@
-"""What tokens cost: of the design by how much of it is used, of rented GPUs, and at a price per token."""
+"""Token costs: of the design by its load, of rented GPUs, and at a price per token."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
 
 LOADS = (1.0, 0.5, 0.25)
-"""Shares of the planned load, beside that which its users make of it over the year."""
+"""Shares of the planned load, in addition to the load from its users over the year."""
 
 
 class TokenPrice(NamedTuple):
-    """What the tokens of a group cost in one way."""
+    """Cost of a group's tokens in one way."""
 
     group: str
     name: str
@@ -29,11 +29,11 @@ class TokenPrice(NamedTuple):
     year: float
     note: str
     own: bool = True
-    """Whether the load is what its users make of it over the year."""
+    """True if the load is the one from its users over the year."""
 
 
 def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
-    """What the tokens of each group cost: of the design as its users work and at other loads, rented by the hour, and at the stated price."""
+    """Return the token cost of each group: of the design by load, rented by the hour, and at the stated price."""
     return tuple(price for each in plan.token_costs.values() for price in _prices(plan, each))
 
 
@@ -67,7 +67,7 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
 
 
 def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
-    """What the tokens cost if a year of the GPUs costs so much, and so much of them is used."""
+    """Return the token cost for a yearly cost of the GPUs at a given load."""
     more = load / each.load_share
     into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
     out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)
@@ -75,5 +75,5 @@ def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> 
 
 
 def _month(each: TokenCost, year: float) -> float | None:
-    """What a user costs a month; None where their number is not stated."""
+    """Return the monthly cost of a user; None where their number is not stated."""
     return None if each.users is None else user_month_cost(year, years=1, users=each.users)

@@ -22,12 +22,12 @@ class Outcome(NamedTuple):
 
     @property
     def costs(self) -> Costs | None:
-        """What the plan costs; None without a plan or hosts."""
+        """Return the cost of the plan; None without a plan or hosts."""
         return self.plan.costs if self.plan else None
 
     @property
     def net_present(self) -> float | None:
-        """Net present cost; None without a plan or hosts."""
+        """Return the net present cost; None without a plan or hosts."""
         return self.costs.net_present if self.costs else None
 
 
@@ -38,16 +38,16 @@ class Variant(NamedTuple):
     label: str
     scenario: Scenario
     reason: Callable[[Plan], str | None]
-    """What speaks for or against its plan; None where it does not serve its purpose."""
+    """Returns the case for or against its plan; None where it does not serve its purpose."""
 
 
 def outcome(scenario: Scenario, catalog: Catalog) -> Outcome:
-    """The plan of a scenario, or why it is refused."""
+    """Return the plan of a scenario, or why it is refused."""
     return outcome_of(lambda: make_plan(scenario, catalog))
 
 
 def outcome_of(work: Callable[[], Plan]) -> Outcome:
-    """The plan that some work gives, or why it is refused."""
+    """Return the plan that a function makes, or why it is refused."""
     try:
         return Outcome(work())
     except ScenarioError as error:
@@ -55,7 +55,7 @@ def outcome_of(work: Callable[[], Plan]) -> Outcome:
 
 
 def figure(plan: Plan, key: str) -> Any:
-    """A figure of a plan by its key in ``FIGURES`` or that of a line; None where the plan has none."""
+    """Return a figure of a plan by its key in ``FIGURES`` or by that of a line; None where the plan has none."""
     if key in FIGURES:
         return FIGURES[key](plan)
     return plan.lines[key].value if key in plan.lines else None
@@ -77,11 +77,11 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "gpu_price": _gpu_price,
     "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
 }
-"""Figures of a plan that are no lines of it."""
+"""Figures of a plan that are not lines of it."""
 
 
 def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Paths of the inputs that are not the same in all scenarios; a group that not all have counts as one."""
+    """Yield the paths of inputs that differ between the scenarios; a group that not all have counts as one."""
     for path in FIELD_BY_PATH:
         head = path.partition(".")[0]
         if _differ(getattr(each, head) for each in scenarios) and _differ(
@@ -105,11 +105,11 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _differ(values: Iterable[object]) -> bool:
-    """Whether not all are the same."""
+    """True if not all are the same."""
     return len(set(values)) > 1
 
 
 def has_input(scenario: Scenario, path: str) -> bool:
-    """Whether an input is none of a group, or of one that a scenario has."""
+    """True if an input belongs to no group, or to a group of the scenario."""
     head, _, rest = path.removeprefix("ranges.").partition(".")
     return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}

@@ -1,10 +1,10 @@
 """The audit: files of jobs, of samples or of requests -> how GPUs are used today -> groups of a scenario, and a replay on its hosts.
 
-``read_trace`` reads a file, ``cut_days`` takes some of its days, ``audit`` says what it shows, ``suggest_groups`` and ``suggested_scenario`` make a scenario of it,
-and ``compare`` replays its jobs on proposed hosts.
+``read_trace`` reads a file, ``cut_days`` takes some of its days, ``audit`` gives its findings, ``suggest_groups`` and
+``suggested_scenario`` make a scenario of it, and ``compare`` replays its jobs on proposed hosts.
 
-The rest of the slice is on higher floors: ``tables`` and ``report`` on that of the reports, ``upload`` and ``step`` on that of the
-app, ``command`` on that of the command line.
+The rest of the slice is in higher layers: ``tables`` and ``report`` in the reports, ``upload`` and ``step`` in the app,
+``command`` in the command line.
 """
 
 from gpuplan.audit.arrivals import Arrivals

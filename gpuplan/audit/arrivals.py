@@ -13,7 +13,7 @@ from gpuplan.audit.trace import Requests
 DAY_H = 24
 LEAST_WINDOW_S, MOST_WINDOW_S = 10.0, 600.0
 WINDOW_REQUESTS = 10
-"""Bursts are counted in windows that hold so many requests on average, within these lengths."""
+"""Bursts are counted in windows with this average number of requests, within these lengths."""
 COVERED_S = 1800.0
 """An hour of which less is in the trace is not the busiest one."""
 
@@ -38,7 +38,7 @@ class RequestGroup:
     name: str
     requests: int
     share: float
-    """Of all tokens."""
+    """Share of all tokens."""
     busiest_per_second: float
     """Requests a second in its busiest hour."""
     tokens_in: Lengths
@@ -49,22 +49,22 @@ class RequestGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrivals:
-    """What a trace of requests says."""
+    """Arrivals shown by a trace of requests."""
 
     first_s: float
     last_s: float
     days: float
     requests: int
     per_second: float
-    """On average over the period."""
+    """Requests a second on average over the period."""
     busiest_per_second: float
-    """In the busiest hour."""
+    """Requests a second in the busiest hour."""
     busiest_s: float
-    """When that hour begins."""
+    """Start of that hour."""
     day_per_second: np.ndarray
-    """Mean in each hour of the day by the clock; 0 where the trace has none of it."""
+    """Mean requests a second in each hour of the day by the clock; 0 for hours missing from the trace."""
     peakedness: float
-    """Variance over mean of the requests in a window, apart from what the hour explains; 1: independent of each other."""
+    """Variance over mean of requests in a window, less what the hour explains; 1: independent of each other."""
     window_s: float
     tokens_in: Lengths
     tokens_out: Lengths
@@ -73,7 +73,7 @@ class Arrivals:
 
 
 def arrivals_of(trace: Requests, zone: ZoneInfo) -> Arrivals:
-    """The figures of a trace of requests."""
+    """Return the figures of a trace of requests."""
     first, last = float(trace.time_s[0]), max(float(trace.time_s[-1]), float(trace.time_s[0]) + 1)
     count, span = len(trace.time_s), last - first
     tokens = trace.tokens_in + trace.tokens_out
@@ -122,7 +122,7 @@ def _lengths(tokens: np.ndarray) -> Lengths:
 
 
 def busiest_hour(time_s: np.ndarray, first: float, last: float) -> tuple[float, float]:
-    """Requests a second in the hour by the clock with most of them, and its begin; the whole period where no hour is covered."""
+    """Return requests a second in the busiest hour by the clock, and its start; of the period if none is covered."""
     begin = np.floor(first / 3600) * 3600
     hours = int((last - begin) // 3600) + 1
     edges = begin + 3600 * np.arange(hours + 1)
@@ -137,7 +137,7 @@ def busiest_hour(time_s: np.ndarray, first: float, last: float) -> tuple[float, 
 
 
 def by_hour(time_s: np.ndarray, first: float, last: float, zone: ZoneInfo) -> np.ndarray:
-    """Requests a second in each hour of the day."""
+    """Return requests a second in each hour of the day."""
     edges, week = week_edges(first, last, zone)
     counts = np.histogram(time_s, edges)[0]
     hour = week % DAY_H
@@ -147,7 +147,7 @@ def by_hour(time_s: np.ndarray, first: float, last: float, zone: ZoneInfo) -> np
 
 
 def _peakedness(time_s: np.ndarray, window_s: float) -> float:
-    """Variance over mean of counts in windows, each hour about its own mean."""
+    """Return variance over mean of counts in windows, each hour about its own mean."""
     per_hour = max(2, int(3600 // window_s))
     windows = int((time_s[-1] - time_s[0]) // window_s)
     if windows < 2:

@@ -42,7 +42,7 @@ from gpuplan.wording import amount
 
 
 def run_audit(args: argparse.Namespace) -> int:
-    """``gpuplan audit``."""
+    """Run ``gpuplan audit``."""
     read_numbers(args, "--installed", "--largest", "--skip", "--wait-min", "--share")
     catalog = catalog_of(args)
     target = read_scenario(args.on) if args.on else None
@@ -78,7 +78,7 @@ def run_audit(args: argparse.Namespace) -> int:
 
 
 def _print(args: argparse.Namespace, findings: Findings, made: Scenario | None) -> int:
-    """Print what an audit found; the last line of its progress has also the scenario made from it."""
+    """Print the findings of an audit; the last line of its progress also has the scenario made from it."""
     if args.progress:
         tell_progress(args, audit=audit_dict(findings), scenario=made.to_dict() if made else None)
         return 0
@@ -93,7 +93,7 @@ def _run_requests(
     base: Scenario,
     target: Scenario | None,
 ) -> int:
-    """The audit of requests to a language model: their groups, and a replay on the replicas planned."""
+    """Audit requests to a language model: their groups, and a replay on the planned replicas."""
     if args.model and args.model not in {row.id for row in catalog.rows("llm_models")}:
         meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
         raise refusal(f"a row of llm_models{meant}", "--model", show(args.model))
@@ -117,7 +117,7 @@ def _run_requests(
 def _with_hosts(
     base: Scenario, catalog: Catalog, args: argparse.Namespace
 ) -> tuple[Scenario, tuple[str, ...]]:
-    """The scenario with the hosts of a file as those already there, and what was left out of it."""
+    """Return the scenario with the hosts of a file as existing hosts, and the rows left out of it."""
     if not args.hosts:
         return base, ()
     if wrong := [text for text in args.gpu if "=" not in text]:
@@ -148,7 +148,7 @@ def _write(path: Path, scenario: Scenario | None, why: str) -> None:
 
 
 def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
-    """The jobs, samples or requests of the file; without named groups each user is one."""
+    """Read the jobs, samples or requests of the file; without named groups each user is one."""
     wrong = [text for text in args.column if "=" not in text]
     if wrong:
         raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])
@@ -168,7 +168,7 @@ def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
 def _replayed(
     jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
 ) -> tuple[Comparison, int]:
-    """(the jobs replayed on the hosts of a scenario, jobs left out because they ask for more than all of them have)."""
+    """Return (jobs replayed on a scenario's hosts, jobs left out because they need more than all hosts have)."""
     asked = target.demand
     rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
     fits = jobs.gpus <= sum(rooms)

@@ -1,4 +1,4 @@
-"""GPUs at once over the period of a trace, and the hours of the week in it.
+"""Concurrent GPUs over the period of a trace, and the hours of the week in it.
 
 The period of jobs is from the first to the last request, since nothing is known of requests after it. Jobs that run on
 after its end count with all their GPU-hours where GPU-hours are counted (``gpu_h``, ``offered_gpus``, groups, sizes), and up to
@@ -23,7 +23,7 @@ REAL_TIME_S = 1e8
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """GPUs at once over the period, weighted by time."""
+    """Concurrent GPUs over the period, weighted by time."""
 
     mean_gpus: float
     peak_gpus: float
@@ -33,12 +33,12 @@ class Curve:
 
     @property
     def peakedness(self) -> float:
-        """Variance over mean; 0 where nothing was asked for."""
+        """Return variance over mean; 0 where there was no demand."""
         return self.variance / self.mean_gpus if self.mean_gpus else 0.0
 
 
 class Steps:
-    """A number of GPUs at once that changes in steps."""
+    """A number of concurrent GPUs that changes in steps."""
 
     def __init__(self, begin: np.ndarray, duration: np.ndarray, gpus: np.ndarray) -> None:
         times = np.concatenate([begin, begin + duration])
@@ -49,12 +49,12 @@ class Steps:
         """Level from each time to the next."""
 
     def until(self, edges: np.ndarray) -> np.ndarray:
-        """GPU-seconds before each edge."""
+        """Return GPU-seconds before each edge."""
         done = np.concatenate([[0.0], np.cumsum(self.level[:-1] * np.diff(self.times))])
         return np.asarray(np.interp(edges, self.times, done))
 
     def curve(self, first: float, last: float) -> Curve:
-        """The figures over a period."""
+        """Return the figures over a period."""
         times = np.clip(np.concatenate([[first], self.times, [last]]), first, last)
         width = np.diff(times)
         level = np.concatenate([[0.0], self.level])[width > 0]
@@ -68,7 +68,7 @@ class Steps:
 
 
 def week_edges(first: float, last: float, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:
-    """Quarters of an hour of a period, in which no zone changes its hour, and the hour of the week of each."""
+    """Return quarters of an hour of a period, in which no zone changes its hour, and the hour of the week of each."""
     grid = np.arange(math.floor(first / 900) + 1, math.ceil(last / 900)) * 900.0
     edges = np.concatenate([[first], grid, [last]])
     local = [datetime.fromtimestamp(t, zone) for t in edges[:-1].tolist()]
@@ -76,7 +76,7 @@ def week_edges(first: float, last: float, zone: ZoneInfo) -> tuple[np.ndarray, n
 
 
 def period_s(jobs: Jobs) -> tuple[float, float]:
-    """First and last request; the last end where all requests come within an hour, a second later at least."""
+    """Return first and last request; the last end if all requests come within an hour, at least a second later."""
     if jobs.period_s:
         return jobs.period_s
     first, last = float(jobs.submit_s.min()), float(jobs.submit_s.max())

@@ -1,4 +1,4 @@
-"""Opening a file from outside: its text, packed with gzip or not, within limits that hold before memory is used."""
+"""Opening a file from outside: its text, packed with gzip or not, within limits that apply before memory is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHARACTERS = 2_000_000_000
 MAX_LINE = 1_000_000
 MAX_RATIO = 100
 FREE_BYTES = 200_000
-"""A packed file may unpack to so many times its size; a smaller one to what one of this size may."""
+"""A packed file may unpack to a limited multiple of its size; a smaller one to as much as a file of this size."""
 
 HEAD_BYTES = 4096
 GZIP = b"\x1f\x8b"
@@ -32,11 +32,11 @@ KINDS = {
     b"\xfd7zXZ": "packed with xz: unpack it, or pack it with gzip",
     b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it, or pack it with gzip",
 }
-"""First bytes of files that are no text -> what they are."""
+"""First bytes of files that are not text -> their format."""
 
 
 class _Counted(io.RawIOBase):
-    """A stream that counts what is read of another one and leaves it open, until there is more than may be."""
+    """A stream that counts the bytes read from another one and leaves it open, until the limit is exceeded."""
 
     def __init__(self, below: Any, most: Callable[[], float]) -> None:
         self.below, self.most = below, most
@@ -55,7 +55,7 @@ class _Counted(io.RawIOBase):
 
 
 def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
-    """The text of a file, and its beginning without white space."""
+    """Return the text of a file, and its beginning without white space."""
     raw = _Counted(file, lambda: math.inf)
     packed = io.BufferedReader(raw)
     head = packed.peek(HEAD_BYTES)[:HEAD_BYTES]

@@ -1,4 +1,4 @@
-"""Hosts: a file of the hosts that are there, one a row or so many alike, as kinds for a scenario."""
+"""Hosts: a file of existing hosts, one per row or several identical ones, as kinds for a scenario."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ COLUMNS = {
     for row in own_rows("words/host_columns")
     for name in row["names"].split()
 }
-"""Name of a column -> (what it holds, how much of what is planned with one of its unit is)."""
+"""Column name -> (its content, planned units per unit of the column)."""
 
 
 class HostList(NamedTuple):
     """The hosts of a file."""
 
     existing: str
-    """As ``hardware.existing`` of a scenario holds them; empty if there are none."""
+    """Hosts as in ``hardware.existing`` of a scenario; empty if there are none."""
     left_out: tuple[str, ...]
-    """What was left out, and why."""
+    """Rows left out, with the reason."""
 
 
 class _Kind(NamedTuple):
@@ -42,7 +42,7 @@ class _Kind(NamedTuple):
 
 
 def read_hosts(path: Path, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
-    """The kinds of hosts in a file of a shell, as ``hosts_in`` reads them."""
+    """Read the kinds of hosts in a file from the command line, as ``hosts_in`` does."""
     with path.open("rb") as file:
         return hosts_in(file, gpus, models)
 
@@ -74,7 +74,7 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
 
 
 def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
-    """How many hosts there are of each kind."""
+    """Count the hosts of each kind."""
     found: Counter[_Kind] = Counter()
     table = iter(rows)
     heads = [head.strip().lower() for head in next(table, [])]
@@ -103,7 +103,7 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
 
 
 def _matches(model: str, gpus: Mapping[str, str], models: Mapping[str, str]) -> list[str]:
-    """Ids of the GPUs that a model may be."""
+    """Return the ids of the GPUs that a model may be."""
     if model in models:
         return [models[model]]
     plain = re.sub(r"[^a-z0-9]+", " ", model.lower()).split()

@@ -1,4 +1,4 @@
-"""A CSV of jobs: when each was requested, began and ended, and how many GPUs it held."""
+"""A CSV of jobs: request, start and end of each, and its number of GPUs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class JobRows(Collected):
     def take(
         self, rows: Rows, *, submit: np.ndarray, start: np.ndarray, duration: np.ndarray, gpus: np.ndarray
     ) -> None:
-        """Append the rows that are still in."""
+        """Append the rows that are still included."""
         kept = rows.kept
         self.add(submit=submit[kept], start=start[kept], duration=duration[kept], gpus=gpus[kept])
         for name, names, unknown in (("group", self._groups, ALL), ("user", self._users, "")):
@@ -35,7 +35,7 @@ class JobRows(Collected):
             self.add(**{name: names.codes(texts)})
 
     def done(self, reading: Reading) -> Jobs:
-        """The jobs of the whole file."""
+        """Return the jobs of the whole file."""
         return Jobs(
             submit_s=self["submit"],
             start_s=self["start"],
@@ -51,7 +51,7 @@ class JobRows(Collected):
 
 
 def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> np.ndarray:
-    """Seconds from the begin of each job to its end; ``open_s`` of one that has none, if that may be."""
+    """Return seconds from the start of each job to its end; ``open_s`` for one without an end, if permitted."""
     end = rows.time("end", missing_s=open_s)
     rows.leave_out(end < begin, "end is before the begin", rows.columns["end"], fault=True)
     length: np.ndarray = end - begin
@@ -59,7 +59,7 @@ def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> 
 
 
 def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Request and start of each job, each standing for the other where one is not known."""
+    """Return request and start of each job, each replaced by the other where one is unknown."""
     if not rows.columns.keys() >= {"submit", "start"}:
         known = rows.time("submit" if "submit" in rows.columns else "start")
         return known, known
@@ -69,7 +69,7 @@ def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def requested(rows: Rows) -> np.ndarray:
-    """GPUs of each job: a count, or thousandths of a GPU; beside a count these divide the GPU of a job that has one."""
+    """Return each job's GPUs: a count, or thousandths of a GPU; beside a count of one these divide that GPU."""
     if "gpu_milli" not in rows.columns:
         return rows.read("gpus", gpus_of)
     part = rows.read("gpu_milli", gpus_of_milli)
@@ -84,7 +84,7 @@ def requested(rows: Rows) -> np.ndarray:
 
 
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
-    """The jobs of a file with a row a job."""
+    """Read the jobs of a file with one job per row."""
     at = table.find(JOB_COLUMNS, given)
     timed = at.keys() & {"submit", "start", "interval"}
     sized = [key for key in ("gpus", "gpu_milli") if key in at]

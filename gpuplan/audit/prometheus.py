@@ -39,8 +39,8 @@ COUNTERS: Mapping[str, float] = {
     "DCGM_FI_PROF_SM_UTIL_RATIO": 100.0,
     "DCGM_FI_DEV_GPU_UTIL": 1.0,
 }
-"""Counters of activity, the one to prefer first, and what makes per cent of them: all but the last are ratios from 0 to 1.
-DCGM 4 calls the first and the third by the names after them."""
+"""Counters of activity, the preferred one first, and the factors that convert them to per cent: all but the last are
+ratios from 0 to 1. DCGM 4 calls the first and the third by the names after them."""
 BLIND_UNDER_MIG = "DCGM_FI_DEV_GPU_UTIL"
 
 LABEL = re.compile(r'(?<!\w)([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"')
@@ -75,7 +75,7 @@ def _check_counter(metric: str, where: str) -> None:
 
 
 def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
-    """The one counter to read of those in the file; that which is blind under MIG is refused there."""
+    """Return the counter to read of those in the file; refuse a counter that is blind under MIG there."""
     chosen = next(name for name in COUNTERS if name in metrics)
     of_mig = {metric for metric, of in zip(metrics, labels, strict=True) if _has_mig(of)}
     if chosen == BLIND_UNDER_MIG and chosen in of_mig:
@@ -106,7 +106,7 @@ def mig_weight(profile: str, *, model: str) -> float:
 
 
 class _Series(NamedTuple):
-    """Where the samples of one time series belong."""
+    """GPU, group and weight of the samples of one time series."""
 
     gpu: int
     group: int
@@ -160,7 +160,7 @@ def _done(
 
 
 def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
-    """The samples of an answer to a range query."""
+    """Read the samples of an answer to a range query."""
     _check_keys(given)
     result = _result_of(_parsed(text))
     labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
@@ -194,7 +194,7 @@ def _parsed(text: io.TextIOWrapper) -> Any:
 
 
 def _result_of(answer: Any) -> list[dict[str, Any]]:
-    """The series of an answer, whose shape is checked."""
+    """Return the series of an answer after checking its shape."""
     if not isinstance(answer, dict):
         raise refusal(ANSWER, where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
@@ -224,7 +224,7 @@ def _is_series(series: Any) -> bool:
 
 
 def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
-    """The samples of one series of an answer; those that are no pairs are left out."""
+    """Return the samples of one series of an answer, without those that are no pairs."""
     columns: dict[str, list[str]] = {"time": [], "value": []}
     broken: list[int] = []
     for n, pair in enumerate(pairs):
@@ -246,7 +246,7 @@ def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
 
 
 def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
-    """The samples of a table: a row a sample with the labels in columns, or a column a series with the labels in its header."""
+    """Read the samples of a table: one per row, labels in columns, or a series per column, labels in its header."""
     _check_keys(given)
     time_at = _place(table, "time", SAMPLE_COLUMNS["time"], given)
     if time_at is None:
@@ -288,7 +288,7 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
 
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
-    """The counter of a series, which has to be that of those before it."""
+    """Return the counter of a series, which must be the same as before."""
     metric = _counter(labels, given)
     _check_counter(metric, f"line {line}")
     if before not in ("", metric):

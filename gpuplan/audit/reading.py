@@ -1,4 +1,4 @@
-"""Reading a trace: a file of jobs, of samples of the activity of GPUs, or of requests -> numbers, and what could be read of them.
+"""Reading a trace: a file of jobs, samples of GPU activity, or requests -> numbers, and an account of the reading.
 
 Nothing is guessed in silence. A row that cannot be read is left out and counted with its reason and its first line; a
 file of which less than half can be read is refused.
@@ -50,14 +50,14 @@ def read_trace(
     columns: Mapping[str, str] | None = None,
     time_zone: str = "UTC",
 ) -> Jobs | Samples | Requests:
-    """Jobs, samples or requests of a file, with a `Reading` that says what was used, what was left out and why.
+    """Read jobs, samples or requests from a file, with a `Reading` that says what was used, what was left out and why.
 
-    It is a CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, either packed with gzip
-    or not. ``format`` is one of `FORMATS`; ``auto`` goes by the header. ``columns`` names the file's column for what is read:
-    keys of `JOB_COLUMNS`, `REQUEST_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group`` names a label and
-    ``metric`` the counter where a query has dropped it. ``time_zone`` is the IANA name of the zone of times that state no
-    offset. Of a local time that comes twice the first is taken, one that a clock change leaves out is read with the offset
-    before it; both are counted in the notes. What cannot be used raises a `TraceError` with the line and what is expected.
+    A CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, with or without gzip.
+    ``format`` is one of `FORMATS`; ``auto`` goes by the header. ``columns`` names a column for each value: keys of
+    `JOB_COLUMNS`, `REQUEST_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group``
+    names a label and ``metric`` the counter if a query dropped it. ``time_zone`` is the IANA name of the zone of times
+    without an offset. Of a local time that comes twice the first is taken, one that a clock change skips is read with
+    the offset before it; the notes count both. Unusable data raises a `TraceError` with the line and what is expected.
     """
     if format not in FORMATS:
         raise refusal("one of " + ", ".join(FORMATS), where="format", value=show(format))
@@ -95,7 +95,7 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
 
 
 def _recognised(table: Table, given: Mapping[str, str]) -> str:
-    """The format that header and columns named by hand speak for, the surest sign first."""
+    """Return the format indicated by the header and by columns named by hand, the surest sign first."""
     names, header = {*table.names}, table.header
     jobs, samples = table.find(JOB_COLUMNS, {}), table.find(SAMPLE_COLUMNS, {})
     requests = table.find(REQUEST_COLUMNS, {}).keys() | given.keys()

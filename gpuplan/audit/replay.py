@@ -27,12 +27,12 @@ MOST_PARTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to answer a question, and its answers."""
+    """One method for a question, with its answers."""
 
     name: str
     assumption: str
     chance: float
-    """On as many GPUs as the proposed hosts have."""
+    """Probability on as many GPUs as the proposed hosts have."""
     gpus_needed: int | None
     """Fewest GPUs with which the chance is at most the target; None on hosts that differ, of which none can be added."""
 
@@ -61,16 +61,16 @@ class Comparison:
     peakedness: float
     poisson_peakedness: float
     waiting: Replayed
-    """On the hosts every job waits."""
+    """Replay on the hosts where jobs wait and none is denied."""
     denied_share: float
-    """On the hosts no job waits: one that finds no room is denied."""
+    """Share denied on the hosts if no job waits: one that finds no room is denied."""
     denied: tuple[Method, ...]
     waits_long: tuple[Method, ...]
     """Chance of waiting longer than the limit."""
     silos: tuple[Silo, ...]
     silo_gpus: int
     silo_utilisation: float
-    """Offered load over GPUs, which is the utilisation as long as the trace goes on as it is."""
+    """Offered load over GPUs, which is the utilisation if the trace continues unchanged."""
     pool_gpus: int
     pool_utilisation: float
 
@@ -89,14 +89,14 @@ def compare(
     peakedness: float | None = None,
     progress: Callable[[str], bool] | None = None,
 ) -> Comparison:
-    """The same jobs on proposed hosts, by replay and by formula, and silos against the pool; their requests count, not starts.
+    """Run the jobs on proposed hosts, by replay and by formula, and silos against the pool; requests count, not starts.
 
-    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's formulas
-    is that of the GPUs needed in the trace where none is given. ``progress`` is called with what is being worked out, and ends
-    the comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more GPUs
-    than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); all others see one pool of as many
-    GPUs. The fewest GPUs of replays are found by bisection, as if more GPUs never made more jobs wait; first come first served
-    does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's
+    formulas defaults to the value of the GPUs needed in the trace. ``progress`` is called with each step, and ends the
+    comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more
+    GPUs than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); the others see one
+    pool of as many GPUs. The fewest GPUs in replays are found by bisection, as if more GPUs never made more jobs wait;
+    first come first served does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
         raise ValueError(
@@ -217,7 +217,7 @@ class _Replays:
         return done
 
     def waits_long(self, gpus: int) -> float:
-        """Share that waits longer than the limit in one pool; all of them if the largest job never fits."""
+        """Return the share that waits longer than the limit in one pool; all of them if the largest job never fits."""
         if gpus < self.gpus.max():
             return 1.0
         return self.run([gpus], f"a pool of {gpus} GPUs").longer_share(self.wait_limit_h)
@@ -231,7 +231,7 @@ class _Replays:
 def _kaufman_roberts(
     gpus: int, share: float, loads: Sequence[float], sizes: np.ndarray, count: np.ndarray
 ) -> list[Method]:
-    """Left out where fractions of a GPU are too many to count in equal parts."""
+    """Apply Kaufman-Roberts; empty where fractions of a GPU are too many to count in equal parts."""
     parts = math.lcm(*(exact(float(size)).denominator for size in sizes))
     if parts > MOST_PARTS:
         return []
@@ -254,7 +254,7 @@ def _on_identical_hosts(
     chance: Callable[[Replayed], float],
     longest_wait_h: float,
 ) -> int | None:
-    """GPUs of the fewest hosts like the proposed ones; None where these differ."""
+    """Return the GPUs of the fewest hosts like the proposed ones; None where these differ."""
     size = hosts[0]
     if set(hosts) != {size}:
         return None

@@ -36,13 +36,13 @@ MOST_GROUPS = 20
 
 
 class Findings(NamedTuple):
-    """All that is said of a file: how GPUs are used, groups for a design, and a replay on its hosts or replicas."""
+    """All findings on a file: GPU use, groups for a design, and a replay on its hosts or replicas."""
 
     found: Audit
     suggestions: Sequence[Suggestion] = ()
     comparison: Comparison | None = None
     left_out: int = 0
-    """Jobs that ask for more GPUs than all hosts of the comparison have."""
+    """Jobs that need more GPUs than all hosts of the comparison have."""
     serving: Sequence[ServingGroup] = ()
     replay: Replay | None = None
 
@@ -91,7 +91,7 @@ def _comparison_dict(found: Comparison, left_out: int) -> dict[str, Any]:
 
 
 def audit_text(findings: Findings) -> str:
-    """An audit as text for a terminal."""
+    """Return an audit as text for a terminal."""
     data, found, comparison = audit_dict(findings), findings.found, findings.comparison
     return page(
         "",
@@ -133,7 +133,7 @@ def _from_to(first_s: float, last_s: float, zone: str) -> str:
 
 
 def _busiest(week: np.ndarray) -> str:
-    """Day and hour of the week with the largest sum over the groups."""
+    """Return day and hour of the week with the largest sum over the groups."""
     hour = int(np.argmax(week.sum(axis=1)))
     return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
 
@@ -169,7 +169,7 @@ def _allocation(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
 
 
 def _largest(table: Table) -> Block:
-    """The groups with the most; the others counted."""
+    """Return the largest groups, and the number of the others."""
     left = len(table.rows) - MOST_GROUPS
     return Block(text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else ""))
 
@@ -195,7 +195,7 @@ def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
 
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
-    """How requests came and how long they are, in sentences."""
+    """Describe in sentences how requests came and how long they are."""
     known = use["first_s"] >= REAL_TIME_S
     when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}: " * known
     busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
@@ -214,7 +214,7 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
 
 
 def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
-    """What users of the planned replicas would have seen, beside the formula for the same traffic as planned."""
+    """Return the experience of users of the planned replicas, beside the formula for the same traffic as planned."""
     hours = found.by_part_p95_s
     return {
         "group": of.name,
@@ -235,7 +235,7 @@ def _again(replay: Replay | None, data: Mapping[str, Any]) -> str:
 
 
 def again(found: Mapping[str, Any]) -> list[str]:
-    """What users would have seen, in sentences."""
+    """Describe in sentences the experience of users in the replay."""
     value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
     hour = found["worst_hour"]
     formula = found["formula_p95_s"]

@@ -26,7 +26,7 @@ class RequestRows(Collected):
 
 
 def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Requests:
-    """The requests of a file with a row a request."""
+    """Read the requests of a file with one request per row."""
     at = table.find(REQUEST_COLUMNS, given)
     if not at.keys() >= {"time", "tokens_in", "tokens_out"}:
         raise table.missing("requests", NEEDS)

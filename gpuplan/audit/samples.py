@@ -1,6 +1,6 @@
-"""Samples of how busy GPUs were: a CSV with a row a sample, or the log of nvidia-smi.
+"""Samples of GPU activity: a CSV with one sample per row, or the log of nvidia-smi.
 
-The counters of DCGM follow [nvidia-dcgm-header]_, what they read under MIG [dcgm-exporter-216]_ and [dcgm-80]_.
+The counters of DCGM follow [nvidia-dcgm-header]_, their readings under MIG [dcgm-exporter-216]_ and [dcgm-80]_.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SampleRows(Collected):
         self.gpus, self.groups = Names(), Names()
 
     def done(self, metric: str, reading: Reading) -> Samples:
-        """The samples of the whole file."""
+        """Return the samples of the whole file."""
         return Samples(
             time_s=self["time"],
             gpu=self["gpu"],
@@ -52,7 +52,7 @@ class SampleRows(Collected):
 
 
 def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format: str = "samples") -> Samples:
-    """The samples of a file with a row a sample; nvidia-smi leaves out the GPU where there is one."""
+    """Read the samples of a file with one sample per row; nvidia-smi leaves out the GPU if there is only one."""
     smi = format == "nvidia-smi"
     at = table.find(SAMPLE_COLUMNS, given)
     if not at.keys() >= {"percent", "time"} or not (smi or "gpu" in at):
@@ -91,7 +91,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
 
 
 def _scale(name: str) -> float:
-    """What makes per cent of the numbers of a column, by its name."""
+    """Return the factor that converts the numbers of a column to per cent, by its name."""
     return 100.0 if re.search(r"(^|_)(ratio|share|fraction)$", name) else 1.0
 
 
@@ -105,7 +105,7 @@ def _leave_out_empty(rows: Rows) -> None:
 
 
 def _gpu_names(rows: Rows, count: int) -> list[str]:
-    """The GPU of each row that is still in, after its host where there is one."""
+    """Return the GPU of each row that is still included, after its host where there is one."""
     gpus = [text.strip() for text in rows.texts("gpu")] if "gpu" in rows.columns else ["GPU"] * count
     if "host" not in rows.columns:
         return gpus

@@ -1,4 +1,4 @@
-"""Groups that language models serve, made of the requests of a trace, and the scenario with them."""
+"""Groups served by language models, made from the requests of a trace, and the scenario with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEPT = (
     "replica_gpus",
     "kept_share",
 )
-"""What a trace does not say: taken from a group that the design has for it already."""
+"""Fields missing from a trace, taken from a serving group that the design already has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
 def serving_scenario(
     base: Scenario, groups: Sequence[ServingGroup], file: str = "a trace", model: str = ""
 ) -> Scenario:
-    """A scenario with the suggested groups in place of those that language models serve in ``base``; all others stay.
+    """Return a scenario with the suggested groups instead of those that language models serve in ``base``; others stay.
 
     ``model`` is a row of ``llm_models``; if none is given, it and its promises are those of the first such group of ``base``.
     """

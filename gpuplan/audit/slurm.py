@@ -1,6 +1,6 @@
 """The output of Slurm's ``sacct``: jobs with the GPUs allocated to them.
 
-What it means follows [slurm-sacct]_, GPUs for each node [slurm-sbatch]_ and the total of a job [slurm-gres-header]_.
+Its meaning follows [slurm-sacct]_, GPUs for each node [slurm-sbatch]_ and the total of a job [slurm-gres-header]_.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIG_TYPE = re.compile(r"\d+g\.\d+gb")
 
 @lru_cache(maxsize=100_000)
 def slurm_gpus(text: str) -> int:
-    """GPUs of a list of Slurm's trackable or generic resources: the untyped total where there is one, else the sum of types.
+    """Return the GPUs in a list of Slurm's trackable or generic resources: the untyped total, or else the sum of types.
 
     >>> slurm_gpus("billing=8,gres/gpu:a100=4,gres/gpu=4"), slurm_gpus("gpu:a100:2,gpu:v100:1"), slurm_gpus("cpu=4")
     (4, 3, 0)
@@ -39,7 +39,7 @@ def slurm_gpus(text: str) -> int:
 
 
 def _stated(rows: Rows, key: str, which: np.ndarray) -> tuple[np.ndarray, bool]:
-    """GPUs that a column states for some of the rows, and whether there are MIG instances among them."""
+    """Return the GPUs that a column states for some of the rows, and whether there are MIG instances among them."""
     if key not in rows.columns:
         return np.zeros(len(which)), False
     texts = [text if so else "" for text, so in zip(rows.columns[key], which.tolist(), strict=True)]
@@ -60,7 +60,7 @@ def _check_columns(table: Table, at: Mapping[str, int]) -> None:
 
 
 def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
-    """The jobs of a file of sacct; their steps are left out, and jobs that still run end with the file."""
+    """Read the jobs of a file of sacct; their steps are left out, and jobs that still run end with the file."""
     at = table.find(SACCT_COLUMNS, given)
     _check_columns(table, at)
     for_each_node = "requested" in at and table.names[at["requested"]] == "reqgres"

@@ -1,4 +1,4 @@
-"""The audit in the demand step: a file of the existing use, what it says, its groups, and the replay on the hosts planned."""
+"""The audit in the demand step: a file of existing use, its findings and groups, and the replay on planned hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INVITE = (
 
 
 def audit_data(workbook: Workbook) -> dict[str, Any]:
-    """The file, how it is read, how far it is, and what it says."""
+    """Return the file, its reading options, its progress, and its findings."""
     audit = workbook.auditing
     found, label = audit.found, "Choose another file" if audit.name else "Choose a file"
     return {
@@ -96,7 +96,7 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
 
 
 def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
-    """Whether the design has hosts for the jobs, or replicas for the requests."""
+    """True if the design has hosts for the jobs, or replicas for the requests."""
     return (
         bool(workbook.plan.llm.serving)
         if found["arrivals"]
@@ -112,7 +112,7 @@ def _progress(audit: Auditing) -> dict[str, Any] | None:
 
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
-    """What was read, and the findings in sentences."""
+    """Return the reading and the findings in sentences."""
     notes = dict.fromkeys([*found["reading"]["notes"], *found["notes"]])
     return [
         _read(workbook.auditing.name, found["reading"]),
@@ -135,7 +135,7 @@ def _read(name: str, reading: dict[str, Any]) -> str:
 
 
 def _held(use: dict[str, Any]) -> Iterator[str]:
-    """GPUs of jobs: asked for, at once, how bursty, and the waits as they were."""
+    """Yield sentences on the GPUs of jobs: requests, concurrency, burstiness, and observed waits."""
     held = use["held"] or use["wanted"]
     week = [sum(hour) for hour in use["week_gpus"]]
     peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
@@ -160,7 +160,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
 
 
 def _busy(activity: dict[str, Any]) -> Iterator[str]:
-    """How busy the chips were."""
+    """Yield sentences on chip activity."""
     yield (
         f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
         f"{points(activity['mean_activity_pct'])} busy on average ({activity['metric']}). They do not show "
@@ -169,7 +169,7 @@ def _busy(activity: dict[str, Any]) -> Iterator[str]:
 
 
 def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
-    """What the jobs would have met on the hosts planned."""
+    """Yield sentences on the experience of the jobs on the planned hosts."""
     waiting, hosts = comparison["waiting"], comparison["hosts"]
     other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (the design has changed since)"
     limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
@@ -184,12 +184,12 @@ def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
 
 
 def _hour(at: int) -> str:
-    """An hour of the week."""
+    """Format an hour of the week."""
     return f"{DAY_NAMES[at // 24]} {at % 24:02}:00"
 
 
 def audit_tables(workbook: Workbook) -> dict[str, Any]:
-    """The findings as tables, below their chart."""
+    """Return the findings as tables, below their chart."""
     found = workbook.auditing.found
     return {"shown": bool(found), "tables": _tables(found) if found else [], "stale": False}
 
@@ -219,14 +219,14 @@ def _more(count: int) -> str:
 
 
 def _formulas(table: Table) -> dict[str, Any]:
-    """Formulas beside the replay; what each assumes is said on hovering."""
+    """Return the formulas beside the replay, with their assumptions as tooltips."""
     assumed = [row["assumption"] for row in records(table)]
     hovered = table.dressed("name", lambda n, _: {"title": assumed[n]})
     return screen(hovered.without("assumption"), title=table.title)
 
 
 def week_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the audit draws: GPUs needed, or activity, by hour of the week and group."""
+    """Return the rows of the audit chart: GPUs needed, or activity, by hour of the week and group."""
     found = workbook.auditing.found
     if not found:
         return {}
@@ -256,7 +256,7 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
 
 
 def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:
-    """A piece of a file to audit; with the last one the audit starts."""
+    """Accept a part of a file to audit; the last one starts the audit."""
     if workbook.auditing.arrived(content):
         workbook.auditing.start(workbook.plan.scenario)
 
@@ -268,4 +268,4 @@ EVENTS: dict[str, Callable[[Workbook, Mapping[str, Any]], None]] = {
     "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
     "forget-audit": lambda workbook, _: workbook.auditing.forget(),
 }
-"""Name of an event -> what the workbook does."""
+"""Name of an event -> action of the workbook."""

@@ -1,4 +1,4 @@
-"""Groups of a scenario that ask for the GPU-hours of a trace, and the scenario made of them."""
+"""Groups of a scenario that request the GPU-hours of a trace, and the scenario made of them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ WINDOW_HOURS = 14
 WINDOW_DAYS = 7
 WEEKDAY_DAYS = 14
 WINDOW_JOBS = 30
-"""A class of jobs has working hours if so large a share of its GPU-hours is within so few hours, seen in so many days and jobs."""
+"""A class of jobs has working hours if this share of its GPU-hours is in this many hours, over enough days and jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A group of a scenario that asks for as many GPU-hours as a part of the trace."""
+    """A group of a scenario that requests as many GPU-hours as a part of the trace."""
 
     name: str
     group: str
@@ -44,10 +44,10 @@ class Suggestion:
     gpus_each: float
     vms_each: int
     people: int
-    """Jobs at once that were exceeded in 1 % of the time only."""
+    """Concurrent jobs exceeded in only 1 % of the time."""
     active_share: float
     jobs_per_day: float
-    """On each of the days named by ``days``."""
+    """Jobs on each of the days named by ``days``."""
     work_h: float
     hours: str
     days: str
@@ -56,7 +56,7 @@ class Suggestion:
     """Such days in the trace: times jobs_per_day, work_h and GPUs gives its GPU-hours."""
     note: str
     rounded_up: bool
-    """Whether it asks for more GPU-hours than the trace, because a scenario cannot hold as few."""
+    """True if it requests more GPU-hours than the trace, because a scenario cannot hold as few."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class _Class:
 
 
 def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> tuple[Suggestion, ...]:
-    """Groups of a scenario that ask for the GPU-hours of the jobs of a trace; none for samples, which do not say who asked.
+    """Return groups of a scenario that request the GPU-hours of a trace's jobs; none for samples, which name no users.
 
     There is one for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
     the next power of 2, until there are at most ``most``. Jobs with more than ``gpus_per_host`` GPUs become several VMs. Where
@@ -92,7 +92,7 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
 
 
 def _classes(jobs: Jobs, most: int) -> list[_Class]:
-    """Group and size, the small ones merged by size until there are few enough."""
+    """Return group and size, the small ones merged by size until there are few enough."""
     gpu_h = jobs.gpus * jobs.duration_s / 3600
     pairs, which = np.unique(np.column_stack([jobs.group, jobs.gpus]), axis=0, return_inverse=True)
     which = which.reshape(-1)
@@ -129,7 +129,7 @@ def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
 
 
 def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
-    """GPUs of a VM, VMs of a job and such pieces of a job: whole VMs that come out even where they can, each in a host."""
+    """Return GPUs of a VM, VMs of a job and such parts: whole VMs that come out even if possible, each in one host."""
     if gpus <= per_host:
         return max(gpus, group_field_range("gpus_each")[0]), 1, 1
     even = max(n for n in range(1, per_host + 1) if gpus % n == 0)
@@ -142,13 +142,13 @@ def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
 
 
 def group_field_range(name: str) -> tuple[float, float]:
-    """What a field of a group can hold."""
+    """Return the permitted range of a group's field."""
     field = GROUP_FIELD_BY_NAME[name]
     return field.low, field.high
 
 
 def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
-    """Jobs a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
+    """Return jobs a day and their length that keep the hours a day, as near to the length as a scenario can hold."""
     shortest, longest = group_field_range("work_h")
     fewest, most = group_field_range("jobs_per_day")
     per_day = vm_h_per_day / min(max(work_h, shortest), longest)
@@ -210,7 +210,7 @@ def _suggestion(
 
 
 def window(day: np.ndarray) -> tuple[int, int]:
-    """First hour and length of the shortest window that holds nearly all of a day's GPU-hours, or the whole day."""
+    """Return start and length of the shortest window that holds nearly all of a day's GPU-hours, or the whole day."""
     for length in range(1, WINDOW_HOURS + 1):
         sums = [float(np.roll(day, -start)[:length].sum()) for start in range(24)]
         best = int(np.argmax(sums))
@@ -222,11 +222,11 @@ def window(day: np.ndarray) -> tuple[int, int]:
 def suggested_scenario(
     base: Scenario, found: Audit, suggestions: Sequence[Suggestion], file: str = "a trace"
 ) -> Scenario:
-    """A scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
+    """Return a scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
 
     A stated total is dropped; few of the requests wait longer than ``base`` says unless it accepts another risk. Jobs are
     no closed group, so an assumption of known people is dropped as well. ``file`` is the trace's name for the origins. A
-    ValueError says that there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
+    ValueError if there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
     """
     use = found.allocation
     if use is None:
@@ -281,7 +281,7 @@ def suggested_scenario(
 
 
 def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
-    """Stop where no scenario can hold these groups."""
+    """Stop if no scenario can have these groups."""
     per_host = base.hardware.gpus_per_host
     widest = max((s.gpus_each for s in suggestions), default=0.0)
     if widest > per_host:
@@ -304,13 +304,13 @@ def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
 
 
 def _window_h(hours: str) -> int:
-    """Length of the hours of a suggestion."""
+    """Return the length of the hours of a suggestion."""
     start, end = (int(clock[:2]) for clock in hours.split("-"))
     return (end - start - 1) % 24 + 1
 
 
 def _use_case(suggestion: Suggestion) -> str:
-    """The workload kind of Table 1 that jobs of this size look like."""
+    """Return the workload kind of Table 1 that jobs of this size resemble."""
     if suggestion.vms_each > 1:
         return "horovod"
     return (

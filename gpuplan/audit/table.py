@@ -1,4 +1,4 @@
-"""Tables of a trace: its columns by their names, its rows a block at a time, and an account of what is left out and why.
+"""Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why.
 
 Rows are read a block at a time, and a block column by column.
 """
@@ -27,13 +27,13 @@ MAX_NAME = 60
 MAX_NAMES = 200_000
 """Groups, users or GPUs of a file."""
 BLOCK_ROWS = 500
-"""Rows read together: many more lists at once, and Python looks through all of them for garbage again and again."""
+"""Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
 NO_GROUP = "no group"
 SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
 
 COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {}
-"""Format -> what it may hold -> names of the column by which it is recognised, the first one first."""
+"""Format -> value -> names of the column by which it is recognised, the first one first."""
 for _row in own_rows("words/trace_columns"):
     COLUMNS.setdefault(_row["format"], {})[_row["what"]] = tuple(_row["names"].split())
 
@@ -44,15 +44,15 @@ class _Left:
 
     reason: str
     fault: bool
-    """Whether the file is at fault, or the row only says nothing."""
+    """True if the file is at fault, False if the row merely contains no data."""
     rows: int
     first: tuple[int, int]
-    """Line, and place among what was read of it."""
+    """Line, and position among the rows read."""
     example: str
 
 
 class Log:
-    """Counts rows, and what is left out of them."""
+    """Counter of rows, and of those left out."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -68,14 +68,14 @@ class Log:
             known.rows += rows
 
     def count(self, reason: str) -> int:
-        """Rows left out for a reason that is no fault."""
+        """Return the rows left out for a reason that is no fault."""
         known = self.left.get((reason, False))
         return known.rows if known else 0
 
     def reading(
         self, format: str, used: int, columns: Mapping[str, str], notes: Mapping[str, object]
     ) -> Reading:
-        """What could be read of the file, with those notes that hold."""
+        """Return what could be read from the file, with the notes that apply."""
         left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
         return Reading(
             format=format,
@@ -121,7 +121,7 @@ class Rows:
             raise refusal(f"more than {MAX_ROWS} samples: read a part of the period")
 
     def rest(self) -> Rows:
-        """Only the rows that are still in, where most of the work on the others can be spared."""
+        """Return only the rows that are still included, where that saves most of the work on the others."""
         if self.kept.all():
             return self
         kept = self.kept.tolist()
@@ -131,7 +131,7 @@ class Rows:
         return Rows(self._log, lines, columns)
 
     def texts(self, key: str) -> Iterable[str]:
-        """A column of the rows that are still in."""
+        """Return a column of the rows that are still included."""
         return self.columns[key] if self.kept.all() else compress(self.columns[key], self.kept.tolist())
 
     def leave_out(
@@ -142,7 +142,7 @@ class Rows:
         *,
         fault: bool = False,
     ) -> None:
-        """Leave out those of the rows that are still in."""
+        """Leave out those of the rows that are still included."""
         out = self.kept & np.asarray(which, dtype=bool)
         if out.any():
             first = int(out.argmax())
@@ -151,7 +151,7 @@ class Rows:
             self.kept &= ~out
 
     def read(self, key: str, parse: Callable[[str], float], what: str = "") -> np.ndarray:
-        """Numbers of a column; one that is not stated is no fault, unless ``what`` says what each row has to have."""
+        """Return the numbers of a column; a missing one is no fault unless ``what`` says what each row needs."""
         found = np.full(len(self.kept), np.nan)
         try:
             found[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
@@ -175,7 +175,7 @@ class Rows:
             self.leave_out([text in shown for text in column], reason, examples, fault=fault)
 
     def time(self, key: str, what: str = "", *, missing_s: float | None = None) -> np.ndarray:
-        """Times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if that may be."""
+        """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted."""
         clock = self._log.clock
         if missing_s is None:
             found = self.read(key, clock, what)
@@ -186,7 +186,7 @@ class Rows:
 
 
 class Names(dict[str, int]):
-    """Codes for names. A name is cut to what a table can show; two that look the same then stay apart."""
+    """Codes for names, each cut to the length that a table can show; two that look the same then stay apart."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Names(dict[str, int]):
         return code
 
     def codes(self, texts: Iterable[str]) -> list[int]:
-        """The code of each name, in the order in which they are first met."""
+        """Return the code of each name, in the order of first occurrence."""
         return [self[text] for text in texts]
 
 
@@ -247,7 +247,7 @@ def _without_unit(name: str) -> tuple[str, float]:
 
 
 class Table:
-    """A CSV with its header, its delimiter and the columns found."""
+    """A CSV with its header, its delimiter and the recognised columns."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._lines = Lines(text)
@@ -309,7 +309,7 @@ class Table:
             yield lines, cells
 
     def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> Iterator[Rows]:
-        """The same with the columns that are read; rows that repeat the header, first seen by one column, are none."""
+        """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
         for lines, cells in self.blocks(log):
             if header_again:
                 place = at[header_again]
@@ -321,7 +321,7 @@ class Table:
             yield Rows(log, lines, {key: [row[place] for row in cells] for key, place in at.items()})
 
     def find(self, known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, int]:
-        """Where each thing stands: as told, else by the common names, with or without a unit at their end."""
+        """Return the column of each value: as given, else by the common names, with or without a unit at their end."""
         problems = unknown_keys(given, known) + [
             Problem(f"columns.{key}", show(name), f"no such column; there are {self.listed()}")
             for key, name in given.items()
@@ -340,23 +340,23 @@ class Table:
         return found
 
     def unit_s(self, place: int) -> float:
-        """Seconds of the unit that the name of a column ends in, else 1."""
+        """Return the seconds of the unit at the end of a column's name, else 1."""
         return _without_unit(self.names[place])[1]
 
     def columns(self, at: Mapping[str, int]) -> dict[str, str]:
-        """What was read -> the column it stands in."""
+        """Return value -> name of the column that contains it."""
         return {key: self.header[place] for key, place in at.items()}
 
     def listed(self) -> str:
-        """The first columns of the file by their names."""
+        """List the first columns of the file by their names."""
         return ", ".join(show(name) for name in self.header[:SHOWN_COLUMNS])
 
     def missing(self, format: str, needs: str) -> TraceError:
-        """The refusal of a file in which a column is missing."""
+        """Return the refusal of a file in which a column is missing."""
         return refusal(f"format {format} needs {needs}", where="line 1", value=self.listed())
 
 
 def unknown_keys(given: Mapping[str, str], known: Iterable[str]) -> list[Problem]:
-    """Problems of columns named by hand for what is not read."""
+    """Return problems of columns named by hand for values that are not read."""
     message = "not read here; known are " + ", ".join(known)
     return [Problem(f"columns.{key}", show(key), message) for key in given if key not in known]

@@ -11,13 +11,13 @@ from gpuplan.report.tables.traffic import few_digits
 from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]
-"""A part of what ``audit_dict`` gives."""
+"""A part of the result of ``audit_dict``."""
 METHOD_TITLES = NAMES["replay method"]
 """Formulas by their names in the field."""
 
 
 def holders(use: Found) -> Table:
-    """Users of GPUs."""
+    """Return the users of GPUs."""
     return listed(
         "holders",
         (
@@ -35,7 +35,7 @@ def holders(use: Found) -> Table:
 
 
 def activity(use: Found) -> Table:
-    """How busy the chips of each group were."""
+    """Return the chip activity of each group."""
     return listed(
         "activity",
         (
@@ -52,7 +52,7 @@ def activity(use: Found) -> Table:
 
 
 def requests(arrivals: Found) -> Table:
-    """Requests to each language model, or by each application."""
+    """Return the requests to each language model, or by each application."""
     return listed(
         "requests",
         (
@@ -70,7 +70,7 @@ def requests(arrivals: Found) -> Table:
 
 
 def suggestions(found: Sequence[Found]) -> Table:
-    """Groups for a scenario, made from the jobs."""
+    """Return the groups for a scenario, made from the jobs."""
     return listed(
         "suggestions",
         (
@@ -86,7 +86,7 @@ def suggestions(found: Sequence[Found]) -> Table:
 
 
 def serving(found: Sequence[Found]) -> Table:
-    """Groups for a scenario, made from the requests."""
+    """Return the groups for a scenario, made from the requests."""
     return listed(
         "serving",
         (
@@ -122,7 +122,7 @@ def _when(group: Found) -> str:
 
 
 def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
-    """What each formula says, beside the replay."""
+    """Return the result of each formula, beside the replay."""
     return listed(
         "formulas",
         (
@@ -137,13 +137,13 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
 
 
 def few_wait(comparison: Found) -> Table:
-    """How many GPUs keep most jobs from waiting long."""
+    """Return the number of GPUs that keeps most jobs from waiting long."""
     share, limit = written(100 * comparison["share"], "g"), round(60 * comparison["wait_limit_h"], 3)
     title = said("table.formulas.few wait", share=share, limit=limit)
     return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
 
 
 def few_denied(comparison: Found) -> Table:
-    """How many GPUs keep most jobs from being denied."""
+    """Return the number of GPUs that keeps most jobs from being denied."""
     title = said("table.formulas.few denied", share=written(100 * comparison["share"], "g"))
     return formulas(comparison["denied"], sum(comparison["hosts"]), title)

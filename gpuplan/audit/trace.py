@@ -1,6 +1,6 @@
-"""What was read of a trace: jobs that held GPUs, samples of their activity, or requests to a language model, and what was left out.
+"""Contents of a trace: jobs with GPUs, samples of their activity, or requests to a language model, and omissions.
 
-Jobs say which GPUs were allocated, samples how busy the chips were, requests what was asked: three figures, in three records.
+Jobs give the GPUs allocated, samples the activity of the chips, requests the prompts: three figures, in three records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALL = "all"
 
 
 class TraceError(ValueError):
-    """A file that cannot be used. ``problems`` names each line, what stands there and what is expected."""
+    """A file that cannot be used. ``problems`` names each line, its content and what is expected."""
 
     def __init__(self, *problems: Problem) -> None:
         self.problems = problems
@@ -31,7 +31,7 @@ class TraceError(ValueError):
 
 
 def refusal(message: str, *, where: str = "", value: str = "") -> TraceError:
-    """The refusal of a file for one reason."""
+    """Return the refusal of a file for one reason."""
     return TraceError(Problem(where, value, message))
 
 
@@ -46,7 +46,7 @@ class Skipped(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What could be read of a file."""
+    """Account of what could be read from a file."""
 
     format: str
     rows: int
@@ -55,20 +55,20 @@ class Reading:
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     columns: Mapping[str, str]
-    """What was read -> the column it stands in."""
+    """Value -> name of the column that contains it."""
     time_zone: str
     """Time zone of the times that state none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jobs:
-    """Jobs that held GPUs: one element of each array for each job, times in seconds since 1970, UTC."""
+    """Jobs with GPUs: one element of each array for each job, times in seconds since 1970, UTC."""
 
     submit_s: np.ndarray
     start_s: np.ndarray
     """The same as ``submit_s`` where starts are not known."""
     has_start: bool
-    """Whether submit and start are both known, so that waits are seen."""
+    """True if submit and start are both known, so that waits can be computed."""
     duration_s: np.ndarray
     gpus: np.ndarray
     group: np.ndarray
@@ -83,7 +83,7 @@ class Jobs:
     """Begin and end of the days to which the trace was cut, where it was."""
 
     def where(self, chosen: np.ndarray) -> Jobs:
-        """Some of the jobs, by a mask or by their numbers; groups keep their numbers."""
+        """Return some of the jobs, by a mask or by their numbers; groups keep their numbers."""
         users = len(np.unique(self.user[chosen])) if self.users else 0
         return replace(
             self,
@@ -114,7 +114,7 @@ class Samples:
     metric: str
     reading: Reading
     quantity: str = "activity"
-    """Never the share of GPUs allocated, which is another figure."""
+    """Quantity sampled; never the share of GPUs allocated, which is another figure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ class Requests:
     reading: Reading
 
     def where(self, chosen: np.ndarray) -> Requests:
-        """Some of the requests, by a mask; groups keep their numbers."""
+        """Return some of the requests, by a mask; groups keep their numbers."""
         return replace(
             self,
             time_s=self.time_s[chosen],

@@ -33,14 +33,14 @@ class Auditing(Upload):
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What was found; what was found before, until there is something new, or if a replay came to nothing."""
+        """Return the findings; the previous ones until there are new ones, or if a replay produced nothing."""
         found, state = self.runner.found, self.runner.state
         ended = state in ("idle", "done") or (state == "failed" and self.replayed is None)
         return found if ended or any("audit" in line for line in found) else self._before
 
     @property
     def found(self) -> dict[str, Any] | None:
-        """The audit as plain data, if there is one."""
+        """Return the audit as plain data, if there is one."""
         return next((line["audit"] for line in reversed(self.lines) if "audit" in line), None)
 
     def option(self, what: str, value: str) -> None:
@@ -67,7 +67,7 @@ class Auditing(Upload):
         self.runner.start_on(base, *arguments)
 
     def suggested(self, current: Scenario) -> Scenario | None:
-        """The design with the groups and the peakedness of the audit in place of its own, if jobs were audited."""
+        """Return the design with the audit's groups and peakedness in place of its own, if jobs were audited."""
         line = next((line for line in reversed(self.lines) if line.get("scenario")), None)
         if line is None:
             return None
@@ -77,7 +77,7 @@ class Auditing(Upload):
         return replace(current, groups=made.groups, demand=made.demand, origins=(*kept, *new))
 
     def forget(self) -> None:
-        """End what runs and remove the file."""
+        """Stop any running work and remove the file."""
         self.runner.clear()
         self.replayed, self._before = None, []
         super().forget()

@@ -1,7 +1,7 @@
-"""Audit: what a trace of existing use says: which users have GPUs when, how bursty it is, and how other hosts would have served it.
+"""Audit of a trace of existing use: which users have GPUs when, how bursty it is, and how other hosts would have done.
 
-Allocation and activity are two figures. Jobs say which GPUs were asked for and held: ``Allocation``. Samples say how busy
-the chips were: ``Activity``. Neither is worked out of the other.
+Allocation and activity are two figures. Jobs give the GPUs requested and allocated: ``Allocation``, samples the
+activity of the chips: ``Activity``. Neither follows from the other.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ LONG_WAIT_S = 600
 BUSY_PCT = 5.0
 MOST_GROUPS = 100
 MOST_YEARS = 20
-"""Longest period of jobs; a longer one comes from a time that is wrong."""
+"""Longest period of jobs; a longer one comes from a wrong time."""
 OTHERS = "other groups"
 NO_PLACES = {"Factory", "localtime"}
-"""Names that Python knows besides time zones, which no scenario can hold."""
+"""Names that Python knows besides time zones, which no scenario accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupUse:
-    """What one group had allocated."""
+    """Allocation of one group."""
 
     name: str
     jobs: int
     gpu_h: float
     share: float
-    """Of all GPU-hours."""
+    """Share of all GPU-hours."""
     mean_duration_h: float
     duration_cv: float
     mean_size_gpus: float
@@ -44,7 +44,7 @@ class GroupUse:
     users: int
     """0 where users are not known."""
     mean_gpus: float
-    """Allocated at once; where starts are not known, needed at once."""
+    """Mean concurrent GPUs allocated; where starts are not known, needed."""
     peak_gpus: float
     own_peak_utilisation: float
     """Mean over peak: the utilisation of a silo as large as the group's own peak."""
@@ -57,7 +57,7 @@ class SizeClass:
     gpus: float
     jobs: int
     load: float
-    """Mean number at once if no job waited, in erlang."""
+    """Mean concurrent jobs if none waited, in erlang."""
     gpu_h: float
 
 
@@ -73,7 +73,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
-    """GPUs asked for and held. Says nothing about how busy their chips were."""
+    """GPUs requested and allocated, regardless of the activity of their chips."""
 
     first_s: float
     last_s: float
@@ -82,18 +82,18 @@ class Allocation:
     users: int
     gpu_h: float
     offered_gpus: float
-    """GPU-hours asked for over the hours of the period: the offered load in GPUs."""
+    """GPU-hours requested over the hours of the period: the offered load in GPUs."""
     groups: tuple[GroupUse, ...]
     """Largest first; the smallest beyond 100 together."""
     sizes: tuple[SizeClass, ...]
     wanted: Curve
-    """As if no job waited: each job from its request, for its duration."""
+    """Demand as if no job waited: each job from its request, for its duration."""
     held: Curve | None
-    """From its start; None where starts are not known."""
+    """Allocation from the start of each job; None where starts are not known."""
     poisson_peakedness: float
     """Peakedness that independent arrivals of jobs of the same sizes would give."""
     burst_factor: float
-    """Peakedness of the GPUs needed over that of independent arrivals."""
+    """Peakedness of the GPUs needed over the peakedness of independent arrivals."""
     week_gpus: np.ndarray
     """Mean GPUs needed: 168 hours of the week, Monday 00:00 first, by group."""
     week_hours: np.ndarray
@@ -106,7 +106,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class ActivityGroup:
-    """How busy the chips of one group were."""
+    """Chip activity of one group."""
 
     name: str
     samples: int
@@ -125,7 +125,7 @@ class ActivityGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Activity:
-    """How busy chips were. Says nothing about who had them allocated while they were idle."""
+    """Chip activity, regardless of which users had the chips allocated while they were idle."""
 
     first_s: float
     last_s: float
@@ -144,7 +144,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audit:
-    """What a trace says: allocation if it holds jobs, activity if it holds samples, arrivals if it holds requests."""
+    """Findings of a trace: allocation if it has jobs, activity if it has samples, arrivals if it has requests."""
 
     trace: Jobs | Samples | Requests
     time_zone: str
@@ -161,12 +161,12 @@ def audit(
     installed_gpus: int | None = None,
     skip_share: float = 0.0,
 ) -> Audit:
-    """What a trace says: of jobs an allocation, of samples an activity, of requests their arrivals.
+    """Return the findings of a trace: of jobs an allocation, of samples an activity, of requests their arrivals.
 
-    Hours of the week are those of ``time_zone``; one that comes twice when clocks go back counts twice. ``installed_gpus`` gives
-    the utilisation of the allocation. ``skip_share`` of the period of jobs, its beginning, is left out of curves, hours of the
-    week and waits, for a trace that starts cold; jobs that began in it still hold their GPUs after it, and jobs and GPU-hours
-    count in full. A ValueError names an input that is out of its range.
+    Hours of the week are in ``time_zone``; one that comes twice when clocks go back counts twice. ``installed_gpus``
+    gives the utilisation of the allocation. ``skip_share`` of the period of jobs, its beginning, is left out of curves,
+    hours of the week and waits, for a trace that starts cold; jobs that began in it still keep their GPUs after it, and
+    jobs and GPU-hours count in full. A ValueError names an input that is out of its range.
     """
     if installed_gpus is not None and installed_gpus < 1:
         raise ValueError(f"installed_gpus is {installed_gpus}: must be at least 1")
@@ -201,7 +201,7 @@ _Trace = TypeVar("_Trace", Jobs, Samples, Requests)
 
 
 def few_groups(trace: _Trace) -> _Trace:
-    """A trace with the groups that have most GPU-hours, samples or tokens; all smaller ones are one."""
+    """Return a trace with the groups that have most GPU-hours, samples or tokens; all smaller ones are merged."""
     if len(trace.groups) <= MOST_GROUPS:
         return trace
     if isinstance(trace, Jobs):

@@ -1,4 +1,4 @@
-"""Values of a trace: times, lengths of time, GPUs and per cents as they are written, read or refused with what is wrong."""
+"""Values of a trace: times, durations, GPUs and per cents as written, parsed or rejected with the reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}
 
 
 class BadValue(Exception):
-    """A value that cannot be read: what is wrong with it, and the value."""
+    """A value that cannot be read, with the reason."""
 
     def __init__(self, reason: str, value: str) -> None:
         super().__init__(reason, value)
@@ -36,12 +36,12 @@ class BadValue(Exception):
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that there is no value."""
+    """True if a cell says that there is no value."""
     return text.strip().lower() in NO_VALUE
 
 
 def number_of(text: str) -> float:
-    """A number with a decimal point or comma."""
+    """Parse a number with a decimal point or comma."""
     try:
         return float(text)
     except ValueError:
@@ -52,7 +52,7 @@ def number_of(text: str) -> float:
 
 
 def duration_s(text: str, unit_s: float = 1.0) -> float:
-    """Seconds of ``90``, ``01:30``, ``00:01:30`` or ``2-00:01:30``; a plain number is in the unit given."""
+    """Return the seconds of ``90``, ``01:30``, ``00:01:30`` or ``2-00:01:30``; a plain number is in the unit given."""
     expected = "is no length of time (seconds, HH:MM:SS or D-HH:MM:SS)"
     try:
         value = float(text) * unit_s
@@ -71,7 +71,7 @@ def duration_s(text: str, unit_s: float = 1.0) -> float:
 
 
 def gpus_of(text: str) -> float:
-    """GPUs of a job: a fraction of one, or a whole number."""
+    """Parse the GPUs of a job: a fraction of one, or a whole number."""
     value = number_of(text)
     if not 0 <= value <= MAX_GPUS or (value > 1 and value != int(value)):
         raise BadValue(f"is no count of GPUs (a fraction of one, or a whole number up to {MAX_GPUS})", text)
@@ -79,7 +79,7 @@ def gpus_of(text: str) -> float:
 
 
 def gpus_of_milli(text: str) -> float:
-    """GPUs of thousandths of a GPU: a part of one, or a whole number of them."""
+    """Parse GPUs from thousandths of a GPU: a part of one, or a whole number of them."""
     value = number_of(text)
     if not 0 <= value <= 1000 * MAX_GPUS or (value > 1000 and value % 1000):
         raise BadValue("is no count of thousandths of a GPU (up to 1000, or a multiple of it)", text)
@@ -87,7 +87,7 @@ def gpus_of_milli(text: str) -> float:
 
 
 def tokens_of(text: str) -> float:
-    """Tokens of a prompt or of an answer."""
+    """Parse the tokens of a prompt or of an answer."""
     value = number_of(text)
     if not 0 <= value <= 100_000_000 or value != int(value):
         raise BadValue("is no count of tokens", text)
@@ -95,7 +95,7 @@ def tokens_of(text: str) -> float:
 
 
 def percent_of(text: str, scale: float) -> float:
-    """Per cent of a number with or without its sign, after ``scale``."""
+    """Parse per cent from a number with or without its sign, after ``scale``."""
     value = number_of(text.strip().removesuffix("%")) * scale
     if not 0 <= value <= 100.0001:
         raise BadValue(f"is outside 0 to {100 / scale:g}", text)
@@ -124,10 +124,10 @@ class Clock:
         """Ten minutes that come twice or are missing where clocks change."""
         self.counts = {"twice": 0, "missing": 0}
         self.relative = True
-        """Whether all times count from an unknown moment."""
+        """True if all times count from an unknown moment."""
 
     def __call__(self, text: str) -> float:
-        """Seconds since 1970, UTC."""
+        """Return seconds since 1970, UTC."""
         base = self.known.get(text[:15])
         if base is not None:
             rest = self.tails.get(text[15:])
@@ -138,7 +138,7 @@ class Clock:
         return self._slow(text.strip())
 
     def _tail(self, text: str) -> float:
-        """Seconds after ten minutes of ``7:30``; infinite for anything else."""
+        """Return the seconds after ten minutes of ``7:30``; infinite for anything else."""
         match = self.TAIL.fullmatch(text)
         rest = 60 * int(match[1]) + float(match[2]) if match and float(match[2]) < 60 else math.inf
         if len(self.tails) < 10_000:
@@ -166,7 +166,7 @@ class Clock:
         return base + rest
 
     def _tens(self, match: re.Match[str]) -> tuple[datetime, float]:
-        """Ten minutes of the clock, and the seconds after their begin."""
+        """Return ten minutes of the clock, and the seconds after their start."""
         year, month, day, hour, minute = (int(part or 0) for part in match.groups()[:5])
         seconds = float((match[6] or "0").replace(",", "."))
         try:
@@ -190,7 +190,7 @@ class Clock:
         return value
 
     def count(self, texts: Iterable[str]) -> None:
-        """Count, of times read in local time, those that come twice or do not exist."""
+        """Count times read in local time that come twice or do not exist."""
         for text in texts if self.odd else ():
             kind = self.odd.get(text.strip()[:15])
             match = self.TIME.fullmatch(text.strip()) if kind else None
@@ -198,7 +198,7 @@ class Clock:
                 self.counts[kind] += 1
 
     def notes(self) -> dict[str, object]:
-        """What may have to be said about the times read -> whether it has to."""
+        """Return note on the times read -> whether it applies."""
         twice, missing, zone = self.counts["twice"], self.counts["missing"], self.zone.key
         return {
             f"{twice} times come twice in {zone} where clocks go back: the first is taken": twice,

@@ -1,7 +1,7 @@
-"""Access mode: how a workload kind reaches its GPU, with the reasons, what speaks against it and what was ruled out.
+"""Access mode: how a workload kind reaches its GPU, with the reasons, the drawbacks and the modes ruled out.
 
-The rules are data (``data/access_rules.csv``), read from top to bottom: what rules a mode out, which of the modes that are left
-is chosen, and why. Here are the facts that a rule may name, and how the rules are applied to them.
+The rules are data (``data/access_rules.csv``), read from top to bottom: they rule modes out, choose one of the others,
+and say why. Here are the facts that a rule may name, and how the rules are applied to them.
 
 References
 ----------
@@ -16,8 +16,8 @@ from typing import NamedTuple
 MODES = ("bitfusion", "mig", "vgpu", "passthrough")
 """Ways to reach a GPU."""
 VERDICTS = ("out", "choose", "for", "against", "left", "none")
-"""What a rule says: the mode is out; it is chosen if it is not out; what speaks for it, or against it, if it was chosen; why it was
-left although possible; why no mode serves the group."""
+"""Verdicts of a rule: the mode is out; it is chosen unless out; points for it, or against it, if it was chosen; the
+reason why it was left although possible; the reason why no mode serves the group."""
 
 
 class Rule(NamedTuple):
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
 
 class Access(NamedTuple):
-    """The chosen mode (empty if none is possible), what speaks for and against it, and the others with their reasons."""
+    """The chosen mode (empty if none is possible), its advantages and drawbacks, and the others with their reasons."""
 
     mode: str
     reasons: tuple[str, ...]
@@ -42,7 +42,7 @@ class Access(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What the rules look at: a workload, its platform and what it would cost. By default whole GPUs of a board with a vGPU profile."""
+    """Facts for the rules: a workload, its platform and cost. By default whole GPUs of a board with a vGPU profile."""
 
     gpus_each: float
     vgpus_each: int = 1
@@ -87,7 +87,7 @@ class Case(NamedTuple):
 
 
 def _stun_not_known(case: Case, mode: str) -> bool:
-    """Whether a VM with vGPUs can be moved, and its stun is not known."""
+    """True if a VM with vGPUs can be moved, but its stun time is unknown."""
     profile = case.mig_profile if mode == "mig" else case.vgpu_profile
     return case.vgpu_moves and profile and case.stun_s(mode) is None
 

@@ -1,8 +1,8 @@
 """Cost: purchases, yearly cash and its present value, cost per GPU-hour, and rent or buy.
 
-Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
-end of year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; what is
-paid in advance for it, or bought for it, at its start, index k - 1. What is bought at index b runs in years b + 1, b + 2, ...
+Money is in one currency, whichever the prices use. Yearly cash is a sequence: index 0 is the start, index k the end of
+year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; advance
+payments and purchases for it at its start, index k - 1. What is bought at index b runs in years b + 1, b + 2, ...
 
 References
 ----------

@@ -18,7 +18,7 @@ class Piece(NamedTuple):
     size: int
     """Memory slices of a MIG profile, or GB of the placement table."""
     starts: tuple[int, ...]
-    """Where it may begin, those that are taken first before the others."""
+    """Permitted starts, in order of preference."""
     most: int
     """Most on one GPU."""
     compute: int = 0
@@ -150,7 +150,7 @@ def _gpu_layouts(pieces: tuple[Piece, ...], region: int, compute_slices: int) ->
 
 @lru_cache(maxsize=256)
 def _in_order(pieces: tuple[Piece, ...], region: int, compute_slices: int) -> tuple[tuple[int, ...], ...]:
-    """The same where each piece, the largest first, goes to the first of its starts that is free."""
+    """Return the same where each piece, the largest first, goes to the first of its free starts."""
     order = sorted(range(len(pieces)), key=lambda i: (-pieces[i].size, -pieces[i].compute))
     found: list[tuple[int, ...]] = []
 
@@ -245,7 +245,7 @@ def _layout_starts(
 
 
 def _rest_fits(pieces: Sequence[Piece], region: int, left: Sequence[int], taken: Sequence[range]) -> bool:
-    """Whether so many pieces still fit beside what is taken."""
+    """True if these pieces still fit beside the occupied slices."""
     if not any(left):
         return True
     first = max(range(len(left)), key=lambda i: left[i])

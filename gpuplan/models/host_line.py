@@ -1,4 +1,4 @@
-"""Host line: cores, memory and disks of a host that one could order, from what its VMs take."""
+"""Host line: cores, memory and disks of a host to order, from the needs of its VMs."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Licences: how many are ordered, and what subscriptions and purchases of them cost in each year, as ``cost`` counts years."""
+"""Licences: quantities to order, and yearly costs of subscriptions and purchases, with years as in ``cost``."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -244,7 +244,7 @@ def perpetual_payment(
 
 
 def _whole(least: int = 0, /, **given: int) -> None:
-    """Refuse what is not a whole number from the least on, by its name."""
+    """Refuse numbers that are not whole, or below the least, by name."""
     for name, value in given.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} is {value}; it must be a whole number, at least {least}")

@@ -1,4 +1,4 @@
-"""Management domain: hosts that carry its appliances when one fails, and what vSAN needs for them.
+"""Management domain: hosts that carry its appliances when one fails, and the vSAN capacity for them.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Renting: what GPUs cost by the hour, and when owning them is cheaper."""
+"""Renting: cost of GPUs by the hour, and when owning them is cheaper."""
 
 from collections.abc import Sequence
 from itertools import accumulate

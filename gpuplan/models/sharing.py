@@ -1,4 +1,4 @@
-"""Sharing one GPU: which profile a share of a GPU gets, and how many of it one GPU holds.
+"""Sharing one GPU: the profile of a share of a GPU, and the number of them on one GPU.
 
 Counts come from the vendor's tables and are never memory divided by size.
 
@@ -22,13 +22,13 @@ class Profile(NamedTuple):
     frame_buffer_mb: int
     max_per_gpu: int
     whole: bool
-    """Whether it is the full-frame-buffer profile."""
+    """True for the full-frame-buffer profile."""
     compute_slices: int = 0
     """Compute slices of a MIG profile; 0 for time slices, which take turns on the whole GPU."""
     gpu_slices: int = 0
     """Compute slices of the whole GPU."""
     max_per_gpu_mixed: int = 0
-    """How many of it a GPU in mixed-size mode holds; 0 where there is no such mode."""
+    """Number of this profile on a GPU in mixed-size mode; 0 where there is no such mode."""
 
 
 def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:

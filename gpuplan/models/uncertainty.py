@@ -1,4 +1,4 @@
-"""Uncertainty: the range of a total from what each cause moves it by."""
+"""Uncertainty: the range of a total from the effect of each cause."""
 
 import math
 from collections.abc import Sequence

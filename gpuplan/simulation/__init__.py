@@ -1,1 +1,1 @@
-"""Simulation: what the models answer by formula, played event by event: jobs on hosts, traces, requests to language models."""
+"""Simulation: what the models answer by formula, played as events: jobs on hosts, traces, language-model requests."""

@@ -11,7 +11,7 @@ Ints = NDArray[np.int64]
 
 HOURS_PER_WEEK = 168
 MOST_ACTIVE = 0.99
-"""A chance of being active above this is simulated as this: at 1 a person would ask again at once."""
+"""A higher chance of being active is simulated as this: at 1 a person would send the next request immediately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Stream:
     """One class of requests for GPUs.
 
     ``gpus`` of one VM are a whole number, or a fraction of one GPU. A request starts ``vms`` VMs together. Fractions
-    share a GPU within their ``family`` ("": those of the same fraction); ``per_gpu`` of them fit on one GPU by a
-    profile table, 0: as many as their ``gpus`` add up to one. With ``people`` the stream is a closed group: each of
-    them asks again after a break, and ``rates_per_h`` are the chances that one is active; without, arrivals are
-    Poisson and ``rates_per_h`` are requests per hour; in equal parts of a week. ``cv`` is the coefficient of
-    variation of the duration: 0 fixed, 1 exponential, else lognormal.
+    share a GPU within their ``family`` ("": equal fractions); ``per_gpu`` of them fit on one GPU by a profile table, 0:
+    as many as their ``gpus`` add up to one. With ``people`` the stream is a closed group: each of them sends another
+    request after a break, and ``rates_per_h`` are the chances that one is active; without, arrivals are Poisson and
+    ``rates_per_h`` are requests per hour; in equal parts of a week. ``cv`` is the coefficient of variation of the
+    duration: 0 fixed, 1 exponential, else lognormal.
     """
 
     name: str

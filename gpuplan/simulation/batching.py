@@ -1,4 +1,4 @@
-"""Continuous batching, played request by request: who waits for a place, when prompts are read, when tokens come.
+"""Continuous batching, played request by request: requests that wait, times of reading prompts and of tokens.
 
 A step gives every running request of a replica one token. Prompts are read with the steps, those that came first before the
 others, and delay them. A request is let in at the end of a step if a place is free and the cache has room for its prompt and its
@@ -28,14 +28,14 @@ WARM_UP = 0.125
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Played:
-    """What became of each request, in the order of arrival [s]."""
+    """Result for each request, in the order of arrival [s]."""
 
     arrival_s: Floats
     let_in_s: Floats
     first_s: Floats
     done_s: Floats
     found: Floats
-    """Requests that each one found in all replicas when it came."""
+    """Number of requests in all replicas at each arrival."""
     answers: Floats
     tokens_read: float
     tokens_made: float
@@ -45,7 +45,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What users of some replicas see, with the half width of a 95 % interval."""
+    """Experience of the users of some replicas, with the half width of a 95 % interval."""
 
     mean_s: Estimate
     """Time to the first token."""
@@ -56,14 +56,14 @@ class Simulated:
     token_s: Estimate
     busy_share: Estimate
     requests: Estimate
-    """At once on each replica, waiting ones included."""
+    """Concurrent requests on each replica, waiting ones included."""
     waiting: Estimate
-    """Of those, how many wait for a place."""
+    """Number of these that wait for a place."""
     by_part_p95_s: tuple[float, ...]
     """95th percentile of the time to the first token in each part of the day."""
     count: int
     growing: bool
-    """Whether the queue grew to the end: more comes than the replicas can do."""
+    """True if the queue grew to the end: the replicas cannot keep up."""
 
 
 def play(
@@ -341,7 +341,7 @@ def summary(
 
 
 def _figures(run: Played, skip: int, replicas: int, first_token_s: float) -> dict[str, float]:
-    """What one run says."""
+    """Return the figures of one run."""
     first = (run.first_s - run.arrival_s)[skip:]
     several = run.answers[skip:] > 1
     each = (run.done_s - run.first_s)[skip:][several] / (run.answers[skip:][several] - 1)
@@ -374,7 +374,7 @@ def _estimate(values: Floats, weights: Floats, value: float | None) -> Estimate:
 
 
 class _Work:
-    """The requests: how long they are, and when what became of them."""
+    """The requests: their lengths, and the times of their events."""
 
     def __init__(self, pace: Pace, tokens_in: Floats, tokens_out: Floats) -> None:
         self.tokens_in: list[float] = tokens_in.tolist()
@@ -387,7 +387,7 @@ class _Work:
 
 
 class _Replica:
-    """One replica: requests that wait, are read and run, and the steps that it takes until the next event."""
+    """One replica: requests that wait, are read and run, and its steps until the next event."""
 
     def __init__(self, pace: Pace, work: _Work) -> None:
         counts = np.arange(pace.requests + 1)
@@ -440,7 +440,7 @@ class _Replica:
         )
 
     def begin(self, now: float) -> bool:
-        """Let requests in and begin what lasts until the next event; whether there is anything to do."""
+        """Let requests in and begin the work until the next event; return True if there is anything to do."""
         work, waiting = self._work, self._waiting
         while waiting and self._has_room(waiting[0]):
             request = waiting.popleft()
@@ -465,7 +465,7 @@ class _Replica:
         return True
 
     def _take_prompts(self) -> float:
-        """Choose what is read with the next step, the first ones first; its time."""
+        """Choose the prompts to read with the next step, the first ones first; return its time."""
         work, budget, seconds = self._work, self._chunk, 0.0
         for entry in self._reading:
             request, read = int(entry[0]), entry[1]
@@ -482,7 +482,7 @@ class _Replica:
         return seconds
 
     def _read_s(self, tokens: float) -> float:
-        """Time to read so many tokens, between the points of the law."""
+        """Return the time to read these tokens, between the points of the law."""
         points, times = self._pace.prompts, self._pace.prompt_s
         n = min(max(bisect_right(points, tokens), 1), len(points) - 1)
         return times[n - 1] + (tokens - points[n - 1]) * (times[n] - times[n - 1]) / (

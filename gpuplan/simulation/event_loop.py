@@ -24,12 +24,12 @@ COMPILE = True
 MOST_BATCHES = 64
 """Then every two become one."""
 OPEN = 1 << 60
-"""Stands for the people of a stream that is no closed group: more than can ask."""
+"""Number of people of a stream that is no closed group: more than can send requests."""
 ASKED, TURNED, WAITED, LONGER, SERVED, HOURS, PENDING, SUMS = range(8)
-"""What is summed for each batch and stream."""
+"""Sums for each batch and stream."""
 SIZE, HEAD, WAITING, SHARES, FREE_GPUS, GPUS, PEAK, CAME, SLOT, COUNTS = range(10)
-"""What is counted as it goes: VMs that run, the head and the length of the queue, GPUs that fractions have used, free GPUs, all GPUs, the
-most that were taken at once, requests so far, and the slot of time."""
+"""Running counters: VMs that run, the head and the length of the queue, GPUs that fractions have used, free GPUs, all
+GPUs, the peak of GPUs taken, requests so far, and the slot of time."""
 COMES, LEAVES, ENDS = range(3)
 LAST, BUSY = range(2)
 """Times: of the last event, and the GPUs busy since then."""
@@ -39,7 +39,7 @@ BINS = 1 + OCTAVES * PER_OCTAVE
 
 
 class Kind(NamedTuple):
-    """What a request takes."""
+    """Resources of a request."""
 
     name: str
     gpus: float
@@ -49,8 +49,8 @@ class Kind(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """What stays as it is, for each stream: GPUs of a VM (0 for a fraction), VMs, and GPUs allocated by a VM; of a
-    fraction its weight, the weight that fills a GPU, and its family."""
+    """Constants of each stream: GPUs of a VM (0 for a fraction), VMs, and GPUs allocated by a VM; of a fraction its
+    weight, the weight that fills a GPU, and its family."""
 
     gpus: Any
     vms: Any
@@ -109,7 +109,7 @@ class Cluster(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What changes with the events."""
+    """State that changes with the events."""
 
     counts: Any
     clock: Any
@@ -133,7 +133,7 @@ class _State(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """How waits, time and places are counted and chosen."""
+    """Rules for counting waits and time, and for choosing places."""
 
     threshold: float
     slot_h: float
@@ -158,10 +158,10 @@ def _run(
 ) -> int:
     """Take all events up to the last of ``times``, candidates from ``first`` on; returns how many candidates are done.
 
-    It returns early when the queue has no room for the next request, or when ``most`` have asked (-1: never), or
-    when ``full_at`` GPUs have been taken at once (-1: never). A candidate of a closed group is a request if its ask is
-    below the VMs of those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and
-    ``per_batch`` in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
+    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never), or when
+    ``full_at`` GPUs are in use (-1: never). A candidate of a closed group is a request if its ask is below the VMs of
+    those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch``
+    in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
 
     The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple in
     each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
@@ -307,7 +307,7 @@ def _run(
 
 
 def _next_event(comes: float, waiting: int, leaves: float, ends: float) -> tuple[int, float]:
-    """What is next, and when: of what happens at once, VMs end first."""
+    """Return the next event and its time: of simultaneous events, ends of VMs come first."""
     if waiting == 0:
         leaves = math.inf
     if ends <= comes and ends <= leaves:
@@ -345,7 +345,7 @@ def _pop(heap_end: Any, heap_what: Any, size: int) -> Any:
 
 
 def _hosts_room(free: Any, need: int) -> Any:
-    """VMs with so many GPUs that can start."""
+    """Return the number of VMs with this many GPUs that can start."""
     fits = 0
     for host in range(len(free)):
         fits += free[host] // need
@@ -442,8 +442,8 @@ def _run_servers(
     """The same as ``_run`` where every request is for one whole GPU, arrivals are open and no request leaves.
 
     Then the GPUs are servers, and the next request starts when the first of them is free: ``heap_end`` holds when each
-    will have done all that came so far (Kiefer and Wolfowitz). In the queue are those whose start, in ``queue_for``,
-    has not come yet. ``clock[BUSY]`` is the GPU-hours taken, less those counted in ``area`` up to the last edge.
+    will be done with all so far (Kiefer and Wolfowitz). In the queue are those whose start, in ``queue_for``, has not
+    come yet. ``clock[BUSY]`` is the GPU-hours taken, less those counted in ``area`` up to the last edge.
     """
     counts, clock, heap_end = state.counts, state.clock, state.heap_end
     queue_at, queue_for = state.queue_at, state.queue_for
@@ -722,7 +722,7 @@ class Engine:
         return sums
 
     def _waiting(self) -> tuple[Floats, Ints, Ints]:
-        """When those who wait arrived, their batches and their streams."""
+        """Return the arrival times, batches and streams of the requests that wait."""
         state = self._state
         places = (int(state.counts[HEAD]) + np.arange(int(state.counts[WAITING]))) % len(state.queue_at)
         marks = np.asarray(state.queue_mark, dtype=np.int64)[places]

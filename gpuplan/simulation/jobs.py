@@ -1,11 +1,11 @@
-"""Simulation: requests for GPUs come to hosts; who waits how long, who is denied, how busy the GPUs are.
+"""Simulation: requests for GPUs come to hosts; wait times, denials, and utilisation of the GPUs.
 
 ``simulate`` draws the requests of ``Stream``s by chance until its figures are tight enough; ``replay`` takes the
 jobs of a trace as they were. Both go through ``event_loop``.
 
-The queue is first come first served over all streams: while its head waits, every request behind it waits, also those
-who would fit (no backfill). At one instant GPUs are given back first, then the queue is served, then those leave
-who have waited as long as they will, then requests arrive.
+The queue is first come first served over all streams: while its head waits, every request behind it waits, even if it
+would fit (no backfill). At one instant GPUs are given back first, then the queue is served, then requests leave that
+have reached their longest wait, then requests arrive.
 
 Placement, on which results depend. All GPUs of one VM are in one host; the VMs of a request may be in different
 hosts and start together. ``pack``: the host with the fewest free GPUs on which the VM fits. ``spread``: the host
@@ -54,7 +54,7 @@ REQUESTS_PER_BATCH = 2000
 """On average at the start, where the length of a batch is free."""
 MOST_GPUS = 1_000_000
 MOST_HOURS = 20_000_000.0
-"""Simulated at most, so that time keeps its digits where hardly anybody asks."""
+"""Limit on simulated hours, so that time keeps its digits at very low request rates."""
 MOST_STREAMS = 1 << 16
 CHUNK = 1 << 16
 EVENTS_PER_CALL = {True: 1 << 20, False: 1 << 16}
@@ -70,7 +70,7 @@ class Estimate(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a simulation or a replay has come."""
+    """Progress of a simulation or a replay."""
 
     requests: int
     most_requests: int
@@ -79,11 +79,11 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the requests of one stream, or of all, that arrived after the warm-up.
+    """Result for the requests of one stream, or of all, that arrived after the warm-up.
 
-    ``requests`` = ``served`` + ``denied_requests`` + ``still_waiting``. ``denied``, ``waited`` (started
-    later than asked, or left after waiting) and ``waited_longer`` (than the threshold) are shares of the requests;
-    who still waits counts with the wait so far. The mean and the percentiles of the wait are of those served, the
+    ``requests`` = ``served`` + ``denied_requests`` + ``still_waiting``. ``denied``, ``waited`` (started later than
+    requested, or left after waiting) and ``waited_longer`` (than the threshold) are shares of the requests; requests
+    that still wait count with the wait so far. The mean and the percentiles of the wait are of those served, the
     percentiles within 2 % of the wait; below 4 ms they are 0.
     """
 
@@ -104,13 +104,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What a simulation found: each stream, all of them, and the GPUs.
+    """Results of a simulation: each stream, all of them, and the GPUs.
 
     ``utilisation`` is GPU-time allocated over GPU-time there, a fraction counted as its ``gpus``. ``busy_by_hour``:
-    mean GPUs allocated in each hour of the week, if any rate varies. ``peak_gpus`` are the most GPUs occupied at
-    once, a shared one counted as one; it, ``requests`` and ``hours`` are with the warm-up. ``ended``: tight, limit
-    or cancelled. ``growing``: the queue still grew at the end: more is asked for than can be served, or the run was
-    too short; waits then depend on how long it ran.
+    mean GPUs allocated in each hour of the week, if any rate varies. ``peak_gpus`` are the most GPUs occupied at a
+    time, a shared one counted as one; it, ``requests`` and ``hours`` are with the warm-up. ``ended``: tight, limit or
+    cancelled. ``growing``: the queue still grew at the end: demand exceeds capacity, or the run was too short; waits
+    then depend on how long it ran.
     """
 
     streams: tuple[Outcome, ...]
@@ -126,7 +126,7 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """What became of each job of a trace, in the order given.
+    """Result for each job of a trace, in the order given.
 
     ``served`` and ``denied`` are neither for a job that was not reached (``ended`` cancelled). ``wait_h`` of a
     job denied is how long it waited before it left. ``utilisation`` is GPU-time allocated over GPU-time there,
@@ -228,7 +228,7 @@ def _estimate(parts: Floats, of: Floats, *, share: bool = False) -> Estimate:
 
 
 def _shares(sums: Floats, longest_h: float, threshold_h: float) -> tuple[Estimate, Estimate, Estimate]:
-    """Denied, waited, waited longer; what the rules exclude is exactly 0."""
+    """Return denied, waited, waited longer; cases that the rules exclude are exactly 0."""
     asked = sums[:, ASKED]
     possible = ((TURNED, longest_h < math.inf), (WAITED, longest_h > 0), (LONGER, longest_h > threshold_h))
     turned, waited, longer = (
@@ -408,7 +408,7 @@ def _engine(
     threshold_h: float,
     most: int,
 ) -> Engine:
-    """The engine for these streams, with batches long enough for the longest work and short enough for so many requests."""
+    """Return the engine for these streams, with batches that cover the longest job yet suit this number of requests."""
     asked_per_h = sum(s.requests_per_h for s in streams)
     _check("rates_per_h", 0, asked_per_h > 0, "some stream that asks at all")
     cluster = Cluster.of([Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family) for s in streams], hosts)
@@ -431,7 +431,7 @@ def _engine(
 
 
 def _next_goal(engine: Engine, goal: int) -> int:
-    """Batches after which the figures are looked at again."""
+    """Return the number of batches after which the figures are checked again."""
     if goal == MOST_BATCHES:
         engine.merge_batches()
         goal //= 2

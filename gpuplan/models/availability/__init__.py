@@ -1,7 +1,7 @@
-"""Availability: what fails, what is left, and for how long.
+"""Availability: failures, the remaining capacity, and the duration.
 
-``host_counts`` spare hosts and clusters, ``outages`` and ``maintenance`` hours and chances a year, ``vmotion`` the stun of a
-move; ``failover`` and ``survey`` say what failures do to a placement, ``restart`` where VMs start again, and ``idle`` what is left.
+``host_counts``: spare hosts and clusters, ``outages`` and ``maintenance``: hours and chances a year, ``vmotion``: stun;
+``failover`` and ``survey``: effects of failures on a placement, ``restart``: where VMs start again, ``idle``: the rest.
 """
 
 from gpuplan.models.availability.host_counts import (

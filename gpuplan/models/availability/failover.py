@@ -1,4 +1,4 @@
-"""Failover: what becomes of every VM of a placement when hosts fail; ``restart`` decides on counts, here it is said of each VM."""
+"""Failover: the fate of every VM of a placement when hosts fail; ``restart`` decides on counts, here VMs are named."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from gpuplan.models.placement.requests import Blocks, Content, Fit, Kinds, State
 
 
 class Outcome(NamedTuple):
-    """What happens when hosts fail or are taken into maintenance."""
+    """Result of a host failure or of maintenance."""
 
     hosts: tuple[Host, ...]
     """Loads of every host afterwards; lost hosts are empty."""
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     unplaced: tuple[tuple[str, int], ...]
     """(group, VM) with no GPU left for it."""
     impossible: bool = False
-    """Whether it is proven that not all VMs fit on the hosts that are left; if not, no placement was found in the search."""
+    """True if it is proven that not all VMs fit on the remaining hosts; if False, the search found no placement."""
 
 
 class Vm(NamedTuple):
@@ -36,14 +36,14 @@ class Vm(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What became of the VMs on some hosts."""
+    """Result for the VMs on some hosts."""
 
     hosts: tuple[Host, ...]
     """Loads of every host afterwards."""
     placed: list[tuple[Vm, int]]
-    """Which of these VMs went where."""
+    """VMs of these hosts with their new host."""
     moved: list[tuple[Vm, int]]
-    """Who else had to move, and where."""
+    """Other VMs that had to move, with their new host."""
     unplaced: list[Vm]
 
     @classmethod
@@ -148,7 +148,7 @@ def _decided(
     choices: Sequence[Choice | None],
     healthy: Mapping[tuple[Room, Kinds], list[int]],
 ) -> Blocks | None:
-    """How all VMs are placed again; None if a restart alone does as much."""
+    """Return the new placement of all VMs; None if a restart alone does as well."""
     every = range(len(cluster.rules.requests))
     lost = Counter(vm.kind for vm in displaced)
     done = Counter(vm.kind for vm, choice in zip(displaced, choices, strict=True) if choice is not None)
@@ -190,7 +190,7 @@ def _vms_on(cluster: Cluster, layout: Sequence[Host], at: int) -> list[Vm]:
 
 
 def _vms_of(cluster: Cluster, layout: Sequence[Host]) -> Kinds:
-    """How many VMs of each kind are on these hosts."""
+    """Count the VMs of each kind on these hosts."""
     counts = Counter(vm.kind for at in range(len(layout)) for vm in _vms_on(cluster, layout, at))
     return tuple(counts[kind] for kind in range(len(cluster.rules.requests)))
 

@@ -1,4 +1,4 @@
-"""Idle capacity: what hosts in use have left, who could still use it, and whether all fits on hosts that are there."""
+"""Idle capacity: what hosts in use have left, which groups could use it, and whether all fits on existing hosts."""
 
 from collections import Counter
 from collections.abc import Sequence

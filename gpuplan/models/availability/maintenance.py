@@ -1,4 +1,4 @@
-"""Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``.
+"""Maintenance: hours a year with one host in maintenance, and the effect of failures; ``mixed_...`` as in ``outages``.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
 
-Hosts fail and are repaired independently, all at the same rate. Of hosts that are alike only the number counts. Where hosts
-already there differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
+Hosts fail and are repaired independently, all at the same rate. Of identical hosts only the number counts. Where
+existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
 
 References
 ----------
@@ -18,15 +18,15 @@ HOURS_PER_YEAR = 8760
 
 @dataclass(frozen=True, slots=True)
 class HostMix:
-    """Hosts of several kinds: those already there, and new ones that are alike."""
+    """Hosts of several kinds: existing ones, and identical new ones."""
 
     old_hosts: Sequence[int]
-    """Hosts already there of each kind. [host]"""
+    """Existing hosts of each kind. [host]"""
     new_hosts: int
     """New hosts. [host]"""
     new_needed: Mapping[tuple[int, ...], int]
-    """Old hosts of each kind that are down -> new hosts that must be up then, for all sets of up to so many; with more down than
-    that the demand is never carried. [host]"""
+    """Old hosts of each kind that are down -> new hosts that must be up then, for all sets up to a given size; with
+    more down than that the demand is never carried. [host]"""
 
 
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:

@@ -1,11 +1,10 @@
-"""Recovery: what is decided when hosts are lost, on counts.
+"""Recovery: decisions after the loss of hosts, on counts.
 
 First a restart (``Pool``): each displaced VM goes where it fits, no other VM moves. If some are left over, empty hosts
-take over what was on each lost one (``Cluster.taken_over``), if there are enough. If not, everything is placed again on
-the hosts that are left (``Cluster.decide``), and the blocks of that are laid where most of the same is already
-(``Cluster.match``).
+take over the content of each lost one (``Cluster.taken_over``), if there are enough. If not, everything is placed again
+on the remaining hosts (``Cluster.decide``), and its blocks go where most of the same is already (``Cluster.match``).
 
-Hosts that are filled alike are looked at once (``Cluster.read``). A restart is decided by what is left of the hosts,
+Hosts with the same content are examined once (``Cluster.read``). A restart is decided by what is left of the hosts,
 never by their numbers, so that hosts filled alike are struck alike. ``failover`` makes VMs with numbers of it.
 """
 
@@ -22,7 +21,7 @@ from gpuplan.models.placement.requests import Blocks, Content, Fit, Kinds, Part,
 
 
 class HostClass(NamedTuple):
-    """Hosts filled alike."""
+    """Hosts with the same content."""
 
     room: Room
     content: Content
@@ -33,7 +32,7 @@ class HostClass(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Where a restart puts a VM."""
+    """Target of a VM in a restart."""
 
     at: int
     """Index of a host that was chosen before, or -1: an untouched host in the state ``before``."""
@@ -42,7 +41,7 @@ class Choice(NamedTuple):
 
 
 class Pool:
-    """How many hosts are in each state, and for each kind of VM which state it would go to first."""
+    """Number of hosts in each state, and for each kind of VM the state it would go to first."""
 
     def __init__(self, rules: Rules, states: Mapping[State, int]) -> None:
         self.rules, self.states = rules, states
@@ -96,7 +95,7 @@ def _rank(state: State, fit: Fit) -> tuple[int, State]:
 
 
 class Cluster:
-    """Requests and rooms, and what can be placed on what is left of them.
+    """Requests and rooms, and the possible placements on the rest of them.
 
     >>> from gpuplan.models.placement import Request, Room, place
     >>> requests = [Request("research", 3, gpus=4)]
@@ -187,7 +186,7 @@ class Cluster:
         return [chosen[at] for at in range(len(lost))]
 
     def _holds(self, room: Room, before: Room, content: Content) -> bool:
-        """Whether a host can take over what is on another."""
+        """True if a host can take over the content of another."""
         if room == before:
             return True
         free, vcpus, memory, _ = self.rules.state(room, content)
@@ -276,5 +275,5 @@ def _with_more(vms: Kinds, kind: int, more: int) -> Kinds:
 
 
 def _only_gpus_count(kinds: Sequence[Room]) -> bool:
-    """Whether hosts of these kinds are equal and only their GPUs count."""
+    """True if hosts of these kinds are equal and only their GPUs count."""
     return len(kinds) == 1 and not kinds[0].vcpus and not kinds[0].memory_gib

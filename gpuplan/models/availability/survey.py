@@ -1,4 +1,4 @@
-"""Survey: what every possible loss of hosts would do, worst first; on counts, with the decisions of ``failover``."""
+"""Survey: effect of every possible loss of hosts, worst first; on counts, with the decisions of ``failover``."""
 
 import heapq
 import math
@@ -21,21 +21,21 @@ PLACED_AGAIN_STEPS = 800
 
 
 class Loss(NamedTuple):
-    """What the loss of some hosts does, for all sets of hosts that are filled alike."""
+    """Effect of the loss of some hosts, for all sets of hosts with the same content."""
 
     hosts: tuple[int, ...]
-    """One of these sets, that with the lowest numbers, from 0."""
+    """One of these sets, the one with the lowest numbers, from 0."""
     alike: int
-    """How many such sets there are."""
+    """Number of such sets."""
     restarted: int
     moved: int
     unplaced: int
     unplaced_gpus: float
     """GPUs' worth of the VMs that are not placed."""
     proven: bool = True
-    """Whether no set that is not listed is worse; if not, only those sets were looked at that lose most."""
+    """True if no unlisted set is worse; if False, only the sets that lose most were examined."""
     impossible: bool = False
-    """Whether it is proven that not all VMs fit on the hosts that are left; if not, no placement was found in the search."""
+    """True if it is proven that not all VMs fit on the remaining hosts; if False, the search found no placement."""
 
 
 def failure_survey(
@@ -123,11 +123,11 @@ def failure_survey(
 
 
 _Chosen = tuple[tuple[int, int], ...]
-"""(class of hosts, how many of it)."""
+"""(class of hosts, number of its hosts)."""
 
 
 class _Figures(NamedTuple):
-    """What a loss does."""
+    """Effect of a loss."""
 
     restarted: float
     moved: float
@@ -137,13 +137,13 @@ class _Figures(NamedTuple):
 
 
 class _Look:
-    """A set of hosts to lose, and what is known of its loss: at first only what is on them."""
+    """A set of hosts to lose, and the known effects of its loss: at first only the content of the hosts."""
 
     def __init__(self, counts: "_Counts", example: tuple[int, ...], chosen: _Chosen) -> None:
         self.counts, self.example, self.chosen = counts, example, chosen
         self.lost = counts.lost(chosen)
         self.figures = _Figures(math.inf, math.inf, math.inf, counts.worth(self.lost))
-        """What it does, or at worst does."""
+        """Effect of the loss, or its worst case."""
         self.done: Kinds | None = None
         """VMs that a restart alone places, if it does not place all."""
         self.begun = self.sure = False
@@ -154,7 +154,7 @@ class _Look:
         return (-float(worth), -unplaced, -moved, -restarted, self.example)
 
     def impossible(self, stuck: Sequence[Vm]) -> bool:
-        """Whether it is proven that not all VMs, those included that a maintenance left over, fit on the hosts that are left."""
+        """True if it is proven that not all VMs, with those left over by a maintenance, fit on the remaining hosts."""
         vms = [n + sum(vm.kind == kind for vm in stuck) for kind, n in enumerate(self.counts.vms)]
         return self.counts.cluster.impossible(tuple(vms), self.counts.left(self.chosen))
 
@@ -204,7 +204,7 @@ def _rest(waiting: Sequence[_Look], most: int) -> list[_Look]:
 
 
 def _multisets(sizes: Sequence[int], total: int, at: int = 0) -> Iterator[tuple[tuple[int, int], ...]]:
-    """(class, how many of it) for every choice of so many in all."""
+    """Yield (class, number of its hosts) for every choice of this total."""
     if total == 0:
         yield ()
         return
@@ -215,7 +215,7 @@ def _multisets(sizes: Sequence[int], total: int, at: int = 0) -> Iterator[tuple[
 
 
 class _Counts:
-    """How many hosts and VMs there are of each kind, and what a loss does to them."""
+    """Numbers of hosts and VMs of each kind, and the effect of a loss on them."""
 
     def __init__(self, cluster: Cluster, classes: Sequence[HostClass]) -> None:
         self.cluster, self.classes = cluster, classes
@@ -230,7 +230,7 @@ class _Counts:
         ]
 
     def fullest_classes(self, lost: int) -> list[int]:
-        """Hosts of each class, none of those on which least is, so that there are not too many sets of so many hosts."""
+        """Return hosts of each class, without the emptiest ones, to limit the number of sets of this size."""
         every = range(len(self.classes))
         order = sorted(every, key=lambda c: (-self.worth(self.classes[c].vms), c))
         kept = max(k for k in every if math.comb(k + lost, lost) <= SURVEY_SETS)
@@ -249,7 +249,7 @@ class _Counts:
         return self.rooms - Counter(room for c, n in chosen for room in [self.classes[c].room] * n)
 
     def restart(self, chosen: _Chosen, lost: Kinds) -> tuple[_Figures, Kinds | None]:
-        """What a restart alone does when so many hosts of some classes are lost, and who has a place then (None: all)."""
+        """Return the effect of a restart alone after the loss of these hosts, and the VMs placed then (None: all)."""
         gone = Counter[State]()
         for c, n in chosen:
             gone[self.classes[c].state] += n
@@ -263,7 +263,7 @@ class _Counts:
         return self._figures(lost, done, 0), tuple(done)
 
     def placed_again(self, chosen: _Chosen, lost: Kinds, done: Kinds) -> _Figures:
-        """What it does if others may be moved too."""
+        """Return the effect if others may be moved too."""
         cluster, classes = self.cluster, self.classes
         running = tuple(a - b for a, b in zip(self.vms, lost, strict=True))
         decided = cluster.decide(running, lost, done, self.left(chosen))
@@ -279,7 +279,7 @@ class _Counts:
         return self._figures(lost, [a - b for a, b in zip(placed, running, strict=True)], moved)
 
     def worth(self, vms: Sequence[int]) -> Fraction:
-        """GPUs' worth of so many VMs of each kind."""
+        """Return the GPUs' worth of these VMs of each kind."""
         return sum((n * w for n, w in zip(vms, self.cluster.rules.worth, strict=True) if n), Fraction(0))
 
     def _figures(self, lost: Sequence[int], done: Sequence[int], moved: int) -> _Figures:
@@ -287,7 +287,7 @@ class _Counts:
         return _Figures(sum(done), moved, sum(left), self.worth(left))
 
     def _taken_over(self, chosen: _Chosen) -> bool:
-        """Whether empty hosts can take over all that is on the lost ones."""
+        """True if empty hosts can take over everything on the lost ones."""
         empty = Counter({one.room: 0 for one in self.classes if not one.content})
         for one in self.classes:
             if not one.content:

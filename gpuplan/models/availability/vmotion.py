@@ -1,4 +1,4 @@
-"""vMotion: how long a VM with vGPUs stands still while it is moved.
+"""vMotion: stun time of a VM with vGPUs while it is moved.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Demand: users and their working hours -> VMs and GPUs.
 
-``users`` and ``working_hours`` count; ``queueing`` (any number of users) and ``closed_groups`` (so many people) give chances
-to wait or to be denied in closed form. What has no formula is played in ``gpuplan.simulation``.
+``users`` and ``working_hours`` count; ``queueing`` (any number of users) and ``closed_groups`` (a fixed number) give
+chances to wait or to be denied in closed form. Cases without a formula are simulated in ``gpuplan.simulation``.
 """
 
 from gpuplan.models.demand.users import (

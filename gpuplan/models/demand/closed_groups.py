@@ -1,4 +1,4 @@
-"""Closed groups: chances of waiting and of being denied where so many people, and no others, ask (Engset).
+"""Closed groups: chances of waiting and of being denied where a fixed number of people send all requests (Engset).
 
 References
 ----------
@@ -29,7 +29,7 @@ _SEEN = 1e-20
 """Least chance that a capacity is not exceeded, at which a tilted distribution still speaks for it. [-]"""
 
 _MOST_ODDS = 1e12
-"""Odds that stand for a user who is always active where a limit is taken. [-]"""
+"""Odds of a user who is always active, for limits. [-]"""
 
 
 def closed_wait_chance(
@@ -201,7 +201,7 @@ def _binomial(people: int, odds: float) -> tuple[int, Floats]:
 
 
 def _demand(people: Sequence[int], odds: Sequence[float], sizes: Sequence[int]) -> tuple[int, Floats]:
-    """First number of units wanted that counts, and the chances from there on."""
+    """Return the first number of requested units that counts, and the chances from there on."""
     first, chances = 0, np.ones(1)
     for n, odd, size in zip(people, odds, sizes, strict=True):
         least, active = _binomial(n, odd)

@@ -1,4 +1,4 @@
-"""Recursions over the units that requests share, and what numbers, loads and sizes of requests may be."""
+"""Recursions over the units that requests share, and permitted numbers, loads and sizes of requests."""
 
 import math
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def _duration(duration_h: float) -> float:
 
 
 def _same_length(**columns: Sequence[float]) -> None:
-    """One value for each class everywhere, and at least one class."""
+    """Check that all columns have one value for each class, and that there is at least one class."""
     if len({len(column) for column in columns.values()}) > 1 or not all(columns.values()):
         counts = ", ".join(f"{len(column)} {name}" for name, column in columns.items())
         raise ValueError(f"{counts}: each class needs one of each, and there is at least one class")
@@ -81,7 +81,7 @@ def _growth(capacity: int, loads: Sequence[float], sizes: Sequence[int]) -> list
 def _denied(growth: Floats, size: int) -> Floats:
     """1 - Q(n - size) / Q(n) for n = 0, 1, ..., from log(Q(j) / Q(j - 1)) for j = 1, 2, ...; 1 where n < size.
 
-    Sums of `size` neighbours without differences: what is left of a block and what is there of the next one.
+    Sums of `size` neighbours without differences: the rest of a block plus the first part of the next one.
     """
     chances = np.ones(len(growth) + 1)
     ends = np.arange(size - 1, len(growth))

@@ -1,4 +1,4 @@
-"""Working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC.
+"""Working hours in time zones -> active users, in quarters of an hour of a week that begins on Monday, 00:00 UTC.
 
 References
 ----------

@@ -1,7 +1,7 @@
-"""Language models: what they hold, how fast they answer, and how many replicas carry a load.
+"""Language models: their memory, their speed, and the number of replicas for a load.
 
-``shape`` says what a model is and where it runs, ``memory`` what it holds, ``serving`` how fast it is, ``replicas`` how many
-of it are needed; ``traffic`` does so for requests that come as they come, by formula; ``gpuplan.simulation.batching`` plays them.
+``shape`` describes a model and its hardware, ``memory`` gives its content, ``serving`` its speed, ``replicas`` the
+number needed; ``traffic`` does so for random requests, by formula; ``gpuplan.simulation.batching`` plays them.
 """
 
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape

@@ -1,4 +1,4 @@
-"""What a replica holds on each GPU: weights, activations, runtime, and the cache of keys and values.
+"""Memory of a replica on each GPU: weights, activations, runtime, and the cache of keys and values.
 
 References
 ----------
@@ -19,7 +19,7 @@ GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """What an engine takes beside weights and cache; item ``llm-memory`` of the assumptions."""
+    """Memory of an engine beside weights and cache; item ``llm-memory`` of the assumptions."""
 
     usable_share: float = 0.9
     """Share of the memory that the engine takes at all."""
@@ -43,9 +43,9 @@ class Held(NamedTuple):
     activation_gib: float
     runtime_gib: float
     cache_gib: float
-    """What is left for the cache; below zero the model does not fit."""
+    """Memory left for the cache; below zero the model does not fit."""
     unused_gib: float
-    """What the engine leaves to others."""
+    """Memory that the engine leaves to others."""
 
 
 def weights_gib(shape: Shape, *, precision: str) -> float:

@@ -1,4 +1,4 @@
-"""How fast a replica works, as points of two laws, and what the requests to it are like.
+"""Speed of a replica, as points of two laws, and the shape of its requests.
 
 References
 ----------
@@ -27,7 +27,7 @@ GRID = 48
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast one replica works, as points of its two laws, and how much it takes at once; ``pace_of`` makes it.
+    """Speed of one replica, as points of its two laws, and its capacity; ``pace_of`` makes it.
 
     A step takes ``step_s`` + ``context_s`` times the mean context of its requests. Prompts are read ``chunk_tokens`` at a time
     (0: one whole prompt), each together with a step, which it lengthens by ``overlap_share`` of its own time.
@@ -39,7 +39,7 @@ class Pace:
     prompts: tuple[float, ...]
     prompt_s: tuple[float, ...]
     requests: int
-    """Most at once, by the promises or by the engine."""
+    """Most concurrent requests, by the promises or by the engine."""
     cache_tokens: float = math.inf
     """Tokens that the KV cache holds; each request reserves its prompt and its answer."""
     chunk_tokens: float = 8192
@@ -63,7 +63,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What requests are like. Lengths are lognormal; a spread is the standard deviation over the mean, 0: all alike."""
+    """Properties of requests. Lengths are lognormal; a spread is the standard deviation over the mean, 0: equal."""
 
     tokens_in: float
     tokens_out: float

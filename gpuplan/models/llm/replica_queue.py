@@ -1,4 +1,4 @@
-"""A replica as a queue whose speed depends on how many requests it works on: the chain of its states, and times to the first token."""
+"""A replica as a queue whose speed depends on the number of its requests: its Markov chain, and first-token times."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from gpuplan.models.llm.pace import Floats, Pace, Traffic, lengths
 
 SAMPLES = 4096
-"""Even points of what chance decides, over which percentiles are taken."""
+"""Number of evenly spaced quantiles of the random terms over which percentiles are taken."""
 MOST_STATES = 200_000
 """States of the chain; with more of them, several are taken as one."""
 
 
 class Chain(NamedTuple):
-    """How likely how many requests are in all replicas."""
+    """Probabilities of the number of requests in all replicas."""
 
     each: Floats
-    """On each replica, by state; the last one stands for all with requests that wait."""
+    """Requests on each replica, by state; the last one represents all states with waiting requests."""
     chance: Floats
     most: float
     rate_left: float
@@ -31,7 +31,7 @@ class Chain(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaQueue:
-    """Replicas with their traffic; ``traffic.answers`` says what is assumed."""
+    """Replicas with their traffic; ``traffic.answers`` states the assumptions."""
 
     pace: Pace
     traffic: Traffic
@@ -117,11 +117,11 @@ class ReplicaQueue:
     def _queue_wait(
         self, service: Floats, arrivals: float, replicas: int, at_once: float, points: Floats
     ) -> Floats:
-        """Waits of prompts for those before them on their replica: none, or exponential.
+        """Return the waits of prompts for earlier ones on their replica: none, or exponential.
 
-        The balancer deals requests nearly in turn, the less so the more alike the answers are, for then they end together as well.
-        Bursts come as bunches, as far as the next one comes before a prompt is read. What waits together is read together, so that each
-        also waits for those after it (``gate``); where prompts are most of the work, the replica with the fewest is also the least busy.
+        The balancer deals requests nearly in turn, less so for similar answers, which end together. Bursts come as
+        bunches, as far as the next comes before a prompt is read. Waiting prompts are read together, so each also waits
+        for later ones (``gate``); if prompts are most of the work, the replica with the fewest is the least busy.
         """
         from scipy.special import gammainc
 

@@ -1,4 +1,4 @@
-"""How many replicas carry a load within what users were promised, and what limits one."""
+"""Number of replicas that carry a load within the promises to users, and the limits of one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MOST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What users ask of a model."""
+    """Load that users put on a model."""
 
     tokens_in: float
     tokens_out: float
     requests: float = 0.0
-    """Requests at once; or else"""
+    """Concurrent requests; or else"""
     requests_per_second: float = 0.0
     spread: float = 0.0
     """Standard deviation of the tokens of a request over their mean."""
@@ -33,17 +33,17 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What users are promised; None: nothing."""
+    """Promises to users; None: no promise."""
 
     first_token_s: float | None = None
     tokens_per_second: float | None = None
-    """Of each request, after its first token."""
+    """Rate of each request after its first token."""
     safe: bool = False
-    """Whether the slow end of the range must keep it too."""
+    """True if the slow end of the range must keep it too."""
 
 
 class Limits(NamedTuple):
-    """Most requests at once on a replica, by what allows them."""
+    """Most concurrent requests on a replica, by limiting factor."""
 
     memory: int
     speed: int
@@ -61,16 +61,16 @@ class Limits(NamedTuple):
 
 
 class Replicas(NamedTuple):
-    """How many replicas, and how each then does."""
+    """Number of replicas, and the performance of each."""
 
     replicas: int
     limits: Limits
     requests: float
-    """Requests at once on each."""
+    """Concurrent requests on each."""
     time_per_token_ms: Range
     first_token_ms: Range
     token_rate: Range
-    """Of one replica."""
+    """Rate of one replica."""
 
 
 def limits(
@@ -208,7 +208,7 @@ def replicas(
 def _at_once(
     arrivals: float, top: float, tokens_out: float, at: Callable[[float], tuple[Range, Range, Range]]
 ) -> float:
-    """Requests at once of so many arrivals a second, by Little's law: where the time they stay agrees with it."""
+    """Return concurrent requests at this arrival rate, by Little's law: where it agrees with their time there."""
     low, high = 0.0, float(top)
     for _ in range(30):
         middle = (low + high) / 2
@@ -221,7 +221,7 @@ def _at_once(
 def _refuse(
     found: Limits, setup: Setup, promise: Promise, at: Callable[[float], tuple[Range, Range, Range]]
 ) -> None:
-    """Say what cannot be, and the nearest that can."""
+    """Say which promise cannot be kept, and the nearest that can."""
     gpus = f"{setup.gpus} GPU{'s' if setup.gpus > 1 else ''}"
     if not found.memory:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""How fast a replica answers: a step of decoding, the reading of a prompt, and what users of a busy replica see.
+"""Speed of a replica: a step of decoding, the reading of a prompt, and the experience of users of a busy replica.
 
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
@@ -67,7 +67,7 @@ def decode_step_ms(
 
 
 def _weights_s(replica: Replica, tokens: float) -> float:
-    """Time to read the weights that so many tokens use, on one GPU."""
+    """Return the time to read the weights that this number of tokens uses, on one GPU."""
     shape, board, setup = replica.shape, replica.board, replica.setup
     bits = BITS[setup.weights]
     rest_bits = 16 if bits < 8 and shape.experts else bits
@@ -82,7 +82,7 @@ def _weights_s(replica: Replica, tokens: float) -> float:
 
 
 def _matrices_s(replica: Replica, tokens: float) -> float:
-    """Time of the matrix products of so many tokens; the table of tokens in is only looked up."""
+    """Return the time of the matrix products of these tokens; the table of input tokens is only a look-up."""
     shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     active = shape.active_parameters - (0 if shape.tied_embeddings else shape.embedding_parameters / 2)
     faster = math.pow(board.rate_tflops(setup.weights) / board.fp16_tflops, speeds.rate_power)
@@ -91,7 +91,7 @@ def _matrices_s(replica: Replica, tokens: float) -> float:
 
 
 def _traffic_s(replica: Replica, tokens: float) -> float:
-    """Time to read and write what flows between the kernels; what experts take is shared by the GPUs of a group."""
+    """Return the time of the memory traffic between kernels; the GPUs of a group share the part of the experts."""
     shape, speeds = replica.shape, replica.speeds
     widths = speeds.traffic + speeds.expert_traffic * shape.experts_per_token / replica.setup.tensor
     return shape.layers * tokens * shape.hidden_size * 2 * widths / 1e9 / replica.board.bandwidth_gb_s
@@ -198,7 +198,7 @@ def _range(value: float, low: float, high: float, power: float) -> Range:
 
 
 def _power(replica: Replica) -> float:
-    """By how much wider, as a power, a range is than that of a dense model whose runs were measured."""
+    """Return the power by which a range is wider than for a dense model whose runs were measured."""
     speeds = replica.speeds
     return (1.0 if replica.shape.dense else speeds.expert_spread) * (
         1.0 if replica.measured else speeds.unseen

@@ -49,9 +49,9 @@ class Shape:
     full_layers: int | None = None
     """Layers that keep the whole context; None: all."""
     window_tokens: int = 0
-    """What the other layers keep; 0: nothing that grows (recurrent layers keep a state)."""
+    """Window of the other layers; 0: nothing that grows (recurrent layers keep a state)."""
     latent_size: int = 0
-    """Width of the latent that stands for keys and values of all heads; 0 without."""
+    """Width of the latent that replaces keys and values of all heads; 0 without."""
     rope_size: int = 0
     experts: int = 0
     experts_per_token: int = 0
@@ -93,9 +93,9 @@ class Board:
     """0 where the tensor cores do not compute in it."""
     fp4_tflops: float = 0.0
     link_gb_s: float = 25.0
-    """One way between two GPUs of a replica: half of what NVLink is sold with, or PCI Express."""
+    """One-way rate between two GPUs of a replica: half of the advertised rate of NVLink, or PCI Express."""
     sums_gb_s: tuple[tuple[int, float], ...] = ()
-    """(GPUs, rate) that sums of so many and more GPUs reach where it is not that of the link: measured, or beyond a bridge."""
+    """(GPUs, rate) of sums over so many GPUs or more, where it is not the link's: measured, or beyond a bridge."""
 
     def part(self, share: float) -> Board:
         """A share of the board: memory, bandwidth and computing alike."""
@@ -120,7 +120,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a replica runs: precision of weights and cache, how it is cut over GPUs, and its engine."""
+    """Setup of a replica: precision of weights and cache, split over GPUs, and engine."""
 
     weights: str = "bf16"
     cache: str = "bf16"

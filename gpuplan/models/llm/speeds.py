@@ -27,15 +27,15 @@ class Speeds:
     compute_share: float = 0.531
     """Share of the tensor rate that is reached."""
     rate_power: float = 0.753
-    """How a tensor rate above that of 16 bits pays: to this power."""
+    """Exponent of the benefit of a tensor rate above the rate of 16 bits."""
     link_share: float = 0.95
     """Share of the rate of the links that sums reach."""
     traffic: float = 61.4
-    """What is read and written for a token in each layer beside matrices and cache, in widths of the residual stream."""
+    """Memory traffic of a token in each layer beside matrices and cache, in widths of the residual stream."""
     expert_traffic: float = 23.2
     """The same for each expert that the token uses."""
     overlap_share: float = 0.581
-    """How much of reading a prompt those that decode wait for."""
+    """Share of reading a prompt that delays the decoding requests."""
     vllm: float = 1.06
     """Time of a step against TensorRT-LLM."""
     sglang: float = 1.21
@@ -57,9 +57,9 @@ class Speeds:
     rate_low: float = 0.75
     rate_high: float = 1.23
     expert_spread: float = 1.7
-    """By how much wider, as a power, with a mixture of experts; not for the first token."""
+    """Power by which a range widens with a mixture of experts; not for the first token."""
     unseen: float = 1.15
-    """By how much wider, as a power, where no run of this board or model was measured."""
+    """Power by which a range widens where no run of this board or model was measured."""
 
     def engine(self, name: str) -> float:
         """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
@@ -79,9 +79,9 @@ class Replica:
 
     shape: Shape
     board: Board
-    """One of its GPUs."""
+    """Board of each of its GPUs."""
     setup: Setup
     speeds: Speeds = USUAL
     overheads: Overheads = OVERHEADS
     measured: bool = True
-    """Whether runs of this board and model were measured; if not, ranges are wider."""
+    """True if runs of this board and model were measured; if False, ranges are wider."""

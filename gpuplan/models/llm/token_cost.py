@@ -1,4 +1,4 @@
-"""What a million tokens cost: the share of a replica that prompts take, and a cost over the tokens of the same time.
+"""Cost of a million tokens: the share of a replica that prompts take, and a cost over the tokens of the same time.
 
 References
 ----------

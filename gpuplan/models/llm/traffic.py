@@ -1,4 +1,4 @@
-"""Traffic: requests that come as they come, what they wait for their first token, and how many replicas start most of them in time.
+"""Traffic: random requests, their wait for the first token, and the number of replicas that start most of them in time.
 
 A replica works on all its requests together and reads prompts between the steps of the others. The formulas take it as a
 ``replica_queue`` with a ``pace``; ``gpuplan.simulation.batching`` plays the same requests one after the other.
@@ -23,7 +23,7 @@ MOST_REPLICAS = 100_000
 
 
 class Answers(NamedTuple):
-    """What users of some replicas see, by formula."""
+    """Experience of the users of some replicas, by formula."""
 
     mean_s: float
     """Time to the first token; infinite where more comes than the replicas can do."""
@@ -39,7 +39,7 @@ class Answers(NamedTuple):
     busy_share: float
     """Share of the time in which a replica works on at least one request."""
     requests: float
-    """At once on each replica, waiting ones included."""
+    """Concurrent requests on each replica, waiting ones included."""
 
 
 def answers(

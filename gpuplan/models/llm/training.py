@@ -19,7 +19,7 @@ PASSES = {"full": 3.0, "lora": 2.0, "qlora": 2.0}
 """Passes through the weights of a training step: forward, gradients of the activations, gradients of weights that are not frozen."""
 
 ATTENTION_PASSES = 3.5
-"""Attention of forward and backward pass over that of the forward pass: the backward pass has five products for two."""
+"""Attention of forward and backward pass relative to the forward pass: the backward pass has five products for two."""
 
 
 def micro_batch_s(

@@ -1,4 +1,4 @@
-"""A training run of a language model: how it is spread over GPUs and hosts, and where the time of its step goes."""
+"""A training run of a language model: its split over GPUs and hosts, and the parts of its step time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpuplan.models.network.links import delivered_gbit_s
 from gpuplan.units import at_least_one
 
 A100_TFLOPS, H100_TFLOPS = 312.0, 989.0
-"""Dense BF16 rates of the boards whose steps were published."""
+"""Dense BF16 rates of the boards with published step times."""
 
 WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 """Bytes of a weight as it is gathered. QLoRA: four bits, and eight more for each block of 64."""
@@ -26,7 +26,7 @@ WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """Where the time of a step goes."""
+    """Parts of the time of a step."""
 
     compute_s: float
     """A GPU computes one micro-batch."""
@@ -149,7 +149,7 @@ def _check_run(run: TrainingRun) -> None:
 
 
 def _over(run: TrainingRun, hosts: int, gpus_per_host: int, share: float = 1.0) -> GpuHosts:
-    """So many of its hosts and GPUs, with a share of the links of a host, as others run beside them."""
+    """Return these hosts and GPUs of the run, with the share of a host's links that parallel groups leave."""
     link = run.over.all_links
     if share != 1.0:
         tcp = None if link.tcp_gbit_s is None else link.tcp_gbit_s * share
@@ -205,7 +205,7 @@ def sent_gb(run: TrainingRun) -> float:
 
 
 def _stages_gb(run: TrainingRun) -> float:
-    """What a host sends to the next stage and back for one micro-batch."""
+    """Return the traffic of a host to the next stage and back for one micro-batch."""
     groups = max(1, run.over.gpus_per_host // (run.tensor * run.context))
     return 2 * groups * run.micro_batch * run.sequence_tokens * run.model.hidden_size * 2 / 1e9
 
@@ -214,7 +214,7 @@ def _stages_gb(run: TrainingRun) -> float:
     maxsize=512
 )  # the fit asks for the same runs with other parameters: without it, it takes four times as long
 def _exchanges(run: TrainingRun) -> tuple[float, float, float]:
-    """Time of what is exchanged in each micro-batch, once a step, and in the layers of each micro-batch."""
+    """Return the exchange times in each micro-batch, once a step, and in the layers of each micro-batch."""
     gradients_mb = run.parameters * 1e3 * run.gradient_bytes if run.method == "full" else 0.0
     if run.sharding == "tensor-pipeline":
         return _stage_exchange_s(run), _copies_sum_s(run, gradients_mb), _tensor_exchange_s(run)
@@ -265,4 +265,4 @@ TUNING_NAMES = ("adapter_bytes", "unpack_bytes", "start_us")
 FITTED_NAMES = tuple(
     field.name for field in fields(Fitted) if field.name not in (*TUNING_NAMES, "overlap_share")
 )
-"""Parameters that are fitted on pretraining; the overlap is that of training with allreduce."""
+"""Parameters fitted on pretraining; the overlap is taken from training with allreduce."""

@@ -1,4 +1,4 @@
-"""A training run of a language model as records: what is trained, on which board and hosts, how it is spread, and what was fitted."""
+"""A training run of a language model as records: model, board and hosts, split, and fitted parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Transformer:
     vocabulary: int
     """Tokens in the vocabulary. [-]"""
     tied_embeddings: bool = False
-    """Whether input and output share one table. [-]"""
+    """True if input and output share one table. [-]"""
 
     @property
     def table(self) -> int:
@@ -48,9 +48,9 @@ class TrainingBoard:
     memory_bandwidth_gb_s: float
     """Memory bandwidth. [GB/s]"""
     fp8: bool = False
-    """Whether matrix products are in FP8. [-]"""
+    """True if matrix products are in FP8. [-]"""
     matmul_share: float = 0.818
-    """Share of the rate of the products that those of the layers reach. [-]"""
+    """Share of the products' rate that the products of the layers reach. [-]"""
     head_share: float = 0.818
     """Share of the BF16 rate that the logits reach. [-]"""
 
@@ -72,7 +72,7 @@ class Fitted:
     matmul_share: float = 0.818
     """Share of its rate that the products of an A100 reach. [-]"""
     rate_decline: float = 0.106
-    """How that share falls on boards with a higher rate, as a power. [-]"""
+    """Decline of that share on boards with a higher rate, as a power. [-]"""
     fp8_share: float = 0.71
     """Share of the FP8 rate that the products of an H100 reach. [-]"""
     attention_per_byte: float = 51.3
@@ -84,13 +84,13 @@ class Fitted:
     layer_us: float = 43.3
     """Time to start the work of one pass through a layer. [us]"""
     recompute_share: float = 0.794
-    """What a forward pass costs when it is done again. [-]"""
+    """Cost of a repeated forward pass. [-]"""
     exposed_share: float = 0.63
     """Share of an exchange that is never hidden: it takes processors and memory of the GPU itself. [-]"""
     tensor_exposed_share: float = 0.244
     """The same of the sums inside layers. [-]"""
     interleaved: float = 0.504
-    """How much of a pipeline's idle time is saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]"""
+    """Share of a pipeline's idle time saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]"""
     optimizer_bytes: float = 93.3
     """Bytes moved to change one parameter. [-]"""
     straggler_share: float = 0.00345
@@ -102,7 +102,7 @@ class Fitted:
     start_us: float = 2650.0
     """Least time of one pass through an eager layer. [us]"""
     overlap_share: float = 0.553
-    """Share of the computing behind which an exchange can hide; that of training with allreduce. [-]"""
+    """Share of the computing behind which an exchange can hide, as for training with allreduce. [-]"""
 
 
 FITTED = Fitted()
@@ -115,7 +115,7 @@ each host, which has a copy; or parts of the layers (tensor parallel in a host, 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRun:
-    """A step of training one language model: what is trained, on what, and how it is spread."""
+    """A step of training one language model: model, hardware, and split."""
 
     model: Transformer
     parameters: float
@@ -132,9 +132,9 @@ class TrainingRun:
     method: str = "full"
     """``full``, ``lora`` or ``qlora``. [-]"""
     recompute: bool = False
-    """Whether activations are computed again in the backward pass. [-]"""
+    """True if activations are computed again in the backward pass. [-]"""
     sharding: str = "full"
-    """One of ``SHARDINGS``. [-]"""
+    """Sharding mode, one of ``SHARDINGS``. [-]"""
     tensor: int = 1
     """GPUs over which each layer is split. [-]"""
     pipeline: int = 1
@@ -142,9 +142,9 @@ class TrainingRun:
     context: int = 1
     """GPUs over which each sequence is split. [-]"""
     gradient_bytes: float = 2.0
-    """Of one gradient as it is summed. [-]"""
+    """Size of one gradient as it is summed. [-]"""
     eager: bool = False
-    """Whether layers are started one operation after the other, as PEFT does with PyTorch; else they are fused. [-]"""
+    """True if layers are started one operation after the other, as PEFT does with PyTorch; else they are fused. [-]"""
 
     @property
     def gpus(self) -> int:

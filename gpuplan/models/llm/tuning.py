@@ -18,11 +18,11 @@ token and token of the vocabulary: logits in BF16, and in FP32 with their gradie
 
 @dataclass(frozen=True, slots=True)
 class TuningMemory:
-    """What one GPU holds while it trains."""
+    """Memory of one GPU in training."""
 
     weights_gib: float
     states_gib: float
-    """Gradients, FP32 weights and both moments of Adam; of LoRA those of the adapters."""
+    """Gradients, FP32 weights and both moments of Adam; with LoRA only for the adapters."""
     activations_gib: float
     runtime_gib: float
 

@@ -1,4 +1,4 @@
-"""The network: what ``links`` deliver, GPUs reached over them (``remoting``), ``training`` on several hosts, and the ``fabric``.
+"""The network: rates of ``links``, GPUs over them (``remoting``), ``training`` on several hosts, and the ``fabric``.
 
 The records that they take are ``Link``, ``GpuHosts``, ``Allreduce``, ``Latencies`` and ``Overlap``.
 """

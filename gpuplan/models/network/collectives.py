@@ -13,7 +13,7 @@ ALGORITHMS = ("ring", "hierarchical")
 COLLECTIVES = ("allreduce", "reduce-scatter", "all-gather")
 
 FUSION_MB = 67.108864
-"""What Horovod collects before it sends: 64 MiB."""
+"""Data that Horovod collects before it sends: 64 MiB."""
 
 STEP_LATENCY_US = {"tcp": 12.3, "roce-v1": 9.16, "roce": 9.16, "pvrdma": 9.16, "infiniband": 9.16}
 """Latency of one step of a ring by transport; fitted."""
@@ -21,7 +21,7 @@ STEP_LATENCY_US = {"tcp": 12.3, "roce-v1": 9.16, "roce": 9.16, "pvrdma": 9.16, "
 
 @dataclass(frozen=True, slots=True)
 class GpuHosts:
-    """Hosts whose GPUs work together, and over what they exchange."""
+    """Hosts whose GPUs work together, and their links."""
 
     hosts: int
     """Hosts that take part. [host]"""
@@ -32,8 +32,8 @@ class GpuHosts:
     links: int = 1
     """Links of a host, each with a ring of its own; more than GPUs bring nothing. [-]"""
     intra_host_gb_s: float = 4.54
-    """Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink: 120 for
-    V100, 240 for A100. [GB/s]"""
+    """Rate of a ring inside one host; the default is for GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
+    120 for V100, 240 for A100. [GB/s]"""
 
     def __post_init__(self) -> None:
         """Refuse fewer than one of anything."""
@@ -54,7 +54,7 @@ class GpuHosts:
 
 @dataclass(frozen=True, slots=True)
 class Allreduce:
-    """How the GPUs of several hosts sum a gradient."""
+    """Method by which the GPUs of several hosts sum a gradient."""
 
     algorithm: str = "ring"
     """``ring``: one ring through all GPUs; ``hierarchical``: a sum inside every host, then a ring of the hosts. [-]"""
@@ -66,7 +66,7 @@ class Allreduce:
     """Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]"""
 
     def __post_init__(self) -> None:
-        """Refuse an algorithm that is not known, and what is no count and no rate."""
+        """Refuse an unknown algorithm, and invalid counts and rates."""
         if self.algorithm not in ALGORITHMS:
             raise ValueError(f"algorithm is {self.algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
         at_least_one(messages=1 if self.messages is None else self.messages)
@@ -80,12 +80,12 @@ class Allreduce:
 
 
 RING = Allreduce()
-"""One ring through all GPUs, as it was fitted."""
+"""One ring through all GPUs, as fitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """What a pipelined collective waits for; item ``collectives`` of the assumptions."""
+    """Latencies of a pipelined collective; item ``collectives`` of the assumptions."""
 
     launch_us: float = 6.83
     """Time to start a collective. [us]"""
@@ -94,10 +94,10 @@ class Latencies:
     step_latency_us: float = 14.6
     """Latency of a step between hosts. [us]"""
     fill_share: float = 0.848
-    """How much of the time that the best chunks need to fill and empty the pipeline is not avoided. [-]"""
+    """Share of the time to fill and empty the pipeline with the best chunks that is not avoided. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse what is below zero, and a share above 1."""
+        """Refuse values below zero, and a share above 1."""
         not_negative(
             launch_us=self.launch_us,
             intra_step_us=self.intra_step_us,
@@ -275,7 +275,7 @@ def collective_time_s(
 
 
 def _tree_inside_gb_s(gpus: int, ring_gb_s: float, switch_gb_s: float | None) -> float:
-    """What of a message passes a host in a second on its way up and down a tree."""
+    """Return the rate at which a message passes a host on its way up and down a tree."""
     if gpus == 1:
         return math.inf
     if switch_gb_s is None:

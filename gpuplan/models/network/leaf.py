@@ -1,4 +1,4 @@
-"""A leaf switch: what hosts on a pair of leaves need of each; and the fabric that leaves and spines make."""
+"""A leaf switch: its ports and uplinks for hosts on a pair of leaves; and the fabric of leaves and spines."""
 
 import math
 from bisect import bisect_right
@@ -53,12 +53,12 @@ class TooManyLeaves(ValueError):
 
 
 class Leaf(NamedTuple):
-    """A leaf, and what hosts on a pair of such leaves need of each."""
+    """A leaf, and the ports that hosts on a pair of such leaves need of each."""
 
     down_ports: int
-    """All its ports where they are alike."""
+    """Ports for hosts; all ports if they are identical."""
     up_ports: int | None
-    """None where all its ports are alike."""
+    """Ports for uplinks; None if all its ports are identical."""
     links: int
     """Links of a host to the leaf."""
     port_gbit_s: float
@@ -112,7 +112,7 @@ class Leaf(NamedTuple):
 
 
 def _ports_of(down: int | None, up: int | None, shared: int | None) -> tuple[int, int | None]:
-    """Ports for hosts and for uplinks; None for the second where all ports of a leaf are alike."""
+    """Return ports for hosts and for uplinks; None for the second if all ports of a leaf are identical."""
     if shared is not None and down is None and up is None:
         return _count("leaf_ports", shared, most=MOST_PORTS), None
     if shared is not None or down is None or up is None:

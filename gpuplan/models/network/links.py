@@ -1,4 +1,4 @@
-"""What a network link delivers: by transport, frame size and the number of flows that share it."""
+"""Throughput of a network link: by transport, frame size and the number of flows that share it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ETHERNET_BYTES = 38
 """Preamble, header, check sequence and gap of an Ethernet frame."""
 
 HEADER_BYTES = 52
-"""IP and TCP headers with time stamps; those of RoCE are about as long."""
+"""IP and TCP headers with time stamps; RoCE headers are about as long."""
 
 JUMBO_BYTES = 9000
 
@@ -24,22 +24,22 @@ USABLE_SHARE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The network of a host. What is None is as fitted for the work that goes over it."""
+    """The network of a host. None means the value fitted for the workload."""
 
     link_gbit_s: float
     """Speed of the link, of all its ports that the work uses together. [Gbit/s]"""
     transport: str = "tcp"
-    """One of ``TRANSPORTS``. [-]"""
+    """Transport, one of ``TRANSPORTS``. [-]"""
     tcp_gbit_s: float | None = None
-    """What the TCP stack of the host moves, however fast the link is; None: `tcp_rate_gbit_s`, which grows with the link, if
-    the work names no other rate. [Gbit/s]"""
+    """Throughput of the host's TCP stack, however fast the link is; None: `tcp_rate_gbit_s`, which grows with the link,
+    if the workload names no other rate. [Gbit/s]"""
     usable_share: float | None = None
     """Share of the link that large transfers get, in (0, 1]; None: 0.95, if the work names no other. [-]"""
     mtu_bytes: int = JUMBO_BYTES
     """Largest packet, 576 to 9216, the same at both ends and on every switch. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse what is no transport, no rate and no packet."""
+        """Refuse invalid transports, rates and packet sizes."""
         if self.transport not in TRANSPORTS:
             raise ValueError(f"transport is {self.transport!r}; it must be one of {', '.join(TRANSPORTS)}")
         above_zero(link_gbit_s=self.link_gbit_s)

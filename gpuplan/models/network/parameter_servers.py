@@ -10,9 +10,9 @@ from gpuplan.models.network.training import Overlap, overlapped_step_s
 from gpuplan.units import above_zero, at_least_one, zero_to_one
 
 TCP_GBIT_S = 30.4
-"""What the TCP stack of a host moves over the many connections of servers; fitted."""
+"""Throughput of a host's TCP stack over the many connections of servers; fitted."""
 OVERLAP = Overlap(exposed_share=0.0883, overlap_share=0.917, straggler_share=0.00747)
-"""What computing hides of the transfer; fitted."""
+"""Part of the transfer hidden by computing; fitted."""
 
 
 def parameter_server_step_s(

@@ -13,7 +13,7 @@ USABLE_SHARE = 0.887
 
 @dataclass(frozen=True, slots=True)
 class Remoting:
-    """What the software of remoting takes, beside the network; item ``remoting`` of the assumptions."""
+    """Overhead of the remoting software, beside the network; item ``remoting`` of the assumptions."""
 
     sync_us: float = 99.4
     """Time for each wait, round trip not counted. [us]"""
@@ -25,7 +25,7 @@ class Remoting:
     """Rate of PCIe on the way to the GPU. [Gbit/s]"""
 
     def __post_init__(self) -> None:
-        """Refuse what is below zero."""
+        """Refuse values below zero."""
         not_negative(sync_us=self.sync_us, call_us=self.call_us, ready_s=self.ready_s)
         above_zero(local_gbit_s=self.local_gbit_s)
 

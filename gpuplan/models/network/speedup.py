@@ -1,4 +1,4 @@
-"""Claims of a speed-up by RDMA, held against the models."""
+"""Claims of a speed-up by RDMA, compared with the models."""
 
 from __future__ import annotations
 

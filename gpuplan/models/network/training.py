@@ -1,4 +1,4 @@
-"""Training on several hosts: time of a step whose gradients are summed over the GPUs, and what follows from it.
+"""Training on several hosts: time of a step whose gradients are summed over the GPUs, and derived figures.
 
 References
 ----------
@@ -16,7 +16,7 @@ from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much of an exchange of gradients computing hides; item ``training-allreduce`` of the assumptions."""
+    """Part of a gradient exchange that computing hides; item ``training-allreduce`` of the assumptions."""
 
     late_share: float = 0.0
     """Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
@@ -29,13 +29,13 @@ class Overlap:
     """Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse what is below zero, and shares of the exchange above 1."""
+        """Refuse values below zero, and shares of the exchange above 1."""
         not_negative(overlap_share=self.overlap_share, straggler_share=self.straggler_share)
         zero_to_one(exposed_share=self.exposed_share, late_share=self.late_share)
 
 
 OVERLAP = Overlap()
-"""As it was fitted, without a late gradient."""
+"""The overlap as fitted, without a late gradient."""
 
 
 def training_step_s(

@@ -1,8 +1,8 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
-Start in ``layout``. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for
-hosts that differ or are limited by CPU and memory (``mixed_hosts``: exact where all ways to fill a host can be listed, else with a
-bound), ``place_most`` for what fits on hosts that are there (``inventory``). All ask ``fit`` what fits on one host.
+Start in ``layout``. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact),
+``place_mixed`` for hosts that differ or are limited by CPU and memory (``mixed_hosts``: exact where all ways to fill a
+host can be listed, else with a bound), ``place_most`` for existing hosts (``inventory``). All use ``fit`` for one host.
 """
 
 from gpuplan.models.placement.inventory import Most, place_most

@@ -1,4 +1,4 @@
-"""VMs of one group kept apart: exchanges between hosts, so that the loss of one takes as few of them as can be."""
+"""VMs of one group kept apart: exchanges between hosts, so that the loss of one takes as few of them as possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuplan.models.placement.requests import Request, Room
 MOST_TRIED = 24
 """Hosts that an exchange is tried with, those with fewest of the group first."""
 MOST_EXCHANGED = 3
-"""Loads of a host that are exchanged at once."""
+"""Loads of a host exchanged in one step."""
 
 
 def set_apart(
@@ -81,7 +81,7 @@ def _exchange(
 def _ways(
     source: Host, target: Host, group: str, most: int, asked: Mapping[str, Request], apart: frozenset[str]
 ) -> Iterator[tuple[Host, Host]]:
-    """What the two hosts hold after each exchange that can be tried, of at most so many VMs of the group."""
+    """Yield the content of the two hosts after each possible exchange of at most this many VMs of the group."""
 
     def free(load: Load) -> bool:
         return all(
@@ -109,7 +109,7 @@ def _swapped(
     asked: Mapping[str, Request],
     apart: frozenset[str],
 ) -> Iterator[tuple[Host, Host]]:
-    """A share of the group exchanged for one like it of another group."""
+    """Exchange a share of the group for an equal one of another group."""
     if mine.family is None or mine.family != other.family:
         return
     for slot in mine.slots:
@@ -129,7 +129,7 @@ def _without(host: Host, *gone: Load) -> Host:
 
 
 def _holds(room: Room, host: Host, asked: Mapping[str, Request]) -> bool:
-    """Whether a host offers what stands on it."""
+    """True if a host offers enough for its VMs."""
     vms = [asked[group] for group, _ in _vms(host) if group in asked]
     return (
         sum(load.gpus for load in host) <= room.gpus

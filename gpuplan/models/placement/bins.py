@@ -1,4 +1,4 @@
-"""Bins and what is in them: filled largest first, or after the columns of a programme, which are all known or generated."""
+"""Bins and their content: filled largest first, or by the columns of a programme, which are all known or generated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_COUNT = attrgetter("count")
 
 
 class Bins(dict[Amounts, int]):
-    """Bins by what is in them, amounts of each size: how often each pattern is used."""
+    """Bins by content, as amounts of each size: number of uses of each pattern."""
 
     @property
     def count(self) -> int:

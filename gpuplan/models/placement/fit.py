@@ -1,7 +1,7 @@
-"""Filling: what fits on one GPU and on one host.
+"""Filling: VMs that fit on one GPU and on one host.
 
-``Family``, ``Request`` and ``Room`` are the question; ``Rules`` answers what fits on one GPU (``more``) and on one host (``fit``),
-and puts it there (``put``). ``greedy`` fills many hosts with that.
+``Family``, ``Request`` and ``Room`` are the question; ``Rules`` says what fits on one GPU (``more``) and on one host
+(``fit``), and places it (``put``). ``greedy`` fills many hosts with that.
 """
 
 import math
@@ -24,7 +24,7 @@ from gpuplan.models.placement.requests import (
 
 
 class Rules:
-    """What fits with what: the requests as numbered kinds, their families, and answers for one GPU and one host.
+    """Rules of fit: the requests as numbered kinds, their families, and answers for one GPU and one host.
 
     Answers are kept, as one plan asks the same often.
     """
@@ -37,7 +37,7 @@ class Rules:
         self.vms = tuple(r.vms for r in self.requests)
         self.families = list(dict.fromkeys(r.family for r in self.requests if r.family is not None))
         self.family_of = [-1 if r.family is None else self.families.index(r.family) for r in self.requests]
-        """Of each kind the number of its family; -1: whole GPUs."""
+        """Number of the family of each kind; -1: whole GPUs."""
         self.profiles = [
             [p for p in family.profiles if any(r.family == family and r.profile == p for r in self.requests)]
             for family in self.families
@@ -50,7 +50,7 @@ class Rules:
         """Layouts of each family, of these profiles only."""
         every = range(len(self.requests))
         self.units = [self._unit(k) for k in every]
-        """Of each kind the memory of a share, or the number of its profile."""
+        """Memory of a share, or number of the profile, of each kind."""
         self._more: dict[tuple[int, Used, int], int] = {}
         self._has_room: dict[tuple[int, Used], bool] = {}
         self.per_gpu = [self._per_gpu(k) for k in every]

@@ -66,7 +66,7 @@ class Greedy:
 
 
 def _left(state: State, room: Room, by: int) -> float:
-    """What part of a resource (3: of the scarcest) is left of a host."""
+    """Return the unused part of a host's resource (3: of the scarcest)."""
     parts = [
         max(0, left) / offered if offered else 1.0 for left, offered in zip(state[:3], room, strict=True)
     ]

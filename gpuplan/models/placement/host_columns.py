@@ -1,9 +1,9 @@
 """Columns: hosts of several kinds filled by column generation, some of any number.
 
-A column is what stands on one host of a kind. The relaxed programme over the columns known so far says at which prices a
-VM is worth having; for each kind of host the fills that are worth most at these prices become columns, until there is
-none. Whole hosts are then fixed, and the rest is solved again. It stands beside the programme of ``mixed_hosts`` as neither
-does for the other: 40 kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing.
+A column is the content of one host of a kind. The relaxed programme over the columns known so far prices the VMs; for
+each kind of host the most valuable fills at these prices become columns, until there is none. Whole hosts are then
+fixed, and the rest is solved again. It complements the programme of ``mixed_hosts``, as neither replaces the other: 40
+kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing.
 
 References
 ----------
@@ -20,29 +20,29 @@ from gpuplan.models.placement.host_fills import ALMOST, Fill, HostFills, Priced
 from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
 
 MOST_ROUNDS = 150
-"""Rounds in which fills are looked for before the first hosts are fixed."""
+"""Rounds of searching for fills before the first hosts are fixed."""
 ROUNDS_BETWEEN = 3
 """The same after each step."""
 FEW_FILLS = 6
-"""With fewer new fills by orders in a round, those by programme are looked for too."""
+"""With fewer new fills by orders in a round, fills by programme are tried too."""
 UNPLACED = 16.0
-"""What a VM costs that must have a place and has none, in new hosts."""
+"""Cost of an unplaced VM that must be placed, in new hosts."""
 NEARLY_ONE = 0.7
 """Columns that are taken so often at least are taken once where none is taken more often."""
 
 PATIENCE = 10
 LITTLE = 0.001
-"""Fills are looked for until so many rounds together lower the cost by a smaller part than this."""
+"""The search for fills ends when this many rounds together lower the cost by a smaller part."""
 
 Way = Callable[[Priced], Iterator[Content]]
 """A way to fill a host."""
 
 SCARCEST = 3
-"""Best fit by what is scarcest on a host."""
+"""Best fit by the scarcest resource of a host."""
 
 
 class Place(NamedTuple):
-    """Hosts of one kind: what each offers, and how many there are; None: any number, at a cost of 1 each."""
+    """Hosts of one kind: resources of each, and number; None: any number, at a cost of 1 each."""
 
     room: Room
     hosts: int | None
@@ -58,7 +58,7 @@ class Relaxed(NamedTuple):
 
 
 class HostColumns:
-    """Hosts of several kinds, filled so that what has no place costs least; each VM without one costs its ``value``.
+    """Hosts of several kinds, filled at the least cost of unplaced VMs; each VM without a place costs its ``value``.
 
     >>> from gpuplan.models.placement.requests import Request
     >>> rules = Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)])
@@ -125,7 +125,7 @@ class HostColumns:
     def _generated(
         self, left: Sequence[int], there: Sequence[int | None], rounds: int, ways: Sequence[Way]
     ) -> Relaxed:
-        """The relaxed programme with the fills that its prices ask for, until they gain next to nothing."""
+        """Solve the relaxed programme with the fills that its prices ask for, until they gain next to nothing."""
         costs: list[float] = []
         for _ in range(rounds):
             relaxed = self._relaxed(left, there)

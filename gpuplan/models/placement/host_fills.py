@@ -1,7 +1,7 @@
-"""Fills: what could stand on one host that is worth much at given prices of VMs, quickly and without proof.
+"""Fills: valuable contents of one host at given prices of VMs, found quickly and without proof.
 
-``HostFills`` fills a host in the order of what VMs are worth for what they take of it, or from whole VMs and well-shared GPUs
-by a small programme. ``host_columns`` looks for fills in this way alone, ``mixed_hosts`` before it asks for the best one.
+``HostFills`` fills a host in the order of the VMs' value per resource, or from whole VMs and well-shared GPUs by a
+small programme. ``host_columns`` finds fills only in this way, ``mixed_hosts`` before it asks for the best one.
 """
 
 import operator
@@ -14,9 +14,9 @@ from gpuplan.models.placement.programme import most_valuable, whole_programme
 from gpuplan.models.placement.requests import Content, Part, Room
 
 NOISE = (0.0, 0.05, 0.15)
-"""How far the orders that are tried stray from that by worth."""
+"""Random deviation of the orders tried from the order by worth."""
 FACTORS = (0.0, 0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0)
-"""Multiples of the prices of vCPUs and memory at which the best fill of one GPU is looked for."""
+"""Multiples of the prices of vCPUs and memory tried for the best fill of one GPU."""
 PROGRAMME_NODES = 200
 VALUE_UNIT = 10**4
 """Values are rounded to whole multiples of 1 / VALUE_UNIT."""
@@ -27,14 +27,14 @@ Fill = tuple[tuple[int, int], ...]
 
 
 class Priced(NamedTuple):
-    """A host to fill: what it offers, prices of VMs, how many there are to place, and which are worth having."""
+    """A host to fill: its resources, prices of VMs, number of each to place, and the worthwhile ones."""
 
     room: Room
     prices: Any
     left: Sequence[int]
     wanted: Sequence[int]
     weights: Any
-    """What a GPU, a vCPU and a GiB of it are worth if VMs could be divided at will."""
+    """Worth of a GPU, a vCPU and a GiB of it if VMs could be divided at will."""
 
 
 class HostFills:
@@ -57,7 +57,7 @@ class HostFills:
         """GPUs, vCPUs and memory of a VM of each kind."""
         filled = [r.shares / n if n else w for r, n, w in zip(requests, rules.per_gpu, whole, strict=True)]
         self.held = np.column_stack([filled, self.needs[:, 1:]])
-        """The same, a share holding what a GPU full of its like gives it."""
+        """The same, with a share counted as its part of a GPU full of equal ones."""
 
     def priced(self, room: Room, prices: Any, left: Sequence[int]) -> Priced:
         """A host at these prices."""
@@ -125,7 +125,7 @@ class HostFills:
         return gpus, sum(self.needs[k][1] * n for k, n in fill), sum(self.needs[k][2] * n for k, n in fill)
 
     def _items(self, host: Priced) -> Iterator[tuple[int, Fill]]:
-        """(GPUs, fill) of what can stand on a host by itself: one VM, or one GPU shared within a family."""
+        """Yield (GPUs, fill) of single items on a host: one VM, or one GPU shared within a family."""
         rules = self.rules
         for k in host.wanted:
             if rules.most_on(host.room, k) and (rules.family_of[k] < 0 or rules.requests[k].shares > 1):
@@ -140,7 +140,7 @@ class HostFills:
             yield 1, fill
 
     def _shared_gpus(self, values: Mapping[int, float], left: Sequence[int]) -> Iterator[Fill]:
-        """Of each family one GPU that is shared by what is worth most on it."""
+        """Yield for each family one GPU shared by the most valuable VMs."""
         dearest_first = sorted(values, key=lambda k: -values[k])
         for f in range(len(self.rules.families)):
             best: dict[int, int] = {}  # of each profile or size the VM that is worth most
@@ -153,7 +153,7 @@ class HostFills:
                 yield tuple(sorted((k, n) for k, n in zip(best.values(), counts, strict=True) if n))
 
     def _one_gpu(self, family: int, worth: Mapping[int, int], most: Sequence[int]) -> Sequence[int]:
-        """How many shares of each profile or size one GPU has that is worth most."""
+        """Return the shares of each profile or size on one GPU that are worth most."""
         if capacity := self.rules.families[family].capacity:
             return most_valuable(list(worth.values()), tuple(worth), needed=tuple(most), capacity=capacity)[1]
         options = (

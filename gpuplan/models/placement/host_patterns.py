@@ -1,7 +1,7 @@
 """Patterns: every way to fill one host, as numbers of VMs of each kind, where GPUs, CPU and memory count.
 
-A pattern is *full* if no further VM fits. ``HostPatterns`` lists the full ones of a host where they are few enough, and
-finds the one that is worth most at given prices: from the list, or by a small programme.
+A pattern is *full* if no further VM fits. ``HostPatterns`` lists the full ones of a host if they are few enough, and
+finds the most valuable one at given prices: from the list, or by a small programme.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from gpuplan.models.placement.requests import Content, Room, vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_COUNTS = 2_800_000
-"""Numbers in all ways to fill a host, in whole or in part, that are looked at to list the full ones."""
+"""Limit on the numbers in all full and partial ways to fill a host when the full ones are listed."""
 MOST_PATTERNS = 30_000
 """Full ways to fill a host that are listed."""
 COLUMNS_AT_ONCE = 20
@@ -27,14 +27,14 @@ GPU_UNIT = 2**16
 
 
 class Dearest(NamedTuple):
-    """Patterns that are worth much at some prices, the dearest first, and what none is worth more than."""
+    """Valuable patterns at some prices, the dearest first, and an upper bound on the worth of any."""
 
     patterns: list[tuple[int, ...]]
     most: int
 
 
 class HostPatterns:
-    """Ways to fill a host with VMs of some kinds, of each no more than are asked for.
+    """Ways to fill a host with VMs of some kinds, none more often than requested.
 
     >>> from gpuplan.models.placement.fit import Request, Rules
     >>> shared = SharedGpus(Rules([Request("a", 9, gpus=1, memory_gib=2), Request("b", 9, gpus=2, memory_gib=1)]))
@@ -84,7 +84,7 @@ class HostPatterns:
         return more
 
     def _fit(self, rows: Any, room: Room) -> Any:
-        """Which of these numbers of VMs fit on a host; None if that is too much to work out."""
+        """Return which of these numbers of VMs fit on a host; None if that takes too much computing."""
         import numpy as np
 
         fits = np.ones(len(rows), dtype=bool)
@@ -155,7 +155,7 @@ class HostPatterns:
         return Dearest(patterns, -least * unit)
 
     def _programme_rows(self, room: Room, most: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Rows (what one more of each variable adds, the least of it): VMs of each kind, then GPUs divided in each way."""
+        """Yield rows (contribution of each variable, lower limit): VMs of each kind, then GPUs divided in each way."""
         every = range(len(self.vms))
         for at in every:
             yield tuple(-int(at == other) for other in every), -most[at]

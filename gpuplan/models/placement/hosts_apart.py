@@ -24,7 +24,7 @@ class Solution(NamedTuple):
 
 
 class HostsApart:
-    """The fewest equal hosts for so many VMs of each kind, shares of one VM being let apart; CPU and memory are not looked at."""
+    """The fewest equal hosts for VMs of each kind if shares of one VM may be apart; CPU and memory are ignored."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.shared = rules, SharedGpus(rules)
@@ -68,7 +68,7 @@ class HostsApart:
     def _loads(
         self, vms: Kinds, packed_gpus: Mapping[int, packing.Packing]
     ) -> Iterator[tuple[int, list[int], int]]:
-        """What takes whole GPUs, as (family, kinds on it, how many)."""
+        """Yield loads of whole GPUs, as (family, kinds on it, number)."""
         rules = self.rules
         sharers: dict[int, dict[int, deque[list[Any]]]] = defaultdict(lambda: defaultdict(deque))
         for kind, n in enumerate(vms):
@@ -86,8 +86,8 @@ class HostsApart:
 def _dealt(
     needs: Mapping[int, int], often: int, queues: Mapping[int, deque[list[Any]]]
 ) -> Iterator[tuple[int, list[Any]]]:
-    """A pattern used so often, filled from queues of [thing, how many]; what comes out alike in a row comes once, with
-    its number."""
+    """Yield the items of a pattern used this often, from queues of [thing, how many]; equal neighbours come once, with
+    their number."""
     while often:
         # so many times the first thing of each queue suffices; 0: one pattern takes of several things
         times = min(often, *(queues[key][0][1] // amount for key, amount in needs.items()))

@@ -1,12 +1,12 @@
 """Equal hosts: the fewest of them, with proof, where only GPUs count.
 
 Two steps are exact where every VM has whole GPUs or one share: the fewest shared GPUs of each family, then the fewest
-hosts for whole and shared GPUs (``HostsApart``). One shared GPU less never makes the hosts harder to fill, and
-what shares a GPU can be in any host.
+hosts for whole and shared GPUs (``HostsApart``). One shared GPU less never makes the hosts harder to fill, and VMs on a
+shared GPU can be in any host.
 
-VMs with several shares tie GPUs of a host together. Let apart, their shares still give a bound. If a greedy placement
-misses it, a programme over all ways to use the GPUs of a host is solved: ``HostWays`` where each family has one size
-of share (fewer patterns: without it two of 300 designs lost their proof), ``MixedWays`` where one has several. Requests that ask for the same are one in this (``Merged``).
+VMs with several shares tie GPUs of a host together. Split, the shares still give a bound. If a greedy placement misses
+it, a programme over all ways to use a host's GPUs follows: ``HostWays`` if each family has one size of share (fewer
+patterns: without it two of 300 designs lost their proof), ``MixedWays`` if not. Equal requests are one (``Merged``).
 """
 
 import itertools
@@ -28,7 +28,7 @@ MOST_ORDERS = 24
 
 
 class IdenticalHosts(HostsApart):
-    """The fewest equal hosts for so many VMs of each kind; CPU and memory are not looked at.
+    """The fewest equal hosts for the VMs of each kind; CPU and memory are ignored.
 
     >>> from gpuplan.models.placement.requests import Request
     >>> equal = IdenticalHosts(Rules([Request("three", 1, gpus=3), Request("four", 1, gpus=4)]))
@@ -109,7 +109,7 @@ class IdenticalHosts(HostsApart):
         return self._together(vms, room, joint, thorough)
 
     def _together(self, vms: Kinds, room: Room, joint: Sequence[int], thorough: bool) -> Solution:
-        """Where VMs have several shares: greedily, by the programme over patterns, and by more orders of the kinds."""
+        """Place VMs with several shares: greedily, by the programme over patterns, and by more orders of the kinds."""
         apart = self.apart(vms, room)
         order = [k for k in self.rules.largest_first if vms[k]]
         # the bound of ``apart`` holds here, its blocks do not; what meets the bound is proven, if they do or not
@@ -141,7 +141,7 @@ class IdenticalHosts(HostsApart):
                 yield blocks
 
     def _many_sizes(self, vms: Kinds) -> bool:
-        """Whether a family has so many sizes that a search takes seconds."""
+        """True if a family has so many sizes that a search takes seconds."""
         return any(len(amounts) > MANY_SIZES for amounts in self.amounts(vms).values())
 
 
@@ -150,7 +150,7 @@ def _hosts_of(solution: Solution) -> int:
 
 
 class Merged:
-    """Requests that ask for the same as one, in an order of their own, so that answers depend on neither."""
+    """Identical requests merged into one, in an order of their own, so that answers depend on neither."""
 
     def __init__(self, rules: Rules, vms: Kinds, *, gpus_only: bool) -> None:
         asked = [r._replace(vcpus=0, memory_gib=0) if gpus_only else r for r in rules.requests]
@@ -159,7 +159,7 @@ class Merged:
             if vms[k]:
                 alike[gpus, (family,) if family else (), *rest].append(k)
         self.kinds = [alike[key] for key in sorted(alike, reverse=True)]
-        """Of each merged request the kinds that are in it."""
+        """Kinds in each merged request."""
         self.vms = vms
         self.family_of = [rules.family_of[kinds[0]] for kinds in self.kinds]
         self.requests = [

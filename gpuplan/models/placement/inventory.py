@@ -1,7 +1,7 @@
-"""Inventory: what of the demand fits on hosts that are there, of several kinds, the more important groups first.
+"""Inventory: the part of the demand that fits on existing hosts of several kinds, the more important groups first.
 
-``place_most`` answers level by level: what was placed of one priority keeps its place, or gets another
-one, whatever comes after it.
+``place_most`` answers level by level: the placed VMs of one priority keep a place, not always the same one, whatever
+comes later.
 """
 
 import math
@@ -20,19 +20,19 @@ from gpuplan.models.placement.requests import Block, Blocks, Request, Room, vms_
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 KEPT = 1000
-"""What a VM of a higher priority is worth beside the dearest one of those that are placed now."""
+"""Worth of a VM of a higher priority relative to the dearest one of the current priority."""
 FIRST_COME = 0.0001
 """The part by which a VM of the first request is worth more than its equal of the last one: ties keep their order."""
 MOST_LISTED, MOST_PATTERNS = 40, 3000
-"""Kinds of VMs times kinds of hosts, and ways to fill a host, up to which all are looked at."""
+"""Kinds of VMs times kinds of hosts, and ways to fill a host, up to which all are examined."""
 VALUE_UNIT = 10**6
 
 
 class Most(NamedTuple):
-    """What fits on hosts that are there, and what at most could."""
+    """VMs that fit on existing hosts, and an upper bound."""
 
     hosts: tuple[Host, ...]
-    """One for each room, with its loads."""
+    """One host for each room, with its loads."""
     placed: tuple[int, ...]
     """VMs of each request that have a place."""
     gpus: float
@@ -99,7 +99,7 @@ def _ways(
     values: Sequence[float],
     worth: Sequence[float],
 ) -> tuple[list[Blocks], float]:
-    """Ways to place what is requested that leave out nothing of these blocks, and what is lost at least of its worth."""
+    """Return placements of the requests that keep all VMs of these blocks, and the least worth that is lost."""
     before = placed_vms(blocks, len(asked))
     required = KEPT * max(values, default=1.0)
     columns = HostColumns(
@@ -114,12 +114,12 @@ def _ways(
 
 
 def _sum(values: Sequence[Any], vms: Sequence[int]) -> Any:
-    """What so many VMs of each kind are worth."""
+    """Return the worth of these VMs of each kind."""
     return sum(map(operator.mul, values, vms))
 
 
 def _step(rules: Rules) -> Fraction:
-    """What all sums of GPUs' worth are a multiple of."""
+    """Return a common divisor of all sums of GPUs' worth."""
     common = math.lcm(*(worth.denominator for worth in rules.worth))
     return Fraction(math.gcd(*(int(worth * common) for worth in rules.worth)), common)
 
@@ -127,7 +127,7 @@ def _step(rules: Rules) -> Fraction:
 def _by_list(
     rules: Rules, places: Sequence[Place], asked: Sequence[int], kept: Sequence[int], worth: Sequence[float]
 ) -> tuple[Blocks | None, float]:
-    """The best choice by a programme over all full ways to fill a host, if they are few, and what is lost at least."""
+    """Return the best choice by a programme over all full ways to fill a host, if few, and the least loss."""
     patterns = HostPatterns(SharedGpus(rules), asked)
     fills = _listed(patterns, places)
     if fills is None:
@@ -161,7 +161,7 @@ def _listed(patterns: HostPatterns, places: Sequence[Place]) -> list[tuple[int, 
 
 
 def _cut_down(blocks: Sequence[Block], asked: Sequence[int]) -> Blocks:
-    """The same hosts with no more VMs of a kind than are asked for."""
+    """Return the same hosts with no more VMs of a kind than requested."""
     left, kept = list(asked), list[Block]()
     for block in blocks:
         for _ in range(block.times):

@@ -1,9 +1,9 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
-Start here. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for hosts
-that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: exact where all ways to fill a
-host can be listed, else with a bound). Both ask ``fit`` what fits on one host, ``shared_gpus`` how VMs share its GPUs,
-``host_patterns`` for ways to fill it, and ``packing`` for bins. ``failover`` says what a failure does to the result.
+Start here. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for
+hosts that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: exact where all ways
+to fill a host can be listed, else with a bound). Both use ``fit`` for one host, ``shared_gpus`` for VMs that share its
+GPUs, ``host_patterns`` for ways to fill it, and ``packing`` for bins. ``failover`` computes the effect of a failure.
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
 layouts say what goes together), or by memory.
@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What takes whole GPUs of a host: one VM with ``gpus`` GPUs, or one GPU shared within a family."""
+    """A load on whole GPUs of a host: one VM with ``gpus`` GPUs, or one GPU shared within a family."""
 
     gpus: int
     slots: tuple[Slot, ...]

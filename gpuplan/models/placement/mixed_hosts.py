@@ -1,4 +1,4 @@
-"""Hosts that differ, or on which CPU and memory count: the fewest new hosts beside those that are there, and a bound.
+"""Hosts that differ, or on which CPU and memory count: the fewest new hosts beside the existing ones, and a bound.
 
 ``MixedHosts`` tries a portfolio of greedy orders and the exact placement of the GPUs, and knows the simple bounds. If
 that leaves a gap, ``MixedProgramme`` goes on over all ways to fill a host (``host_patterns``): exact where these can be listed,
@@ -21,19 +21,19 @@ from gpuplan.models.placement.requests import Block, Blocks, Kinds, Room
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_KINDS = 500
-"""Kinds of VMs times kinds of hosts; with more, only likely fills are looked for."""
+"""Kinds of VMs times kinds of hosts; above this, only likely fills are tried."""
 
 
 class Arranged(NamedTuple):
-    """What is on hosts that are there. Without blocks either nothing fits, or no placement was found in the search."""
+    """Content of existing hosts. Without blocks either nothing fits, or the search found no placement."""
 
     blocks: Blocks | None
     impossible: bool = False
-    """Whether it is proven that not everything fits."""
+    """True if it is proven that not everything fits."""
 
 
 class MixedHosts:
-    """Hosts of several kinds filled with so many VMs of each kind; ``rooms`` says how many hosts of each kind are there.
+    """Hosts of several kinds filled with VMs of each kind; ``rooms`` counts the existing hosts of each kind.
 
     >>> from gpuplan.models.placement.fit import Request, Rules
     >>> mixed = MixedHosts(IdenticalHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
@@ -47,7 +47,7 @@ class MixedHosts:
         self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Arranged] = {}
         self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
         self._ways: tuple[Kinds, Merged, HostPatterns] | None = None
-        """Ways to fill hosts with the VMs asked for last: the same whichever hosts are lost."""
+        """Ways to fill hosts with the most recent VMs: the same whichever hosts are lost."""
 
     def arrange(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Arranged:
         """Hosts filled by the first way that does it: by the greedy orders, or (``thorough``) by the programme too."""
@@ -103,7 +103,7 @@ class MixedHosts:
         return self._new[key]
 
     def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
-        """The same by the programme, requests that ask for the same being one in it."""
+        """Return the same by the programme, with identical requests merged."""
         if self._ways is None or self._ways[0] != vms:
             merged = Merged(self.rules, vms, gpus_only=False)
             shared = SharedGpus(Rules(merged.requests))
@@ -123,7 +123,7 @@ class MixedHosts:
         return New(New.count_of(blocks, room), best.bound, blocks) if fewer else best
 
     def _portfolio(self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None) -> Iterator[Blocks]:
-        """Placements that were found, the exact one of the GPUs first."""
+        """Yield the placements found, the exact one of the GPUs first."""
         every = [*rooms, *([extra] if extra else [])]
         gpus = {room.gpus for room in every}
         if len(gpus) == 1 and all(

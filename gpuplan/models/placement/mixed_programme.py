@@ -15,12 +15,12 @@ MOST_PRICINGS = 200
 """Rounds of the relaxed programme in which patterns are added."""
 
 MOST_SEARCHED, FEW_VMS = 20, 60
-"""With more kinds of more VMs, what the relaxed answer leaves over is not searched host by host."""
+"""With more kinds of more VMs, the rest of the relaxed solution is not searched host by host."""
 
 PRICE_UNIT = 2**24
 """Prices are rounded down to whole multiples of 1 / PRICE_UNIT."""
 ROUNDED_BACK = (0, 3, 10)
-"""How much less than the relaxed answer, rounded down, is taken as it is before the rest is searched in whole numbers."""
+"""Reductions of the rounded-down relaxed solution, which is fixed before the rest is searched in whole numbers."""
 FIRST_COLUMNS = 400
 """Patterns of a programme in whole numbers that are tried first."""
 NOWHERE = -1
@@ -29,9 +29,9 @@ Column = tuple[int, tuple[int, ...]]
 
 
 class New(NamedTuple):
-    """New hosts beside others: how many, how many at least, and what is on all hosts.
+    """New hosts beside others: number, lower bound, and content of all hosts.
 
-    More hosts than VMs stand for no placement, as a host without a VM is of no use.
+    More hosts than VMs mean no placement, as a host without a VM is useless.
     """
 
     hosts: int
@@ -63,7 +63,7 @@ class MixedProgramme:
         self.there = [rooms[room] for room in self.places[1:]]
         unplaced = ((NOWHERE, tuple(int(k == at) for k in range(len(vms)))) for at in range(len(vms)))
         self.columns: dict[Column, None] = dict.fromkeys(unplaced)
-        """What the relaxed programme knows: a VM of each kind without a place, and patterns of each place."""
+        """Columns of the relaxed programme: a VM of each kind without a place, and patterns of each place."""
 
     def solved(self) -> New:
         """Fewer new hosts, if there are (else no blocks), and the bound that was proven."""
@@ -86,7 +86,7 @@ class MixedProgramme:
         return self.best._replace(bound=self.bound)
 
     def _dive(self, times: Sequence[tuple[Column, float]]) -> None:
-        """The relaxed answer rounded down, or one host of it, and the same again for what is left over."""
+        """Round down the relaxed solution, or take one host of it, and repeat for the rest."""
         taken = [(column, often) for column, often in times if column[0] != NOWHERE and any(column[1])]
         if not taken:
             return
@@ -107,7 +107,7 @@ class MixedProgramme:
                 self.best = New(used[0] + New.count_of(rest.blocks, new), 0, (*held, *rest.blocks))
 
     def _relaxed(self) -> list[tuple[Column, float]]:
-        """How often each pattern is taken by the relaxed programme."""
+        """Return how often the relaxed programme takes each pattern."""
         for rounds in range(1, MOST_PRICINGS + 1):
             columns = list(self.columns)
             needed = [*self.asked, *(-n for n in self.there)]
@@ -126,12 +126,12 @@ class MixedProgramme:
         return {0: 1, NOWHERE: sum(self.asked) + 1}.get(at, 0)
 
     def _row(self, column: Column) -> tuple[int, ...]:
-        """What a pattern adds: VMs of each kind, minus the host that it takes."""
+        """Return the contribution of a pattern: VMs of each kind, minus the host that it takes."""
         at, pattern = column
         return (*pattern, *(-int(at == other) for other in range(1, len(self.places))))
 
     def _likely(self, prices: Sequence[float]) -> bool:
-        """Whether patterns by orders, where they cannot be listed, are worth more than their host takes; those are added."""
+        """Add unlisted patterns, found by orders, that are worth more than their host; True if there are any."""
         known = len(self.columns)
         values, takes = prices[: len(self.asked)], [1.0, *prices[len(self.asked) :]]
         for at, (room, take) in enumerate(zip(self.places, takes, strict=True)):
@@ -158,7 +158,7 @@ class MixedProgramme:
         return sum(p * n for p, n in zip(self.prices, pattern, strict=True))
 
     def _worth_left(self) -> int:
-        """What all VMs are worth beyond the most that the hosts already there can hold."""
+        """Return the worth of all VMs beyond the most that the existing hosts can hold."""
         held = sum(most * n for most, n in zip(self.dearest[1:], self.there, strict=True))
         return self._worth(self.asked) - held
 
@@ -176,7 +176,7 @@ class MixedProgramme:
         return [column for _, column in sorted(found)], complete
 
     def _try(self, columns: Sequence[Column], rounded: Sequence[tuple[Column, int]]) -> int:
-        """A programme in whole numbers for what some patterns leave over; the least number of new hosts that it proves."""
+        """Solve the rest of some patterns in whole numbers; return the least number of new hosts that this proves."""
         needed = [*self.asked, *(-n for n in self.there)]
         for column, often in rounded:
             needed = [n - often * one for n, one in zip(needed, self._row(column), strict=True)]
@@ -191,7 +191,7 @@ class MixedProgramme:
         return proven or 0
 
     def _blocks(self, chosen: Iterable[tuple[Column, int]], asked: Sequence[int]) -> Blocks | None:
-        """Hosts filled by patterns, each so often, with no more than is asked for; None if something is left over."""
+        """Return hosts filled by patterns, without more VMs than requested; None if something is left over."""
         left, filled = list(asked), Counter[Column]()
         for (at, pattern), often in chosen:
             if at == NOWHERE:

@@ -21,7 +21,7 @@ Counts = tuple[tuple[int, int], ...]
 """(size, how many) pairs, largest size first."""
 
 Patterns = tuple[tuple[tuple[int, ...], int], ...]
-"""(what is in one bin, how many such bins) pairs."""
+"""(content of one bin, number of such bins) pairs."""
 
 
 class Packing(NamedTuple):
@@ -32,7 +32,7 @@ class Packing(NamedTuple):
     bound: int
     """No packing has fewer bins."""
     method: str
-    """What proves the bound: ``volume``, ``large``, ``programme``; ``heuristic`` if there is a gap."""
+    """Argument that proves the bound: ``volume``, ``large``, ``programme``; ``heuristic`` if there is a gap."""
 
 
 def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Packing:
@@ -264,7 +264,7 @@ def _most_valuable_first(columns: Sequence[Amounts], needed: Sequence[int], valu
 
 
 def _martello_toth(counts: Counts, capacity: int) -> int:
-    """Bound L2: sizes that exclude each other need bins of their own, small ones what room is left."""
+    """Return bound L2: sizes that exclude each other need bins of their own, small ones the remaining room."""
     best = 0
     for alpha in {0, *(s for s, _ in counts if 2 * s <= capacity)}:
         alone = sum(n for s, n in counts if s > capacity - alpha)

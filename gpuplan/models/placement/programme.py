@@ -1,4 +1,4 @@
-"""Programmes over columns: the ways to fill a bin, the cheapest choice of them, and the one that is worth most for given prices.
+"""Programmes over columns: the ways to fill a bin, their cheapest choice, and the most valuable one at given prices.
 
 References
 ----------
@@ -24,7 +24,7 @@ SOLVER_SECONDS = 30.0
 
 
 Amounts = tuple[int, ...]
-"""How many of each size or profile are in one bin."""
+"""Number of each size or profile in one bin."""
 
 
 def maximal_patterns(

@@ -1,8 +1,8 @@
-"""What VMs ask for and what a host offers, counted.
+"""Requests of VMs and resources of a host, counted.
 
-Everything is counted. VMs of one request are a *kind*, numbered as the requests; a host is what is left of it
-(``State``) or what is on it (``Content``); hosts that hold the same are one ``Block``, however many there are. VMs
-get their numbers in ``layout``, at the end.
+Everything is counted. VMs of one request are a *kind*, numbered as the requests; a host is its free part (``State``) or
+its content (``Content``); hosts that hold the same are one ``Block``, however many there are. VMs get their numbers in
+``layout``, at the end.
 """
 
 from collections import Counter
@@ -17,13 +17,13 @@ class Family(NamedTuple):
     profiles: tuple[str, ...] = ()
     """Layouts count these."""
     layouts: tuple[tuple[int, ...], ...] = ()
-    """How many of each profile one GPU holds at most; equal-size mode has one profile and one layout."""
+    """Largest number of each profile on one GPU; equal-size mode has one profile and one layout."""
     capacity: int = 0
     """Memory to divide freely instead, in MB; then there are no profiles and no layouts."""
     sizes: tuple[int, ...] = ()
-    """Of each profile a number that is larger for the one that is placed before the other."""
+    """Rank of each profile, larger for the one that is placed before the other."""
     in_order: bool = False
-    """Whether the layouts hold for larger shares first only, and no VM on a running GPU makes room (MIG)."""
+    """True if the layouts hold for larger shares first only, and no VM on a running GPU makes room (MIG)."""
 
 
 class Request(NamedTuple):
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a host offers; 0 vCPUs or memory is not limited."""
+    """Resources of a host; 0 vCPUs or memory is not limited."""
 
     gpus: int
     vcpus: int = 0
@@ -61,30 +61,30 @@ class Room(NamedTuple):
 
 
 Kinds = tuple[int, ...]
-"""How many VMs of each kind."""
+"""Number of VMs of each kind."""
 
 
 Used = tuple[int, ...]
-"""What is used of a shared GPU: shares of each profile, or (memory,)."""
+"""Used part of a shared GPU: shares of each profile, or (memory,)."""
 
 
 Slots = tuple[tuple[int, int], ...]
-"""(kind, which VM of it on this host) for each slot."""
+"""(kind, index of its VM on this host) for each slot."""
 
 
 class Part(NamedTuple):
-    """What takes whole GPUs of a host: one VM (family -1), or one GPU shared within a family."""
+    """A user of whole GPUs of a host: one VM (family -1), or one GPU shared within a family."""
 
     family: int
     slots: Slots
 
 
 Content = tuple[Part, ...]
-"""What is on one host, with VMs of each kind numbered from 0."""
+"""Content of one host, with VMs of each kind numbered from 0."""
 
 
 class Block(NamedTuple):
-    """Hosts alike: how many, what they offer, and what is on each."""
+    """Identical hosts: number, resources, and content of each."""
 
     times: int
     room: Room
@@ -107,12 +107,12 @@ Blocks = tuple[Block, ...]
 
 
 State = tuple[int, int, int, tuple[tuple[int, Used], ...]]
-"""What is left of a host: GPUs, vCPUs and memory (-1: not limited), and its shared GPUs that have room left as
-(family, used)."""
+"""Free part of a host: GPUs, vCPUs and memory (-1: not limited), and its shared GPUs with room left as (family,
+used)."""
 
 
 class Fit(NamedTuple):
-    """One more VM on a host: what it takes, and what is left then."""
+    """One more VM on a host: its resources, and the free part of the host afterwards."""
 
     new_gpus: int
     """GPUs that were free."""

@@ -12,7 +12,7 @@ from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Roo
 from gpuplan.models.placement.shared_gpus import maximal
 
 MOST_LOOKED = 15_000
-"""Ways to fill a host that are looked at, whole or in part, where families of several sizes have VMs with several shares."""
+"""Limit on full and partial ways to fill a host, where families of several sizes have VMs with several shares."""
 
 
 class Waiting(deque[list[int]]):
@@ -38,7 +38,7 @@ class Ways:
         return proven or 0 if sure else 0
 
     def _with_single(self, hosts: Iterable[tuple[int, Content]], single: Kinds) -> Blocks:
-        """Hosts of (free GPUs, what is on them), filled up with VMs that take one GPU, or are on one."""
+        """Return hosts of (free GPUs, content), filled up with VMs that take one GPU, or are on one."""
         waiting = deque(
             (part.family, [kind for kind, _ in part.slots])
             for block in self.hosts.apart(single, Room(1)).blocks
@@ -52,7 +52,7 @@ class Ways:
 
 
 class _Pattern(NamedTuple):
-    """A way to use a host: GPUs given to each family, and VMs of each item."""
+    """A way to use a host: GPUs of each family, and VMs of each item."""
 
     given: tuple[int, ...]
     vms: tuple[int, ...]
@@ -62,8 +62,8 @@ class HostWays(Ways):
     """The programme over host patterns for VMs with several shares, of families with one size of share each.
 
     A pattern gives GPUs to each such family and fills them with VMs that have several shares, and fills the other GPUs
-    with VMs of two whole GPUs and more, as full as it goes. What stays free is for VMs with one share and for what
-    takes one GPU. Only full patterns are needed: a VM too many may give its place to such single ones.
+    with VMs of two whole GPUs and more, as full as it goes. The rest is for VMs with one share and for users of one
+    GPU. Only full patterns are needed: a VM too many may give its place to such single ones.
     """
 
     def __init__(self, hosts: HostsApart, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
@@ -84,13 +84,13 @@ class HostWays(Ways):
             for f in (-1, *joint)
         }
         self.items = [(f, size) for f, sizes in self.sizes.items() for size in sizes]
-        """What patterns are made of, as (-1, whole GPUs) and (family, shares), largest first."""
+        """Items of patterns, as (-1, whole GPUs) and (family, shares), largest first."""
         self.needed = [
             *(asked[item] for item in self.items),
             *(asked[f, 1] for f in joint),
             asked[-1, 1] + self.other_gpus,
         ]
-        """Rows: VMs of each item, VMs with one share of each family, what takes one GPU."""
+        """Rows: VMs of each item, VMs with one share of each family, users of one GPU."""
 
     def solved(self) -> Solution | None:
         """The fewest hosts; None if there are too many patterns or no answer in time."""
@@ -115,7 +115,7 @@ class HostWays(Ways):
         return Solution(self._blocks(patterns, chosen[: len(patterns)]), self._bound(bound), "programme")
 
     def _column(self, pattern: _Pattern) -> tuple[int, ...]:
-        """What a host filled like that adds to each row."""
+        """Return the contribution to each row of a host filled like that."""
         taken = Counter[int]()
         for (f, size), n in zip(self.items, pattern.vms, strict=True):
             taken[f] += size * n
@@ -150,7 +150,7 @@ class HostWays(Ways):
         return patterns
 
     def _blocks(self, patterns: Sequence[_Pattern], chosen: Sequence[int]) -> Blocks:
-        """Hosts filled after the patterns; then with VMs that have one share, then with what takes one GPU."""
+        """Return hosts filled after the patterns; then with VMs that have one share, then with users of one GPU."""
         known: dict[tuple[int, ...], tuple[State, Content]] = {}
         hosts = [
             self._filled(pattern, known)
@@ -197,8 +197,8 @@ class HostWays(Ways):
 class MixedWays(Ways):
     """The programme over host patterns for VMs with several shares, of families with several sizes.
 
-    A pattern says how many VMs of each item are on a host: of these families by size and number of shares, of whole GPUs
-    by number; what takes one GPU gets the rest. It is possible if the fewest GPUs on which its shares fit are there.
+    A pattern has the number of VMs of each item on a host: of these families by size and number of shares, of whole
+    GPUs by number; users of one GPU get the rest. It is possible if the host has the fewest GPUs for its shares.
     """
 
     def __init__(self, hosts: HostsApart, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
@@ -210,7 +210,7 @@ class MixedWays(Ways):
             for k in kinds
             if rules.family_of[k] in joint or (rules.family_of[k] < 0 and rules.requests[k].gpus > 1)
         ]
-        """What patterns are made of; requests that ask for the same are one."""
+        """Items of patterns; identical requests are one."""
         self.items.sort(key=lambda k: (-rules.worth[k], k))
         single = sum(vms[k] for k in kinds if rules.family_of[k] < 0 and rules.requests[k].gpus == 1)
         self.needed = [*(vms[k] for k in self.items), single + self.other_gpus]
@@ -275,18 +275,18 @@ class MixedWays(Ways):
         return whole + sum(self._fewest(f, amounts) for f, amounts in zip(self.joint, used, strict=True))
 
     def _fewest(self, f: int, amounts: Used) -> int:
-        """The fewest GPUs of a family for so many shares of each size; more than a host has where they do not fit."""
+        """Return the fewest GPUs of a family for these shares of each size; more than a host has if they do not fit."""
         key = f, amounts
         if key not in self._gpus:
             self._gpus[key] = int(self.hosts.shared.fewest(f, [amounts], most=self.room.gpus)[0])
         return self._gpus[key]
 
     def _divisible(self) -> bool:
-        """Whether the ways to divide the GPUs of a host are few enough."""
+        """True if the ways to divide the GPUs of a host are few enough."""
         return all(self.hosts.shared.ways(f, self.room.gpus) is not None for f in self.joint)
 
     def _blocks(self, patterns: Sequence[tuple[int, ...]], chosen: Sequence[int]) -> Blocks:
-        """Hosts filled after the patterns, then with what takes one GPU."""
+        """Return hosts filled after the patterns, then with users of one GPU."""
         hosts = []
         left = {k: self.vms[k] for k in self.items}
         for pattern, times in zip(patterns, chosen, strict=True):
@@ -300,7 +300,7 @@ class MixedWays(Ways):
         return self._with_single(hosts, single)
 
     def _filled(self, counts: tuple[int, ...]) -> Content:
-        """A host with so many VMs of each item, each family on its fewest GPUs."""
+        """Return a host with these VMs of each item, each family on its fewest GPUs."""
         if counts not in self._contents:
             vms = dict(zip(self.items, counts, strict=True))
             self._contents[counts] = self.hosts.shared.content(vms)

@@ -1,7 +1,7 @@
-"""Shared GPUs of one host: the fewest that VMs of several kinds take on it, and who is on which.
+"""Shared GPUs of one host: the fewest that VMs of several kinds take on it, and the VMs on each.
 
-Shares of one VM may be on one GPU or on several of its host, so only how many shares of each size there are counts. All
-fullest ways to divide 1, 2, ... GPUs of a family are listed; shares fit on so many GPUs if one of these ways covers them.
+Shares of one VM may be on one GPU or on several of its host, so only the number of shares of each size counts. All
+fullest ways to divide 1, 2, ... GPUs of a family are listed; shares fit on that number if one way covers them.
 """
 
 import math
@@ -16,11 +16,11 @@ from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.requests import Content, Part
 
 MOST_WAYS = 40_000
-"""Ways to divide the GPUs of a host among shares that are looked at, times those to divide one GPU."""
+"""Limit on ways to divide the GPUs of a host among shares, times the ways to divide one GPU."""
 AT_ONCE = 2_000_000
-"""Comparisons of a mix of shares with a way to divide GPUs that are made in one step."""
+"""Comparisons of a mix of shares with a way to divide GPUs in one step."""
 MOST_LOOKED = 150_000
-"""Where there are more: what may be left of a mix of shares beside a GPU, of all mixes that are worked out one by one."""
+"""Limit for larger cases on the possible rests of a mix of shares beside a GPU, over all mixes computed one by one."""
 
 
 class SharedGpus:
@@ -39,7 +39,7 @@ class SharedGpus:
             sorted({unit for of, unit in zip(rules.family_of, rules.units, strict=True) if of == f})
             for f in range(len(rules.families))
         ]
-        """Of each family the sizes of share that are asked for: numbers of profiles, or memory."""
+        """Requested sizes of share of each family: numbers of profiles, or memory."""
         self._on_one: dict[int, tuple[tuple[int, ...], ...] | None] = {}
         self._holds: dict[int, _Holds] = {}
 
@@ -133,7 +133,7 @@ class SharedGpus:
 
 
 class _Holds:
-    """Whether so many GPUs hold a mix of shares, of the ways to divide one of them."""
+    """Test whether a number of GPUs can take a mix of shares, from the ways to divide one of them."""
 
     def __init__(self, one: Sequence[tuple[int, ...]]) -> None:
         units = range(len(one[0]))
@@ -141,7 +141,7 @@ class _Holds:
         self.most = [max(way[unit] for way in one) for unit in units]
         whole = math.lcm(*self.most)
         self.sizes = [whole // most for most in self.most]
-        """Of each unit what a share takes, as if its GPU were full of its like."""
+        """Size of a share of each unit, as if its GPU were full of equal ones."""
         self.fullest = max(self._size(way) for way in one)
         self.known: dict[tuple[tuple[int, ...], int], bool] = {}
         self.looked = 0
@@ -150,7 +150,7 @@ class _Holds:
         return sum(map(operator.mul, mix, self.sizes))
 
     def fewest(self, mix: tuple[int, ...], most: int) -> int:
-        """The fewest GPUs for a mix; ``most`` + 1 for more, or where too much was looked at."""
+        """Return the fewest GPUs for a mix; ``most`` + 1 for more, or if the search is too large."""
         least = -(-self._size(mix) // self.fullest)
         return next((gpus for gpus in range(least, most + 1) if self._hold(mix, gpus)), most + 1)
 
@@ -172,7 +172,7 @@ class _Holds:
 
 @lru_cache(maxsize=128)
 def _ways(one: tuple[tuple[int, ...], ...], gpus: int) -> Any:
-    """Ways to divide so many GPUs, of these to divide one."""
+    """Return ways to divide this number of GPUs, from the ways to divide one."""
     import numpy as np
 
     if gpus == 0:

@@ -1,8 +1,8 @@
 """Power-on: VMs placed as vSphere does it, one after another and never rearranged.
 
-``placement`` proves what the best arrangement holds; here is what the usual one does. ``gpu_states`` knows the rules of one GPU,
-``Cluster`` starts and stops one VM after another by them, ``power_on_orders`` tries thousands of orders at once; ``rehearsal`` empties hosts
-for an upgrade and lets them fail, ``week`` is what coming and going does.
+``placement`` proves the best arrangement; here is the usual one. ``gpu_states`` knows the rules of one GPU, ``Cluster``
+starts and stops one VM after another by them, ``power_on_orders`` tries thousands of orders at once; ``rehearsal``
+empties hosts for an upgrade and lets them fail, ``week`` shows the effect of starts and stops.
 """
 
 from gpuplan.models.power_on.cluster import Cluster, Spot

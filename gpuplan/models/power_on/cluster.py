@@ -1,4 +1,4 @@
-"""A cluster as it fills: VMs that are started and stopped one after another, each placed by the rules and never moved."""
+"""A cluster in use: VMs that are started and stopped one after another, each placed by the rules and never moved."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -10,17 +10,17 @@ from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, Rules, shared_gpus
 
 LARGEST, SMALLEST = "largest", "smallest"
-"""Which VM leaves a host first."""
+"""VM that leaves a host first."""
 
 
 class Spot(NamedTuple):
-    """Where a VM runs."""
+    """Place where a VM runs."""
 
     host: int
     gpus: tuple[int, ...]
     """GPU of each share, or the GPUs that it has whole."""
     starts: tuple[int, ...]
-    """Where each share begins on its GPU; 0 where shares are only counted, none for whole GPUs."""
+    """Start of each share on its GPU; 0 where shares are only counted, none for whole GPUs."""
 
 
 class Cluster:
@@ -41,17 +41,17 @@ class Cluster:
         )
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
         self.counted = any(room.vcpus or room.memory_gib for room in self.rooms)
-        """Whether CPU or memory is counted on any host."""
+        """True if CPU or memory is counted on any host."""
         self.states = [(NEUTRAL,) * room.gpus for room in rooms]
-        """Of each host what is on its GPUs."""
+        """Content of the GPUs of each host."""
         self.vcpus, self.memory_gib, self.vms, self.whole = ([0] * len(rooms) for _ in range(4))
-        """Of each host what its VMs take, how many there are, and how many GPUs VMs have whole."""
+        """Resources used by the VMs of each host, their number, and their number of whole GPUs."""
         self.spots: dict[tuple[int, int], Spot] = {}
         """(kind, VM) -> where it runs."""
         self.last = -1
         """The host that was taken last."""
         self.first = LARGEST
-        """Which VM leaves a host first that is emptied."""
+        """VM that leaves an evacuated host first."""
 
     def leaving(self, first: str) -> "Cluster":
         """The same cluster, of which another VM leaves a host first."""
@@ -91,14 +91,14 @@ class Cluster:
         return [host for host in able if self._has_room(host, self.requests[kind])] if self.counted else able
 
     def _has_room(self, host: int, request: Request) -> bool:
-        """Whether a host has the CPU and memory of one more VM."""
+        """True if a host has the CPU and memory for one more VM."""
         room = self.rooms[host]
         if room.vcpus and self.vcpus[host] + request.vcpus > room.vcpus:
             return False
         return not (room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib)
 
     def _chosen(self, able: list[int], kind: int) -> int:
-        """Of the hosts that can take a VM, the one that gets it."""
+        """Return the host that gets a VM, among those that can take it."""
         if self.rules.consolidate and self.requests[kind].gpus:
             most = max(self.whole[host] for host in able)
             able = [host for host in able if self.whole[host] == most]
@@ -107,7 +107,7 @@ class Cluster:
         return min(able, key=self._used_share)
 
     def _used_share(self, host: int) -> float:
-        """What is used of a host: of its CPU or memory, the scarcer, where these are counted; else its VMs."""
+        """Return the used share of a host: of its CPU or memory, the scarcer, where these are counted; else its VMs."""
         room = self.rooms[host]
         if not room.vcpus and not room.memory_gib:
             return self.vms[host]

@@ -1,7 +1,7 @@
-"""One GPU as vSphere fills it: who may join it, where on it a share begins, and which of several GPUs is taken.
+"""One GPU as vSphere fills it: VMs that may join it, the start of a share on it, and the choice among several GPUs.
 
-``Rules`` is one reading of what vSphere does; where sources differ there are several. ``Gpus`` numbers what can be on a GPU as it is met, so
-that a host is a row of numbers: 0 is neutral, 1 belongs to a VM that has it whole.
+``Rules`` is one reading of vSphere's behaviour; where sources differ there are several. ``Gpus`` numbers the contents
+of a GPU as they occur, so that a host is a row of numbers: 0 is neutral, 1 belongs to a VM that has it whole.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ NEUTRAL, WHOLE = 0, 1
 
 
 class Way(NamedTuple):
-    """How the shares of one family are put on the GPUs of a host."""
+    """Rule by which the shares of one family are put on the GPUs of a host."""
 
     gpu: str = "fewest"
     """``fewest``: the GPU that may take it with least in use, a neutral one before all others; ``fullest``: that with most."""
     start: str = "lowest"
     """``lowest``: the first of its listed starts that is free; ``open``: that which leaves the largest profiles the most starts."""
     pieces: tuple[Piece, ...] = ()
-    """Where profiles may begin (mixed size, MIG), also those without a request; none: shares of one size are only counted."""
+    """Permitted starts of profiles (mixed size, MIG), requested or not; none: shares of one size are only counted."""
     region: int = 0
     compute_slices: int = 0
 
@@ -41,7 +41,7 @@ class Rules(NamedTuple):
     domain: int = 0
     """GPUs that NVLink bridges join; a VM with several has them in one domain if they fit in one. 0: no condition."""
     partitions: bool = False
-    """Whether NVSwitch joins the GPUs: a VM gets 1, 2, 4 or 8 that are aligned, those that leave the largest ones free."""
+    """True if NVSwitch joins the GPUs: a VM gets 1, 2, 4 or 8 aligned ones, leaving the largest partitions free."""
 
 
 Shares = tuple[tuple[int, int], ...]
@@ -54,13 +54,13 @@ class Placed(NamedTuple):
     gpus: tuple[int, ...]
     """GPU of each share, or the GPUs that it has whole."""
     starts: tuple[int, ...]
-    """Where each share begins on its GPU; none for whole GPUs."""
+    """Start of each share on its GPU; none for whole GPUs."""
     states: tuple[int, ...]
-    """What is on the GPUs of the host then."""
+    """Content of the GPUs of the host afterwards."""
 
 
 class Gpus:
-    """What can be on the GPUs of hosts, by number, for some requests and one reading of the rules.
+    """Possible contents of the GPUs of hosts, by number, for some requests and one reading of the rules.
 
     >>> from gpuplan.models.placement.requests import Family
     >>> half = Family("16C", ("16C",), ((2,),))
@@ -78,17 +78,17 @@ class Gpus:
         ways = dict(rules.ways)
         self.ways = [ways.get(family.name, Way()) for family in self.fits.families]
         self.fullest = [f >= 0 and self.ways[f].gpu == "fullest" for f in self.fits.family_of]
-        """Of each kind whether its shares join the GPU with most in use."""
+        """True for each kind whose shares join the GPU with most in use."""
         self._pieces = [self._piece(kind) for kind in range(len(requests))]
         by_size = sorted(range(len(requests)), key=self._size)
         self.sizes = [by_size.index(kind) for kind in range(len(requests))]
-        """Of each kind which place it has by size, the smallest first: GPUs' worth, then vCPUs and memory."""
+        """Rank of each kind by size, the smallest first: GPUs' worth, then vCPUs and memory."""
         self.contents: list[tuple[int, Shares]] = [(-1, ()), (-1, ())]
         """(family, shares) of each number."""
         self.used: list[int] = [0, 0]
         """Memory in use in units of the family; shares where they are only counted."""
         self.known: list[dict[tuple[int, ...], Placed | None]] = [{} for _ in requests]
-        """Of each kind: what is on the GPUs of a host -> what one more VM gets there."""
+        """For each kind: content of the GPUs of a host -> place of one more VM."""
         self._numbers: dict[tuple[int, Shares], int] = {}
         self._added: dict[tuple[int, int], int] = {}
         self._growing = Lock()
@@ -98,7 +98,7 @@ class Gpus:
         return self.fits.worth[kind], request.vcpus, request.memory_gib, -kind
 
     def _piece(self, kind: int) -> int:
-        """Which of the pieces of its family a kind has; its profile where shares are only counted."""
+        """Return the piece of its family that a kind has; its profile where shares are only counted."""
         family, profile = self.fits.family_of[kind], self.requests[kind].profile
         if family < 0 or not self.ways[family].pieces:
             return kind
@@ -190,7 +190,7 @@ class Gpus:
         return Placed(tuple(chosen), tuple(starts), tuple(after))
 
     def _placed_whole(self, after: list[int], count: int) -> Placed | None:
-        """The same for a VM with so many whole GPUs, or none."""
+        """Return the same for a VM with this number of whole GPUs, or none."""
         free = sum(1 << at for at, state in enumerate(after) if state == NEUTRAL)
         taken = whole_gpus(free, count, len(after), self.rules.domain, self.rules.partitions) if count else 0
         if count and not taken:
@@ -210,7 +210,7 @@ def shared_gpus(requests: tuple[Request, ...], rules: Rules) -> Gpus:
 
 
 def _start(way: Way, shares: Shares, piece: int) -> int | None:
-    """Where one more piece begins on a GPU, by the way of its family."""
+    """Return the start of one more piece on a GPU, by the rule of its family."""
     free = _free_starts(way, shares, piece)
     if not free or way.start != "open":
         return free[0] if free else None
@@ -223,7 +223,7 @@ def _start(way: Way, shares: Shares, piece: int) -> int | None:
 
 
 def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
-    """Listed starts at which one more of a piece can begin; none if there are most of it already, or compute slices are short."""
+    """Return listed starts for one more of a piece; none if its limit is reached, or compute slices are short."""
     one = way.pieces[piece]
     compute = sum(way.pieces[each].compute for each, _ in shares) + one.compute
     there = sum(each == piece for each, _ in shares)
@@ -297,5 +297,5 @@ def _aligned(gpus: int, size: int) -> list[int]:
 
 
 def _whole(free: int, gpus: int, size: int) -> int:
-    """How many partitions of a size are free."""
+    """Return the number of free partitions of a size."""
     return sum(block & free == block for block in _aligned(gpus, size))

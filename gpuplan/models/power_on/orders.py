@@ -1,7 +1,7 @@
-"""Many orders of power-on at once: in how many of them every VM starts, and what is left over where not.
+"""Many power-on orders in parallel: the number in which every VM starts, and the VMs left over in the others.
 
-All orders take their next VM at the same time, so that a step is a few operations on arrays of orders x hosts. The rules are those of
-``Cluster``, in a table of what is on a host x what starts on it, which grows with what is met.
+All orders take their next VM at the same time, so that a step is a few operations on arrays of orders x hosts. The
+rules are those of ``Cluster``, in a table of host content x VM to start, which grows as new contents occur.
 """
 
 import math
@@ -18,13 +18,13 @@ from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules
 
 AT_ONCE = 1024
-"""Orders that are tried at once, so that their arrays stay in the cache of the processor."""
+"""Orders tried in parallel, few enough for their arrays to stay in the cache of the processor."""
 UNKNOWN = -2
 Z_95 = 1.959963984540054
 
 
 class Orders(NamedTuple):
-    """What became of many orders of power-on."""
+    """Result of many power-on orders."""
 
     orders: int
     started: int
@@ -146,12 +146,12 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=8)
 def _table(requests: tuple[Request, ...], rules: Rules) -> "_Table":
-    """The table for VMs that ask for this, kept: readings that differ in the choice of the host share it, and so do more hosts (half the time)."""
+    """Return the kept table for these VMs: readings with another host choice or more hosts share it (half the time)."""
     return _Table(requests, rules)
 
 
 class _Table:
-    """What is on a host, by number, and what is on it after one more VM of each kind.
+    """Content of a host, by number, and its content after one more VM of each kind.
 
     Where GPUs are only counted their order on a host does not matter, and hosts with the same GPUs have one number.
     """
@@ -168,11 +168,11 @@ class _Table:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._after = np.full((64, len(requests)), UNKNOWN, dtype=np.int32)
         self.held = np.zeros(64, dtype=np.int64)
-        """Of each number how many GPUs VMs have whole, or a host does not have."""
+        """For each number, GPUs that VMs have whole, or that a host does not have."""
         self._growing = RLock()
 
     def number(self, gpus: Sequence[int]) -> int:
-        """The number of what is on the GPUs of a host."""
+        """Return the number of the content of a host's GPUs."""
         key = tuple(sorted(gpus)) if self._sorted else tuple(gpus)
         with self._growing:
             if key not in self._numbers:
@@ -185,7 +185,7 @@ class _Table:
             return self._numbers[key]
 
     def _first_alike(self, state: int) -> int:
-        """What is on a GPU; where shares are only counted, of what is used alike the first that was met."""
+        """Return the content of a GPU; where shares are only counted, the first equivalent content met."""
         family, shares = self.gpus.contents[state]
         if family < 0 or self.gpus.ways[family].pieces:
             return state
@@ -193,12 +193,12 @@ class _Table:
         return self._alike.setdefault((family, used), state)
 
     def _found(self, state: int, kind: int) -> int:
-        """What is on a host after one more VM; -1 if it cannot take it."""
+        """Return the content of a host after one more VM; -1 if it cannot take it."""
         placed = self.gpus.placed(self._contents[state], kind)
         return -1 if placed is None else self.number([self._first_alike(each) for each in placed.states])
 
     def after(self, states: Any, kinds: Any) -> Any:
-        """What is on the hosts of each order after its next VM; -1 on those that cannot take it."""
+        """Return the content of the hosts of each order after its next VM; -1 for those that cannot take it."""
         found = self._after[states, kinds]
         if found.min() == UNKNOWN:
             order, host = np.nonzero(found == UNKNOWN)
@@ -235,7 +235,7 @@ class _Hosts:
         return sum(room.gpus for room in self.rooms) - self.worth[kinds].sum(axis=1)
 
     def tried(self, kinds: Any) -> Any:
-        """Of each order how many VMs of each kind do not start."""
+        """Return for each order the number of VMs of each kind that do not start."""
         orders, hosts = len(kinds), len(self.rooms)
         rows, turn = np.arange(orders), np.arange(hosts)
         state, last = np.tile(self.first, (orders, 1)), np.full((orders, 1), -1)
@@ -266,7 +266,7 @@ class _Hosts:
 
 
 class _Load:
-    """What the hosts of each order have in use of CPU and memory, where these are counted; else how many VMs."""
+    """CPU and memory used on the hosts of each order, where these are counted; else the number of VMs."""
 
     def __init__(self, rooms: Sequence[Room], orders: int) -> None:
         self.vcpus, self.memory = (np.array([room[at] for room in rooms], dtype=float) for at in (1, 2))
@@ -282,7 +282,7 @@ class _Load:
         )
 
     def add(self, rows: Any, hosts: Any, vcpus: Any, memory: Any) -> None:
-        """One more VM of each of these orders on its host."""
+        """Add one VM of each of these orders to its host."""
         if not self.counted:
             self.used[rows, hosts] += 1
             return

@@ -1,4 +1,4 @@
-"""Power-on watched: one order of VMs, forward and back, what is on each GPU then, and why a VM does not start."""
+"""Power-on watched: one order of VMs, forward and back, the content of each GPU, and why a VM does not start."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ class Step(NamedTuple):
     kind: int
     vm: int
     spot: Spot | None
-    """None: it did not start."""
+    """Place of the VM; None: it did not start."""
 
 
 class Refusal(NamedTuple):
-    """What stands on the GPUs of a cluster in which a VM does not start."""
+    """State of the GPUs of a cluster in which a VM does not start."""
 
     gpus: int
     """GPUs that the hosts have."""
@@ -36,11 +36,11 @@ class Refusal(NamedTuple):
     free_on_a_host: int
     """Most neutral GPUs of one host."""
     short_of: tuple[str, ...]
-    """What hosts with GPUs for it have too little of: ``CPU``, ``memory``."""
+    """Resources that hosts with GPUs for it lack: ``CPU``, ``memory``."""
 
 
 class Play:
-    """One order of power-on, by the kind of each VM: where each goes, and what is on the hosts after so many of them.
+    """One order of power-on, by the kind of each VM: the place of each, and the content of the hosts after each step.
 
     A VM that does not start stays off, and the next ones are tried. Ties go to the lowest number.
 
@@ -134,7 +134,7 @@ class Play:
         )
 
     def _short_of(self, kind: int) -> tuple[str, ...]:
-        """What is short on the hosts that have the GPUs for a VM of a kind."""
+        """Return the resources that are short on the hosts with the GPUs for a VM of a kind."""
         cluster, request = self.cluster, self.cluster.requests[kind]
         any_size = cluster.copy()
         any_size.rooms = tuple(Room(room.gpus) for room in cluster.rooms)

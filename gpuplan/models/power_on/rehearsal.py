@@ -10,9 +10,9 @@ import numpy as np
 from gpuplan.models.power_on.cluster import LARGEST, Cluster, Spot
 
 MOVES, RESTARTS, STAYS = "moves", "restarts", "stays"
-"""How a VM leaves a host: by vMotion; shut down and started elsewhere; not at all, it is down until its host is back."""
+"""Ways to leave a host: by vMotion; shut down and started elsewhere; not at all, down until the host is back."""
 DOWN = "down"
-"""What becomes of one that stays, or finds no place."""
+"""State of a VM that stays, or finds no place."""
 STEPS = 20_000
 """Moves that a search for an order of hosts tries."""
 BRANCHES = 4_000
@@ -20,12 +20,12 @@ BRANCHES = 4_000
 
 
 class Left(NamedTuple):
-    """What becomes of a VM of a host that is emptied."""
+    """Result for a VM of an evacuated host."""
 
     kind: int
     vm: int
     how: str
-    """It ``moves``, ``restarts`` or is ``down`` until the host is back."""
+    """Result: it ``moves``, ``restarts`` or is ``down`` until the host is back."""
     to_host: int | None
 
 
@@ -42,26 +42,26 @@ class Emptied(NamedTuple):
 
 
 class Upgrade(NamedTuple):
-    """All hosts emptied, one after another."""
+    """Evacuation of all hosts, one after another."""
 
     order: tuple[int, ...]
     emptied: tuple[tuple[Emptied, ...], ...]
-    """Of each world what happens to each host, in this order."""
+    """Result for each host in each world, in this order."""
     works: bool
-    """Whether no VM is down until its host is back, in any world."""
+    """True if no VM is down until its host is back, in any world."""
     proven: bool
-    """Whether it is proven that no order works, if this one does not."""
+    """True if it is proven that no order works, if this one does not."""
 
 
 class Restart(NamedTuple):
-    """What becomes of the VMs of hosts that fail, over the orders in which they may restart."""
+    """Result for the VMs of failed hosts, over the orders in which they may restart."""
 
     vms: int
     """VMs that were on these hosts and may restart."""
     static: tuple[int, ...]
     """VMs of each kind that stay down whatever is free."""
     chance: float
-    """That all others restart, each order within a priority being equally likely."""
+    """Probability that all others restart, with all orders within a priority equally likely."""
     missing: float
     """Mean number of VMs that do not."""
     worst: tuple[int, ...]
@@ -181,19 +181,19 @@ Stage = tuple[Emptied, ...]
 
 
 class _Search:
-    """Depth first over orders of hosts, within so many steps."""
+    """Depth-first search over orders of hosts, within a limit on steps."""
 
     def __init__(self, ways: Sequence[str], steps: int, alike: bool) -> None:
         self.ways, self.left = ways, steps
         self.alike = alike
-        """Whether hosts filled alike count as one."""
+        """True if hosts with the same content count as one."""
         self.furthest: tuple[Stage, ...] = ()
         self.reached: tuple[Cluster, ...] = ()
         """The worlds at the end of the furthest order."""
         self._dead: set[Any] = set()
 
     def ends(self, worlds: tuple[Cluster, ...], hosts: frozenset[int], taken: tuple[Stage, ...]) -> bool:
-        """Whether all these hosts can be emptied from here in some order."""
+        """True if all these hosts can be evacuated from here in some order."""
         if not self.reached or len(taken) > len(self.furthest):
             self.furthest, self.reached = taken, worlds
         if not hosts:
@@ -233,7 +233,7 @@ class _Search:
 
 
 def _seen(cluster: Cluster) -> list[Any]:
-    """Of each host all that later moves depend on; where hosts are taken in turn, its place too."""
+    """Return the state of each host that later moves depend on; where hosts are taken in turn, its position too."""
     kinds = [[0] * len(cluster.requests) for _ in cluster.rooms]
     for (kind, _), spot in cluster.spots.items():
         kinds[spot.host][kind] += 1
@@ -340,7 +340,7 @@ class _Restarts:
         self._known: dict[Any, Outcomes] = {}
 
     def outcomes(self, cluster: Cluster, back: tuple[int, ...]) -> Outcomes:
-        """What may become of VMs that are still to restart, by all orders."""
+        """Return the possible results for VMs that are still to restart, over all orders."""
         if not any(back):
             return {back: 1.0}
         first = min(self.priorities[kind] for kind, n in enumerate(back) if n)

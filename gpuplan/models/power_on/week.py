@@ -15,18 +15,18 @@ from gpuplan.models.power_on.orders import power_on_orders
 
 
 class LivedWeek(NamedTuple):
-    """What a week of coming and going does, over the weeks that were tried."""
+    """Results of a week of starts and stops, over the weeks tried."""
 
     back: float
     """Mean number of VMs that come back in a week."""
     refused: float
-    """Mean number of these that do not start at once."""
+    """Mean number of these that do not start immediately."""
     missing: tuple[float, ...]
-    """Of each hour the mean number of VMs that are wanted and do not run."""
+    """Mean number of VMs in each hour that should run and do not."""
     stranded_gpus: tuple[float, ...]
-    """Of each hour the mean of the GPUs' worth that is idle while a VM that is wanted does not run."""
+    """Mean of the GPUs' worth in each hour that is idle while a VM that should run does not."""
     busiest: int
-    """Hour in which most GPUs' worth is wanted, from 0."""
+    """Hour with the highest demand in GPUs' worth, from 0."""
     first_start: float
     """Share of the VMs of that hour that do not start if they are the first on empty hosts, in random orders."""
 
@@ -100,18 +100,18 @@ def lived_week(
 
 
 class _Week:
-    """One week as it goes."""
+    """One simulated week."""
 
     def __init__(self, cluster: Cluster, random: Any) -> None:
         self.cluster, self.random = cluster, random
         self.on: list[list[int]] = [[] for _ in cluster.requests]
-        """VMs of each kind that are wanted."""
+        """VMs of each kind that should run."""
         self.off = [list(range(1, request.vms + 1)) for request in cluster.requests]
         self.waiting: list[tuple[int, int]] = []
-        """Those that are wanted and do not run, the longest first."""
+        """VMs that should run and do not, the longest waiting first."""
 
     def hour(self, wanted: Sequence[int]) -> tuple[int, float, int, int]:
-        """VMs without a place in an hour, GPUs' worth that is idle then, VMs that come back, and those of them that do not start."""
+        """Return unplaced VMs in an hour, idle GPUs' worth, VMs that come back, and how many of these do not start."""
         for kind, n in enumerate(wanted):
             for vm in self._drawn(self.on[kind], len(self.on[kind]) - n):
                 self.off[kind].append(vm)
@@ -134,7 +134,7 @@ class _Week:
         return len(self.waiting), idle, len(come), failed
 
     def _drawn(self, vms: list[int], count: int) -> Iterator[int]:
-        """So many VMs taken out of a list at random; none if it is negative."""
+        """Yield this number of VMs removed from a list at random; none if it is negative."""
         for _ in range(count):
             yield vms.pop(self.random.randint(len(vms)))
 
@@ -187,7 +187,7 @@ def arranged(
 
 
 def _starts(load: Load, way: Way) -> list[int]:
-    """Where each share of a GPU begins."""
+    """Return the start of each share of a GPU."""
     if not way.pieces:
         return [0] * len(load.slots)
     counts = Counter(slot.profile for slot in load.slots)
