@@ -63,7 +63,7 @@ _ROOMS = {
     "gpuplan.report.sweep": ("sweep",),
     "gpuplan.widgets.chart": ("Chart",),
 }
-"""What is loaded when one of its names is first used: `import gpuplan` alone takes no time."""
+"""Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time."""
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
@@ -87,7 +87,7 @@ _KEPT = {
     ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",
     ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.pictures",
 }
-"""What a notebook shows of others -> the module whose ``bundle_of`` says what a cell keeps of it."""
+"""Types of other packages in a notebook -> the module whose ``bundle_of`` says what a cell keeps of them."""
 
 
 def _kept_by(module: str) -> Any:

@@ -1,4 +1,4 @@
-"""A fact: a value with its unit, its range, how well it is known and where it comes from.
+"""A fact: a value with its unit, its range, its basis and its sources.
 
 Nothing here has a default for `basis` or `sources`: a number that cannot say where it comes from is no fact.
 """
@@ -15,10 +15,10 @@ from typing import TypeVar
 from gpuplan.showing import Carded
 
 Value = str | int | float | bool
-"""What a fact can hold. Dates are ISO text, because some are known to the month only."""
+"""Types of a fact's value. Dates are ISO text, because some are known to the month only."""
 
 BASES = ("measured", "published", "quoted", "derived", "fitted", "assumed")
-"""How well a value is known, strongest first."""
+"""Bases of a value, strongest first."""
 
 SCENARIO_SOURCE = "scenario"
 """The source id of a fact that the customer's scenario states."""
@@ -34,7 +34,7 @@ FEW = 5
 
 
 class Several(tuple[T, ...], Carded):
-    """Things of one kind, short in a console."""
+    """Several objects of one kind, short in a console."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class Several(tuple[T, ...], Carded):
 
 
 class Named(Mapping[str, T], Carded):
-    """Things of one kind by their names, frozen, short in a console."""
+    """Objects of one kind by their names, frozen, short in a console."""
 
     __slots__ = ("_things",)
 
@@ -68,7 +68,7 @@ class Named(Mapping[str, T], Carded):
 
 
 class Brief(Carded):
-    """A record that is short in a console: its plain values, and of all else how much there is."""
+    """A record that is short in a console: its plain values, and only the size of all else."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class Brief(Carded):
         return f"{type(self).__name__}({text if len(text) < LONGEST_REPR else text[:LONGEST_REPR] + '...'})"
 
     def _told(self) -> Iterable[str]:
-        """What of it is told."""
+        """Return the names of the fields to show."""
         return (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]  # dataclasses only
 
 
@@ -128,14 +128,14 @@ def own_rows(name: str) -> list[dict[str, str]]:
 
 
 def did_you_mean(key: object, known: Iterable[str]) -> str:
-    """Close names, so that a typing error is found at once: alike as a whole, or in a part of theirs.
+    """Return close names, to find a typing error at once: alike as a whole, or in one part.
 
     Parameters
     ----------
     key : object
-        What was asked for.
+        The requested name.
     known : iterable of str
-        What there is.
+        The known names.
 
     Returns
     -------
@@ -159,19 +159,19 @@ def did_you_mean(key: object, known: Iterable[str]) -> str:
 
 
 def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
-    """Close names among those that are known and those of the files beside one that is not there.
+    """Return close names among the known ones and the files beside a missing file.
 
     Parameters
     ----------
     path : Path
-        The file that was asked for.
+        The requested file.
     known : iterable of str
-        What can be named instead of a file.
+        Names that can be given instead of a file.
 
     Returns
     -------
     str
-        As `did_you_mean` says it.
+        Close names, as from `did_you_mean`.
     """
     folder = path.parent
     beside = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
@@ -181,7 +181,7 @@ def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
 
 
 def weakest(bases: Iterable[str]) -> str:
-    """Weakest of some bases: what a result that rests on all of them may claim.
+    """Return the weakest of some bases, the basis of a result that rests on all of them.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def weakest(bases: Iterable[str]) -> str:
     Returns
     -------
     str
-        The one that stands last in `BASES`.
+        The last of them in the order of `BASES`.
 
     Raises
     ------
@@ -218,14 +218,14 @@ def _check_basis(basis: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One document that facts are taken from.
+    """A document that facts come from.
 
     Parameters
     ----------
     id : str
         Short name used in the `source` columns.
     title, producer : str
-        What it is called and who made it.
+        Its title and its author.
     url : str
         Web address or repository path with commit; empty where none is known.
     published : str
@@ -235,7 +235,7 @@ class Source:
     kind : str
         vendor, standard, measurement, press, database, code or third-party.
     note : str
-        What a reader should know before trusting it.
+        Caveats for the reader.
     """
 
     id: str

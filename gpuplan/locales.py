@@ -1,6 +1,6 @@
 """Locales: decimal and thousands signs, place of the currency, form of a date and paper, as in ``data/words/locales.csv``.
 
-What a reader sees is put in words in the locale of the scenario: the renderer sets it with `speaking`. Files for programs never change.
+Text for readers follows the scenario's locale: the renderer sets it with `speaking`. Files for programs never change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MONTHS = tuple(row["name"] for row in own_rows("words/names") if row["of"] == "m
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """How numbers, money and dates are written in a place, and on which paper."""
+    """Form of numbers, money and dates in a place, and its paper."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Locale:
     paper: str
     """``a4`` or ``letter``."""
     percent: str
-    """Whether the sign of per cent stands ``close`` to its number or ``apart`` from it."""
+    """Position of the per cent sign: ``close`` to its number or ``apart`` from it."""
 
     def grouped(self, digits: str) -> str:
         """Digits with signs between thousands."""
@@ -58,7 +58,7 @@ class Locale:
 PLAIN = Locale(
     "", "International", ".", THIN_SPACE, 3, 10_000, "before", "{year}-{number:02}-{day:02}", "a4", "apart"
 )
-"""Where no locale is chosen."""
+"""Locale of scenarios that choose none."""
 LOCALES: Mapping[str, Locale] = {
     row["locale"]: Locale(
         row["locale"],
@@ -75,7 +75,7 @@ LOCALES: Mapping[str, Locale] = {
     for row in own_rows("words/locales")
 }
 SPOKEN: ContextVar[Locale] = ContextVar("locale", default=PLAIN)
-"""In which what is rendered now is written."""
+"""Locale of the text being rendered."""
 
 
 def locale_of(scenario: Any) -> Locale:
@@ -85,7 +85,7 @@ def locale_of(scenario: Any) -> Locale:
 
 @contextmanager
 def speaking(locale: str | Locale | None) -> Iterator[None]:
-    """Write what is rendered within in a locale, or as international documents do."""
+    """Render within the block in a locale, or as in international documents."""
     token = SPOKEN.set(locale if isinstance(locale, Locale) else LOCALES.get(locale or "", PLAIN))
     try:
         yield
@@ -94,7 +94,7 @@ def speaking(locale: str | Locale | None) -> Iterator[None]:
 
 
 def spoken(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Write what a function makes of a plan, or of anything else with a scenario, in the locale of that scenario."""
+    """Render the result of a function of a plan, or of anything else with a scenario, in the scenario's locale."""
 
     @functools.wraps(render)
     def in_its_locale(of: S, /, *args: P.args, **rest: P.kwargs) -> T:
@@ -105,7 +105,7 @@ def spoken(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P]
 
 
 def written(value: Any, spec: str = "") -> str:
-    """A number by a format of Python, such as ``.2f`` or ``,.0f``, with the signs of the locale."""
+    """Format a number by a Python format, such as ``.2f`` or ``,.0f``, with the signs of the locale."""
     text, here = format(value, spec), SPOKEN.get()
     if here is PLAIN:
         return text.replace(",", THIN_SPACE)
@@ -119,7 +119,7 @@ PER_CENT = re.compile(r"(?<=[\d}]) %")
 
 
 def per_cent(text: str) -> str:
-    """A text in which numbers stand apart from their signs of per cent, as the locale has it: ``5 %`` or ``5%``."""
+    """Apply the locale to the space before per cent signs in a text: ``5 %`` or ``5%``."""
     return PER_CENT.sub("%", text) if SPOKEN.get().percent == "close" else text
 
 
@@ -136,18 +136,18 @@ def filled(text: str, /, **words: object) -> str:
 
 
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-"""Numbers in what the catalog quotes, which is English."""
+"""Numbers in text quoted by the catalog, which is English."""
 
 
 def quoted(text: str) -> str:
-    """What the catalog quotes, its thousands and per cent with the signs of the locale where one is chosen."""
+    """Format thousands and per cent in text quoted by the catalog with the signs of the locale, if one is chosen."""
     if SPOKEN.get() is PLAIN:
         return text
     return per_cent(THOUSANDS.sub(lambda found: written(int(found[0].replace(",", "")), ","), text))
 
 
 def written_day(iso: str) -> str:
-    """A day such as 2026-11-21 in the form of the locale; what is no day stays as it is."""
+    """Return a day such as 2026-11-21 in the form of the locale; other text stays as it is."""
     try:
         day = datetime.date.fromisoformat(iso)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a thing is shown where its own room cannot draw it: cards and charts that the package registers, loaded when first shown."""
+"""Display of an object outside its own module: cards and charts that the package registers, loaded when first shown."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 WAYS: dict[str, Callable[[Any], Any]] = {}
-"""``card`` and ``plot`` -> what draws a thing in that way; the package's own file fills it in."""
+"""``card`` and ``plot`` -> the function that draws an object this way; the package's ``__init__`` fills it in."""
 
 
 class Carded:
-    """A thing that is a card or a table in a cell of a notebook."""
+    """An object that is shown as a card or a table in a cell of a notebook."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Units: the suffix of a name and the unit it stands for, conversion constants, and what a quantity may be.
+"""Units: the suffixes of names with their units, conversion constants, and the valid values of a quantity.
 
 Every quantity in gpuplan carries its unit in its name. A test reads this table and the
 docstrings and fails where the two disagree. A name without a suffix is a count or a ratio.
@@ -48,10 +48,10 @@ MIB_PER_GIB = 1024
 
 @lru_cache(maxsize=4096)  # without it a plan takes a fifth longer
 def exact(value: float) -> Fraction:
-    """The fraction that a decimal input stands for, so that 0.1 is a tenth and 0.333333 a third.
+    """Return the fraction that a decimal input means: 0.1 is a tenth and 0.333333 a third.
 
-    It is one with a denominator up to 100 that is less than half a millionth away, or one up to 10000 that is the same to
-    twelve digits; else the decimal as it stands.
+    It has a denominator up to 100 and is less than half a millionth away, or one up to 10000 and is the same to
+    twelve digits; else it is the decimal itself.
 
     >>> exact(0.1) * 30
     Fraction(3, 1)
@@ -87,7 +87,7 @@ def zero_to_one(**given: float) -> None:
 
 
 def finite(name: str, values: Iterable[float]) -> None:
-    """Refuse what is not a finite number."""
+    """Reject anything that is not a finite number."""
     for value in values:
         if not math.isfinite(value):
             raise ValueError(f"{name} has {value}; it must be finite")
@@ -110,14 +110,14 @@ def _is_whole(value: object) -> bool:
 
 
 def whole_number(name: str, value: int, *, least: int = 0, most: int) -> int:
-    """A count, refused by its name if it is no whole number or out of range."""
+    """Return a count, or reject it by its name if it is no whole number or out of range."""
     if not _is_whole(value) or not least <= value <= most:
         raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {most:,}")
     return int(value)
 
 
 def number_between(name: str, value: float, *, least: float = 0, most: float) -> float:
-    """A quantity, refused by its name if it is no number or out of range."""
+    """Return a quantity, or reject it by its name if it is no number or out of range."""
     if not _is_number(value) or not least <= value <= most:
         raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
     return float(value)

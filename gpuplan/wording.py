@@ -1,4 +1,4 @@
-"""Wording: how numbers, their units and the words for them appear to a reader; the names of choices stand in ``data/words/names.csv``."""
+"""Wording: how numbers, units and their words appear to a reader; names of choices are in ``data/words/names.csv``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpuplan.locales import SPOKEN, per_cent, written
 from gpuplan.units import exact
 
 PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
-"""Characters of a line of text; the command line sets it to what the terminal has."""
+"""Characters per line of text; the command line sets it to the width of the terminal."""
 MOST_NAMES = 6
 """Names in one sentence; of many more the rest is counted."""
 
 NAMES: dict[str, dict[str, str]] = {}
-"""What a choice is of -> the choice -> its name for a reader."""
+"""Input -> its choice -> the name of the choice for a reader."""
 for _row in own_rows("words/names"):
     NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
 
@@ -31,9 +31,9 @@ FORMULA_NAMES = {
 BASIS_WORDS, TRANSPORT_NAMES, AGGREGATION_NAMES = NAMES["basis"], NAMES["transport"], NAMES["aggregation"]
 GRADIENT_NAMES = NAMES["gradients"]
 VERDICTS = NAMES["verdict"]
-"""Whether a network carries work, in words."""
+"""Verdicts on whether a network carries work, in words."""
 LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
-"""How software is licensed, by the input that says it."""
+"""Names of software licensing models, by their input."""
 
 PLURALS: Mapping[str, str] = NAMES["plural"]
 """Units that take a plural, in it."""
@@ -68,7 +68,7 @@ def whole(gpus: float) -> int:
 
 
 def mean_gpus(gpus: float) -> float:
-    """GPUs on average as they are said: whole ones from 10 on, two digits below."""
+    """Mean GPUs for a reader: whole ones from 10 on, two digits below."""
     return round(gpus) if gpus >= 10 else float(f"{gpus:.2g}")
 
 
@@ -85,7 +85,7 @@ def amount(value: Any, unit: str) -> str:
 
 
 def unit_of(value: Any, unit: str) -> str:
-    """The unit beside a number: in the plural, unless there is one of it or a part of one."""
+    """Return the unit beside a number: plural, unless the number is one or a part of one."""
     if unit == "us":
         return "\u00b5s"
     if isinstance(value, Real) and 0 < float(value) <= 1:
@@ -94,12 +94,12 @@ def unit_of(value: Any, unit: str) -> str:
 
 
 def bare_amount(value: Any, unit: str) -> str:
-    """A number where its unit stands elsewhere; money is rounded as money is."""
+    """Return a number without its unit, which is shown elsewhere; money is rounded as usual."""
     return money(value, "").strip() if is_currency(unit) and value is not None else number(value)
 
 
 def counted(count: int, word: str) -> str:
-    """A count of things: ``1 price``, ``no prices``, ``3 prices``."""
+    """A count with its noun: ``1 price``, ``no prices``, ``3 prices``."""
     return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
 
 
@@ -113,22 +113,22 @@ def in_words(count: int) -> str:
 
 
 def verb(count: float, many: str) -> str:
-    """The verb of a count of things, given as many of them have it: one ``is``, ``has``, ``needs``; two ``are``, ``have``, ``need``."""
+    """Return the verb for a count, from its plural: one ``is``, ``has``, ``needs``; two ``are``, ``have``, ``need``."""
     return VERBS.get(many, f"{many}s") if 0 < count <= 1 else many
 
 
 VERBS = {"are": "is", "have": "has", "carry": "carries", "do": "does"}
-"""The verb of many things -> that of one, where it is not formed by an s."""
+"""Plural of a verb -> its singular, where that is not formed by an s."""
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Names one after the other; of many the first few, and how many more there are."""
+    """A list of names; of many the first few, and the number of the others."""
     left = len(names) - MOST_NAMES
     return ", ".join(names) if left < 2 else f"{', '.join(names[:MOST_NAMES])} and {number(left)} more"
 
 
 def is_currency(unit: str) -> bool:
-    """Whether a unit is the code of a currency."""
+    """True if a unit is a currency code."""
     return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
 
 
@@ -144,12 +144,12 @@ def money(value: float, currency: str) -> str:
 
 
 def priced(text: str, currency: str) -> str:
-    """An amount beside its currency."""
+    """An amount with its currency."""
     return f"{text} {currency}" if SPOKEN.get().currency == "after" and currency else f"{currency} {text}"
 
 
 def headline_money(value: float, currency: str, ends: tuple[float, float] | None = None) -> str:
-    """An amount of money as a headline has it, rounded, with its range: ``USD 2.4 M (2.0 to 3.1 M)``."""
+    """An amount of money for a headline, rounded, with its range: ``USD 2.4 M (2.0 to 3.1 M)``."""
     said, low, high = rounded_money(value, ends)
     return priced(said, currency) + (f" ({low} to {high})" if low else "")
 
@@ -179,11 +179,11 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
 
 
 SIZES = ((1e9, " bn"), (1e6, " M"), (1e3, " k"))
-"""Amounts that are said in a larger unit, and its letter."""
+"""Larger units for amounts, with their letters."""
 
 
 def watts(value: float) -> str:
-    """A power as it is shown: kilowatts to one place, watts below one, megawatts from one on."""
+    """A power for a reader: kilowatts to one place, watts below one, megawatts from one on."""
     if value >= 999_950:
         return f"{number(round(value / 1e6, 2))} MW"
     return f"{value:.0f} W" if value < 1000 else f"{number(round(value / 1000, 1))} kW"
@@ -205,7 +205,7 @@ def short_watts(value: float) -> str:
 
 
 def hours(value: float) -> str:
-    """Hours a year as they are shown: minutes and seconds where they are few, none where there are none."""
+    """Hours a year for a reader: minutes and seconds where they are few, none where there are none."""
     if value == 0:
         return "none"
     if value < 1 / 60:
@@ -216,12 +216,12 @@ def hours(value: float) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter, the rest as it is; names such as vMotion keep their own."""
+    """The text with a capital first letter, otherwise unchanged; names such as vMotion keep their own."""
     return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
 def wait_words(hours: float) -> str:
-    """A wait as it is shown: minutes, hours from two hours on, days from two days on."""
+    """A wait for a reader: minutes, hours from two hours on, days from two days on."""
     minutes = 60 * hours
     if minutes < 1:
         return "none" if minutes < 0.05 else "under 1 min"
@@ -236,12 +236,12 @@ def rough(value: float) -> str:
 
 
 def rough_range(low: float, high: float) -> str:
-    """Between what such a figure is."""
+    """Return the range of a rough figure in words."""
     return f"{rough(low)} to {rough(high)}"
 
 
 def percent(value: float) -> str:
-    """A chance in per cent, two digits of it; never 0 or 100 for what is not certain."""
+    """A chance in per cent, with two digits; never 0 or 100 unless it is certain."""
     if value in (0, 1):
         return whole_percent(value)
     if value < 0.0001:
@@ -263,7 +263,7 @@ def whole_percent(share: float) -> str:
 
 
 def share_words(share: float) -> str:
-    """A part of a whole in whole per cent; what is little is not nothing."""
+    """A part of a whole in whole per cent; a small part is never shown as nothing."""
     return per_cent("<1 %") if 0 < share < 0.005 else whole_percent(share)
 
 
@@ -273,22 +273,22 @@ def share_range(low: float, typical: float, high: float) -> str:
 
 
 def kept_share(value: float) -> str:
-    """What is kept of a speed in whole per cent; never 100 for what is not all of it."""
+    """The remaining share of a speed in whole per cent; 100 only if none is lost."""
     return per_cent("99 %") if 0.995 <= value < 1 else whole_percent(value)
 
 
 def kept_range(low: float, high: float) -> str:
-    """Between what it is."""
+    """Return the range of a remaining share of speed in words."""
     return f"{unsigned(kept_share(low))} to {kept_share(high)}"
 
 
 def three_digits(value: float) -> str:
-    """A rate or a time that is worked out: three digits tell enough."""
+    """A computed rate or time, to three digits."""
     return written(float(f"{value:.3g}"), "g") if value < 999.5 else number(round(value))
 
 
 def points(value: float) -> str:
-    """A share that is given in per cent, to one place."""
+    """A share in per cent, to one place."""
     return per_cent(f"{written(value, '.1f')} %")
 
 
@@ -330,7 +330,7 @@ def moment(quarter: int) -> str:
 
 
 def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
-    """What a target promises: ``at most 5 % of the requests of each group have to wait``."""
+    """Word the promise of a target: ``at most 5 % of the requests of each group have to wait``."""
     whom = "of the requests of each group" if each else "of all requests"
     what = {
         "wait": "have to wait",
@@ -341,7 +341,7 @@ def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
 
 
 def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:
-    """Why a method is the one to believe; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
+    """Say why to trust a method; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
     least = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
     traces = f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times as bursty"
     if method == "closed":
@@ -361,12 +361,12 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
 
 
 def years_left_out(years: int, asked: int) -> str:
-    """What to say where growth is not planned for all the years asked for; nothing if it is."""
+    """Say that growth is not planned for all requested years; empty if it is."""
     return f"From year {years + 1} on, one group outgrows a single design." if years < asked else ""
 
 
 def held_for_each(method: str, rule: str) -> bool:
-    """Whether a method tells groups apart; the others answer for all requests together, those of large requests wait more."""
+    """True if a method tells groups apart; others answer for all requests together, of which large ones wait longer."""
     return method == "closed" or (method == "poisson" and rule == "denied")
 
 
@@ -377,7 +377,7 @@ def _days(days: list[int]) -> str:
 
 
 def run_words(numbers: Iterable[int], *, dash: str = "\u2013", most: int | None = None) -> str:
-    """Numbers with ascending neighbours joined: ``1\u20133, 7``; what is beyond so many runs is counted."""
+    """Numbers with ascending neighbours joined: ``1\u20133, 7``; runs beyond the most allowed are only counted."""
     found = runs(numbers)
     said = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found[:most]]
     left = sum(map(len, found[len(said) :]))
@@ -400,7 +400,7 @@ TEXTS: Mapping[str, str] = {row["key"]: row["text"] for row in own_rows("words/r
 
 
 TOLD: Mapping[str, Callable[[Any], str]] = {"#": number, "%": percent, "names": some_of}
-"""Format in a text -> how a value reads."""
+"""Format in a text -> the function that words a value."""
 
 
 class _Teller(string.Formatter):
@@ -425,5 +425,5 @@ def said(key: str, /, **values: object) -> str:
 
 
 def told(text: str, values: Mapping[str, object]) -> str:
-    """A text with values filled in, each as its format says."""
+    """A text with values filled in, each by its format."""
     return _Teller().vformat(per_cent(text), (), values)

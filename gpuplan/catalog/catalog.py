@@ -1,4 +1,4 @@
-"""The catalog as it is read: items with facts, records of relation tables, sources; frozen."""
+"""The loaded catalog: items with facts, records of relation tables, sources; frozen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Item(Brief):
-    """A thing with facts, by parameter: a GPU, a server, a vSphere version."""
+    """An item with facts, by parameter: a GPU, a server, a vSphere version."""
 
     table: str
     id: str
@@ -83,7 +83,7 @@ class Catalog(Brief):
     _items: Mapping[str, Mapping[str, Item]] = field(repr=False)
     _rows: Mapping[str, Mapping[str, Row]] = field(repr=False)
     _later: Mapping[str, Callable[[], Mapping[str, Row]]] = field(repr=False)
-    """Tables of measurements, each read when it is first asked for."""
+    """Tables of measurements, each read on first use."""
     _profiles: Mapping[str, tuple[Row, ...]] = field(repr=False)
 
     def items(self, table: str) -> Mapping[str, Item]:
@@ -110,12 +110,12 @@ class Catalog(Brief):
         return self._later[table]() if table in self._later else _pick(self._rows, table, "relation table")
 
     def profiles_of(self, gpu_id: str) -> tuple[Row, ...]:
-        """Shared-GPU profiles of a GPU in the order of the table, empty where none is known; CatalogError if the GPU is unknown."""
+        """Shared-GPU profiles of a GPU in table order, empty if none is known; CatalogError if the GPU is unknown."""
         _pick(self.gpus, gpu_id, "GPU")
         return self._profiles.get(gpu_id, ())
 
     def names(self) -> tuple[str, ...]:
-        """What can be asked for by its name: tables, items and sources."""
+        """Names that can be looked up: tables, items and sources."""
         ids = (id for items in self._items.values() for id in items)
         return (*self.titles, *ids, *self.sources)
 

@@ -1,4 +1,4 @@
-"""The layout of the catalog: what the shipped folder declares about its tables, in three tables that describe themselves too."""
+"""The layout of the catalog: the declarations of its tables, in three tables that describe themselves too."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ META = ("tables", "schema", "parameters")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the shipped folder declares: the tables, their columns and their parameters."""
+    """Declarations of the shipped folder: the tables, their columns and their parameters."""
 
     kinds: Mapping[str, str]
     titles: Mapping[str, str]

@@ -1,8 +1,8 @@
 """Loading: the tables of the shipped folder, with the user's own laid over them, as one checked catalog.
 
-Four kinds of table, declared in `tables.csv`: *facts* (one row per value of an item, all with the same
-columns), *rows* (one row per record), *measured* (the same, read when asked for) and *sources*. `schema.csv` says what every column may hold,
-`parameters.csv` what every parameter of a fact table may hold.
+Four kinds of table, declared in `tables.csv`: *facts* (one row per value of an item, all with the same columns),
+*rows* (one row per record), *measured* (the same, read on request) and *sources*. `schema.csv` says what every column
+may hold, `parameters.csv` what every parameter of a fact table may hold.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _load(root: Path, folders: tuple[Path, ...]) -> Catalog:
 
 
 def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
-    """Lines of some tables, those of each folder laid over those before it."""
+    """Read the lines of some tables, with those of each folder laid over those before it."""
     raw: _Raw = {table: {} for table in tables}
     for given in files:
         _overlay(raw, layout, {table: path for table, path in given.items() if table in raw})
@@ -75,7 +75,7 @@ def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
 def _measured(
     table: str, files: _Files, layout: Layout, ids: Mapping[str, set[str]]
 ) -> Callable[[], Mapping[str, Row]]:
-    """How a table of measurements is read when it is first needed: thousands of rows that no plan needs."""
+    """Return a reader of a table of measurements, for its first use: thousands of rows that no plan needs."""
 
     @cache
     def read() -> Mapping[str, Row]:
@@ -88,7 +88,7 @@ def _measured(
 
 
 def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
-    """Table files of a user's folder; anything that looks like a table and is none is an error."""
+    """Table files of a user's folder; a file that looks like a table but is none is an error."""
     try:
         paths = sorted(folder.iterdir())
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
 
 
 def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
-    """Lay the lines of files over those that are there: a known key replaces, another adds."""
+    """Lay the lines of files over the existing ones: a known key replaces, another adds."""
     for table, path in files.items():
         columns = layout.of(table)
         width = 2 if layout.kinds[table] == "facts" else 1
@@ -254,7 +254,7 @@ def _fact(key: str, line: Line, cells: Mapping[str, Any], parameter: Column) -> 
 
 
 def _digest(raw: _Raw, layout: Layout) -> str:
-    """Hash of what a plan may read: neither the folder nor the order of the rows counts, nor do measurements."""
+    """Hash the data that a plan may read: neither the folder nor the order of the rows counts, nor do measurements."""
     content = hashlib.sha256()
     for name in sorted(layout.meta):
         content.update(repr((name, sorted(layout.meta[name]))).encode())

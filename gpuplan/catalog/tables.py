@@ -1,4 +1,4 @@
-"""Tables: CSV files checked line by line, and columns that say what a cell may hold."""
+"""Tables: CSV files checked line by line, and columns that define the content of their cells."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ class CatalogError(ValueError):
 
 
 class NotAllowed(Exception):
-    """A cell that does not fit; the message says what is allowed."""
+    """An invalid cell; the message gives the allowed content."""
 
 
 def short(text: str) -> str:
-    """A text as a message shows it: quoted, cut if long."""
+    """Return a text for a message: quoted, cut if long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, whose errors say where it stands."""
+    """A line of a file, whose errors give its position."""
 
     file: str
     number: int
     cells: tuple[str, ...]
 
     def error(self, column: str, message: str) -> CatalogError:
-        """The error that says what is wrong with a cell, or with the whole line."""
+        """Return the error for a cell, or for the whole line."""
         return CatalogError(message, file=self.file, row=self.number, column=column)
 
 
@@ -117,7 +117,7 @@ def _check_shape(name: str, lines: list[Line], columns: tuple[str, ...]) -> None
 
 
 def _matching(pattern: str, needs: str, convert: Callable[[str], _T]) -> Callable[[str], _T]:
-    """A reader of cells of one form; NotAllowed says what it needs."""
+    """Return a reader of cells of one form; NotAllowed says what it needs."""
     form = re.compile(pattern)
 
     def parse(text: str) -> _T:
@@ -170,12 +170,12 @@ TYPES: Mapping[str, tuple[Callable[[str], Cell], str]] = {
     "date": (_parse_date, "an ISO date"),
     "ids": (_parse_ids, "ids separated by '; '"),
 }
-"""Type of a column -> how a cell is read, and what it expects in words."""
+"""Type of a column -> the reader of a cell, and the content that it expects, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column, or a parameter of a fact table, may hold."""
+    """Content allowed in a column, or in a parameter of a fact table."""
 
     name: str
     type: str
@@ -187,7 +187,7 @@ class Column:
     """The only texts allowed; empty where any is."""
     required: bool
     references: str
-    """Table whose ids the cell holds; ``any`` for ``table/id``."""
+    """Table of the ids in the cell; ``any`` for ``table/id``."""
     description: str
 
     def parse(self, text: str) -> Cell:
@@ -209,7 +209,7 @@ class Column:
         return value
 
     def expects(self) -> str:
-        """What the column allows, in words."""
+        """Allowed content of the column, in words."""
         if self.allowed:
             return "one of " + ", ".join(self.allowed)
         words = TYPES[self.type][1]

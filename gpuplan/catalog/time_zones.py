@@ -1,4 +1,4 @@
-"""Clock: the time zone of a site by its name, and how far it is ahead of UTC in winter and in summer."""
+"""Clock: the time zone of a site by its name, and its offset from UTC in winter and in summer."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SEASONS = (
     ("March", datetime(2027, 3, 15)),
     ("November", datetime(2027, 11, 1)),
 )
-"""Name and Monday of the weeks that stand for the year: winter and summer, and the two between the changes of clocks, when those
-of North America are an hour nearer to those of Europe."""
+"""Name and Monday of the weeks that represent the year: winter and summer, and the two between clock changes, when
+North America is an hour nearer to Europe."""
 NO_PLACES = {"Factory", "localtime"}
-"""Names that Python knows besides time zones: neither says where a site is."""
+"""Names that Python knows besides time zones: neither gives the place of a site."""
 
 _LETTERS = str.maketrans("\u00f8\u0142\u0111\u0131", "oldi")
-"""Letters that are no letter with an accent to Unicode, and what names of time zones write for them."""
+"""Letters that Unicode does not decompose into a letter with an accent, and their form in names of time zones."""
 _OFFSET = re.compile(r"UTC([+-])(\d{1,2})(?::(00|15|30|45))?", re.I)
 
 
 @lru_cache(maxsize=10_000)  # a plan asks for the same few names again and again
 def zone_of(name: str, catalog: Catalog) -> str:
-    """The time zone that a site means: an IANA name, its city, a city of the catalog, or ``UTC+5:30``; empty if none."""
+    """Return the time zone of a site: an IANA name, its city, a city of the catalog, or ``UTC+5:30``; else empty."""
     text = _plain(name)
     if text in ("utc", "gmt"):
         return "UTC"
@@ -49,7 +49,7 @@ def _plain(name: str) -> str:
 
 
 def offset_min(zone: str, monday: datetime) -> int:
-    """Minutes by which a time zone is ahead of UTC at noon of a day."""
+    """Return the offset of a time zone ahead of UTC at noon of a day, in minutes."""
     return int((_zone(zone).utcoffset(monday + timedelta(hours=12)) or timedelta()).total_seconds()) // 60
 
 

@@ -1,6 +1,6 @@
 """The plan: ``make_plan(scenario, catalog)`` chains the models, one module a chapter of the plan.
 
-Read ``plan.py`` from top to bottom; ``trail.py`` keeps what is behind every number.
+Read ``plan.py`` from top to bottom; ``trail.py`` records the inputs of every number.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Access: how each group reaches its GPUs, by which profile, and what that keeps and gives up."""
+"""Access: how each group reaches its GPUs, by which profile, and the features that this keeps and gives up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpuplan.wording import verb
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why, in words, and where it is written."""
+    """A reason in words, and its source."""
 
     code: str
     sentence: str
@@ -29,11 +29,11 @@ class Reason:
     sources: tuple[str, ...]
     locator: str = ""
     words: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
-    """What fills in the words of the sentence."""
+    """Values for the gaps in the sentence."""
 
     @property
     def text(self) -> str:
-        """The sentence; what it takes to compare modes is planned when it is read."""
+        """The sentence; comparisons of modes are planned when it is read."""
         return filled(self.sentence, self.words)
 
     def _asdict(self) -> dict[str, object]:
@@ -53,7 +53,7 @@ class RuledOut:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """What an access mode keeps or gives up: vMotion, DRS, HA restart and so on."""
+    """A feature that an access mode keeps or gives up: vMotion, DRS, HA restart and so on."""
 
     feature: str
     verdict: str
@@ -75,7 +75,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupPlan(Brief):
-    """A workload group with its access mode and what it asks for."""
+    """A workload group with its access mode and its requests."""
 
     id: str
     name: str
@@ -84,11 +84,11 @@ class GroupPlan(Brief):
     mode: str
     reasons: tuple[Reason, ...]
     against: tuple[Reason, ...]
-    """What speaks against the mode, or what it costs."""
+    """Reasons against the mode, or its costs."""
     ruled_out: tuple[RuledOut, ...]
     traits: tuple[Trait, ...]
     facts: tuple[str, ...]
-    """What the rules know of the group in its mode."""
+    """Facts of the group in its mode that the rules use."""
     active: int
     vms: int
     vms_placed: int
@@ -98,24 +98,24 @@ class GroupPlan(Brief):
     profile: str
     profile_reason: str
     backing: str
-    """How the profile shares a GPU: ``timesliced`` or ``mig``; empty without a profile."""
+    """Sharing of a GPU by the profile: ``timesliced`` or ``mig``; empty without a profile."""
     scheduler: str
     """``fixed-share`` where the share of compute is guaranteed by it, else empty."""
     frame_buffer_mb: int
     """Frame buffer of all vGPUs of one VM; 0 where the mode has none."""
     stun_s: float | None
-    """Longest stun of one VM while vMotion moves it; None where it cannot be moved, or the stun is not known."""
+    """Longest stun of one VM in vMotion; None where it cannot be moved, or the stun is not known."""
     pool: str
     unplaced: tuple[Unplaced, ...]
 
     @property
     def vgpus(self) -> int:
-        """vGPUs of one VM: as many as it asks for, and one for each whole GPU; 0 without a profile."""
+        """vGPUs of one VM: as requested, and at least one for each whole GPU; 0 without a profile."""
         return max(self.vgpus_each, round(self.gpus_each)) if self.profile else 0
 
     @property
     def stun_not_known(self) -> bool:
-        """Whether vMotion moves its VMs, and the stun is not known."""
+        """True if vMotion moves its VMs, and the stun is not known."""
         return bool(self.backing) and "stun not known" in self.facts
 
 
@@ -123,7 +123,7 @@ BACKINGS = {"vgpu": "timesliced", "mig": "mig"}
 
 
 class Wanted(NamedTuple):
-    """What a group wants: active users, VMs, and GPUs of all of them."""
+    """Demand of a group: active users, VMs, and total GPUs."""
 
     active: int
     vms: int
@@ -139,7 +139,7 @@ def allocate(
     wanted: Wanted,
     gpus_left: Fraction | None,
 ) -> GroupPlan:
-    """The access mode and the profile of a group with so many VMs, and how many of them are within the stated total."""
+    """Choose access mode and profile of a group, and count its VMs that are within the stated total."""
     chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
     reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
     fits, code = wanted.vms, "beyond-stated-total"
@@ -218,9 +218,9 @@ def _stun(
     weighed: Weighed,
     frame_buffer_mb: int,
 ) -> float | None:
-    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it is not moved, or the stun is not known.
+    """Stun of one VM in vMotion, with all its frame buffer in use; None where it is not moved, or not known.
 
-    What passthrough was weighed against has a line, too.
+    The alternative to passthrough has a line, too.
     """
     as_vgpu = weighed.profiles["timesliced"]
     weighed_against = weighed.chosen.mode == "passthrough" and as_vgpu is not None
@@ -276,7 +276,7 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
 def _traits(
     catalog: Catalog, group: GroupPlan, version: Item, words: Mapping[str, object]
 ) -> tuple[Trait, ...]:
-    """What the mode of a group keeps and gives up on this vSphere version."""
+    """Return the features that the mode of a group keeps and gives up on this vSphere version."""
     rows = _trait_rows(catalog, group.mode, group.facts, version.id)
     return tuple(
         Trait(
@@ -288,7 +288,7 @@ def _traits(
 
 @lru_cache(maxsize=256)  # each group asks twice: without it a plan makes 3 % more calls
 def _trait_rows(catalog: Catalog, mode: str, facts: tuple[str, ...], version_id: str) -> tuple[Row, ...]:
-    """The rows on an access mode that hold with these facts on this vSphere version."""
+    """The rows on an access mode that apply with these facts on this vSphere version."""
     order, known = version_order(catalog), frozenset(facts)
     now = order[version_id]
     return tuple(
@@ -318,13 +318,13 @@ def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
 
 
 SERVERS_ON_VGPU = "Bitfusion servers on vGPU"
-"""What is known of groups with remote GPUs when all groups have their mode."""
+"""Fact of groups with remote GPUs, once all groups have their mode."""
 
 
 def with_pools(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], weighed: Mapping[str, Weighed]
 ) -> list[GroupPlan]:
-    """The groups with the pools of hosts that serve them, what that keeps and gives up, and their letters."""
+    """Assign groups to the pools of hosts that serve them, with the effects on features, and letters."""
     letters, version = _letters(scenario, catalog), catalog.vsphere[scenario.platform.vsphere]
     servers = scenario.platform.bitfusion_servers
     local = any(group.mode in ("vgpu", "mig") for group in groups)

@@ -1,6 +1,6 @@
-"""Availability: N+0, N+1 and N+2 side by side, and the hours a year in which each design is short of hosts.
+"""Availability: N+0, N+1 and N+2 side by side, and the hours a year in which each design lacks hosts.
 
-A pool is short when fewer hosts are up than its demand needs; where hosts already there have other GPUs than new
+A pool has a capacity shortfall if fewer hosts are up than its demand needs; if existing hosts have other GPUs than new
 ones, it matters which of them are up.
 """
 
@@ -23,7 +23,7 @@ from gpuplan.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Posture:
-    """The design with so many host failures to tolerate: hosts, and the hours a year in which it is at risk."""
+    """The design at a host failure tolerance: hosts, and the hours a year in which it is at risk."""
 
     host_failures: int
     chosen: bool
@@ -32,7 +32,7 @@ class Posture:
     short_h: float
     """Expected hours a year in which failures leave users without a GPU."""
     exposed_h: float
-    """Hours a year of maintenance in which one failure more does."""
+    """Hours a year of maintenance in which one more failure does."""
     maintenance_short_h: float
     """Expected hours a year in which a failure in maintenance does."""
     chance: float
@@ -46,9 +46,9 @@ def postures_of(
     requests: Requests,
     chosen: Mapping[str, Division],
 ) -> tuple[Posture, ...]:
-    """N+0, N+1, N+2, the chosen one and one host more: hosts, and the hours a year in which each is at risk, with their lines.
+    """Compare N+0, N+1, N+2, the chosen tolerance and one host more: hosts, and hours a year at risk, with their lines.
 
-    The pools are divided into clusters again for each, as these hold the spare hosts; ``chosen`` are those of the design.
+    The pools are divided into clusters again for each, as these hold the spare hosts; ``chosen`` is the design's own.
     """
     if not chosen:
         return ()
@@ -75,7 +75,7 @@ RELIABILITY = ("mtbf_h", "repair_h", "maintenance_h_per_host")
 
 
 def reliability_fact(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
-    """How often a host fails, how long it is out, how long it is in maintenance: stated, or the catalog's value."""
+    """Return how often a host fails, its outage or its maintenance time: stated, or the catalog's value."""
     stated = scenario.fact(f"availability.{name}")
     return stated if stated.value is not None else catalog.assumptions["host-reliability"].fact(name)
 
@@ -88,7 +88,7 @@ def _posture(
     up: Line,
     facts: Mapping[str, Fact],
 ) -> Posture:
-    """The design with so many host failures to tolerate; the clusters fail independently of each other."""
+    """Return the design at this host failure tolerance; the clusters fail independently of each other."""
     here = trail.about(f"postures.n{failures}", name=f"N+{failures}")
     chosen = failures == scenario.availability.host_failures
     parts: dict[str, list[Line]] = {}
@@ -117,7 +117,7 @@ def _posture(
 
 
 def _needed_line(trail: Trail, there: Trail, cluster: Named, laid: Layout) -> Line:
-    """Hosts for the demand of a cluster: those of the design, unless this posture divides its pool otherwise."""
+    """Return the hosts for the demand of a cluster: as designed, unless this posture divides its pool otherwise."""
     key = f"pools.{cluster.id}.hosts_for_demand"
     if key in trail and trail[key].value == laid.used:
         return trail[key]
@@ -131,20 +131,20 @@ IDENTICAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "maintenance_short_h": (availability.maintenance_short_h, ("availability", "maintenance_h")),
     "chance": (availability.maintenance_chance, ("mtbf_h", "repair_h", "maintenance_h")),
 }
-"""Figure -> its model, and what it follows from beside the hosts."""
+"""Figure -> its model, and the inputs of the model beside the hosts."""
 MIXED_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "short_h": (availability.mixed_hours_short_h, ("availability",)),
     "exposed_h": (availability.mixed_exposed_hours_h, ("maintenance_h",)),
     "maintenance_short_h": (availability.mixed_maintenance_short_h, ("maintenance_h", "availability")),
     "chance": (availability.mixed_maintenance_chance, ("maintenance_h", "mtbf_h", "repair_h")),
 }
-"""The same where those already there have other GPUs than new ones."""
+"""The same where existing hosts have other GPUs than new ones."""
 
 
 def _identical_hosts_lines(
     here: Trail, needed: Line, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
-    """Lines of a pool in which it matters only how many hosts are up."""
+    """Lines of a pool in which only the number of hosts that are up matters."""
     counts = {"hosts": hosts, "hosts_needed": needed}
     return {
         name: here.compute(name, function, {**counts, **{other: known[other] for other in behind}})
@@ -155,7 +155,7 @@ def _identical_hosts_lines(
 def _mixed_hosts_lines(
     here: Trail, cluster: Named, laid: Layout, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
-    """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
+    """Lines of a pool in which it matters which hosts are up: existing ones have other GPUs than new ones."""
     kinds, needed = laid.new_needed_by_kind
     mix = availability.HostMix(kinds, hosts.value - len(laid.existing), needed)
     listed = derived(
@@ -214,7 +214,7 @@ OVER_POOLS: Mapping[str, Callable[..., float]] = {
 
 
 def _over_pools(here: Trail, name: str, parts: Sequence[Line]) -> Line:
-    """The figure of the only pool, or what those of several pools make together."""
+    """Return the figure of the only pool, or the combined figure of several pools."""
     if len(parts) == 1:
         return here.repeat(name, parts[0])
     if function := OVER_POOLS.get(name):

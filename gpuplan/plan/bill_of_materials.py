@@ -1,6 +1,6 @@
-"""The bill of materials: what a design is made of, how many of each, by which rule, and what one costs.
+"""The bill of materials: the items of a design, the quantity of each, the rule behind it, and the unit price.
 
-Counts follow from the hosts of each pool, so that the same rules say what is bought when a design grows.
+Counts follow from the hosts of each pool, so the same rules size the purchases when a design grows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NUMBERS = {1: "one", 3: "three"}
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/materials")
 }
-"""(key, case) of a material -> its part of the cost, name, rule, status, what its price is known by, and its sources."""
+"""(key, case) of a material -> its part of the cost, name, rule, status, price key, and sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class Material:
     quantity: float
     unit: str
     rule: str
-    """How the quantity follows from the design, with the numbers."""
+    """Derivation of the quantity from the design, with the numbers."""
     status: str
     """``bought`` at once, ``yearly`` (paid every year), ``included``, ``there`` (nothing to pay) or ``to be sized``."""
     price: Price | None
-    """Of one, before the discount; None if nothing is paid or it is not known."""
+    """Unit price, before the discount; None if nothing is paid or it is not known."""
     discount: float
     cost: float | None
-    """Of all of them, at once or for a year; None if it is not known."""
+    """Total cost, at once or for a year; None if it is not known."""
     sources: tuple[str, ...]
 
     @property
     def unknown(self) -> bool:
-        """Whether its price is unknown."""
+        """True if its price is unknown."""
         return self.status in ("bought", "yearly") and self.price is None
 
 
@@ -74,7 +74,7 @@ BY_CORE = ("vcf", "vvf")
 
 
 class Counts:
-    """How many of everything a design with some hosts in each pool has."""
+    """Quantities of all items of a design with given hosts in each pool."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Counts:
         cores: Fact,
         remote: bool,
     ) -> None:
-        self.remote = remote  # whether VMs on hosts without GPUs use these over the network
+        self.remote = remote  # True if VMs on hosts without GPUs use these over the network
         self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
         self.pools = pools
         self.per_board = gpus_per_board(scenario, catalog)
@@ -104,7 +104,7 @@ class Counts:
         return {kind: pool.hosts for kind, pool in whole_pools(self.pools).items()}
 
     def gpus(self, hosts: Mapping[str, int], licensed: bool = False) -> int:
-        """GPUs of so many hosts of each pool; ``licensed`` counts those whose sharing takes a licence."""
+        """Return the GPUs of the hosts of each pool; ``licensed`` counts those whose sharing takes a licence."""
         counted = self.needs_licence if licensed else hosts.keys()
         there = [
             room.gpus
@@ -116,7 +116,7 @@ class Counts:
         return sum(there) + new * self.scenario.hardware.gpus_per_host
 
     def of(self, hosts: Mapping[str, int]) -> dict[str, int]:
-        """Key of a material -> how many of it there are with so many hosts of each pool."""
+        """Return the quantity of each material, by key, for the hosts of each pool."""
         total = sum(hosts.values())
         new = total - self.existing
         found = {
@@ -144,23 +144,23 @@ class Counts:
         return found
 
     def spine(self, growth: Sequence[Mapping[str, int]]) -> tuple[str, str]:
-        """Spine and its name in the first year that takes some; nothing if none does."""
+        """Spine and its name in the first year that needs some; empty if none does."""
         years = (self._switches(sum(hosts.values())) for hosts in growth)
         return next(((s.spine, s.spine_name) for s in years if s is not None and s.spine), ("", ""))
 
     def several_fabrics(self, growth: Sequence[Mapping[str, int]]) -> bool:
-        """Whether the hosts of any year take more than one fabric."""
+        """True if the hosts of any year take more than one fabric."""
         years = (self._switches(sum(hosts.values())) for hosts in growth)
         return any(switches is not None and switches.fabrics > 1 for switches in years)
 
     def _switches(self, hosts: int) -> Switches | None:
-        """Switches of so many hosts."""
+        """Return the switches for this many hosts."""
         if self.fabric.switches is None:
             return None
         return switches_for(self.scenario, self.catalog, self.fabric, hosts)
 
     def _platform(self, hosts: int) -> int:
-        """Cores or processor licences of so many hosts."""
+        """Return the core or processor licences for this many hosts."""
         choice = self.scenario.cost.platform_licence
         if choice == "socket":
             return licensed_sockets(
@@ -172,7 +172,7 @@ class Counts:
         return self._cores(hosts, int(self.least_order.value) if choice in BY_CORE else 0)
 
     def _cores(self, hosts: int, minimum_order: int = 0) -> int:
-        """Cores of so many hosts that are licensed."""
+        """Return the licensed cores of this many hosts."""
         return licensed_cores(
             hosts,
             sockets=int(self.sockets.value),
@@ -183,7 +183,7 @@ class Counts:
 
 
 def _ai_add_on(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether the add-on of private AI is used, or has a price that was stated, on a platform that has it."""
+    """True if the private AI add-on is used, or its price is stated, on a platform that has it."""
     wanted = scenario.cost.private_ai or any(key == "private-ai-core-year" for key, _ in scenario.prices)
     order, earliest = version_order(catalog), catalog.products["private-ai-foundation"].value("min_vsphere")
     late = order[scenario.platform.vsphere] >= order[str(earliest)]
@@ -199,7 +199,7 @@ def bill(
     growth: Sequence[Mapping[str, int]],
     domain: ManagementDomain,
 ) -> tuple[Material, ...]:
-    """Everything that a design is made of; what only its growth takes is in it with none at the start."""
+    """List all items of a design; items that only its growth takes are listed with none at the start."""
     made, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
     many = counts.of(hosts)
     found = [*_hardware(made, scenario, catalog, counts, growth), _platform(made, counts, many["platform"])]
@@ -230,7 +230,7 @@ class _Bill:
         rule: str = "",
         instead: tuple[str, ...] = (),
     ) -> Material:
-        """A line of the bill as the table words it, its price looked up as ``PriceList.price`` does."""
+        """A line of the bill as the table words it, with its price from ``PriceList.price``."""
         row = {
             column: cell.format(**(words or {})) if "{" in cell else cell
             for column, cell in WORDS[key, when].items()
@@ -278,7 +278,7 @@ def _hardware(
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
 ) -> Iterator[Material]:
-    """Servers, GPUs and the network of the GPU hosts; also what is bought for the growth alone."""
+    """List servers, GPUs and the network of the GPU hosts, including purchases for the growth alone."""
     gpu, fabric, named = catalog.gpus[scenario.hardware.gpu], counts.fabric, scenario.hardware.server
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
     server, instead = server_price(scenario, catalog)
@@ -317,7 +317,7 @@ HARDWARE = ("servers", "gpus", "spare-gpus", "adapters", "leaf", "spine", "host-
 
 
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
-    """Platform licences of all hosts, those already there included: by the core, or by the processor."""
+    """Platform licences of all hosts, existing ones included: by the core, or by the processor."""
     choice, hosts = made.cost.platform_licence, made.trail["totals.hosts"]
     held: dict[str, Fact | Line] = {
         "hosts": hosts,
@@ -350,7 +350,7 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
 
 
 def in_advance(years: int) -> str:
-    """How a subscription is paid."""
+    """Word the payment of a subscription."""
     return f"{counted(years, 'year')} in advance"
 
 
@@ -360,7 +360,7 @@ def included_years(scenario: Scenario, catalog: Catalog) -> int:
 
 
 def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) -> Material:
-    """NVIDIA AI Enterprise: one licence for each physical GPU that is shared, those of a board with several each."""
+    """NVIDIA AI Enterprise: one licence for each shared physical GPU, and for each GPU of a board with several."""
     choice, years = scenario.cost.gpu_licence, included_years(scenario, catalog)
     term, owned = scenario.cost.licence_term_years, choice == "owned"
     status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
@@ -383,7 +383,7 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
 
 
 def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
-    """What the reference architecture puts around the GPU hosts, as the management domain sizes it."""
+    """List the items that the reference architecture puts around the GPU hosts, as the management domain sizes them."""
     given, vcenter, nsx = (
         scenario.cost,
         domain.of("vcenter", domain=True),

@@ -1,7 +1,7 @@
-"""Cash flow: what each part of a design costs in each year, from the day it is bought to the end of the analysis period.
+"""Cash flow: the cost of each part of a design in each year, from the purchase to the end of the analysis period.
 
-The models are ``gpuplan.models.cost``, which says when what is paid, and ``gpuplan.models.licences``. What the growth of year k takes is bought at the start of
-that year, in column k - 1, with its subscriptions and support; so the last column buys nothing. What has no price is left out.
+Models: ``gpuplan.models.cost``, which dates payments, and ``gpuplan.models.licences``. Growth of year k is bought at
+its start, in column k - 1, with subscriptions and support, so the last column buys nothing. Unpriced items are omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
 RESIDUAL = "Residual value"
-"""What comes back at the end, the only part below zero."""
+"""Value left at the end, the only part below zero."""
 PARTS = (
     "Servers",
     "GPUs",
@@ -45,7 +45,7 @@ PARTS = (
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""
 RANGED = ("discount_rate", "pue", "support_share")
-"""Factors of the money whose ranges are those of its totals too."""
+"""Cost factors whose ranges widen the totals too."""
 
 
 Paid = npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ PriceOf = Callable[..., Price | None]
 
 @dataclass(frozen=True, slots=True)
 class CostPart:
-    """What one part costs, year by year from the purchase."""
+    """Cost of one part, year by year from the purchase."""
 
     name: str
     yearly: tuple[float, ...]
@@ -63,7 +63,7 @@ class CostPart:
 
     @property
     def key(self) -> str:
-        """What it is called in the keys of lines, which stay when a name changes: ``platform-licences``."""
+        """Name in the keys of lines, which stay when a label changes: ``platform-licences``."""
         return "value-left" if self.name == RESIDUAL else self.name.lower().replace(" ", "-")
 
     @property
@@ -74,7 +74,7 @@ class CostPart:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What is paid for at one price: a quantity in each year from the purchase, bought or for a year, at the price of today."""
+    """A payment at one price: a quantity in each year from the purchase, bought or for a year, at today's price."""
 
     part: str
     price: Price
@@ -90,7 +90,7 @@ class Case(NamedTuple):
 
 
 class Flows:
-    """The yearly flows of each part, and what they rest on: quantities, worked out once, times prices."""
+    """The yearly flows of each part, and their inputs: quantities, computed once, times prices."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Flows:
         self.held = [
             {key: max(many[key] for many in held[: at + 1]) for key in held[0]} for at in range(self.years)
         ]
-        """How many of everything there are in each year from 1; what was bought stays."""
+        """Quantity of every item in each year from 1; bought items stay."""
         self.spine_w = use.spine_w
         spine, spine_name = counts.spine(growth.hosts)
         unknown = dict.fromkeys(use.unknown_power)
@@ -123,18 +123,18 @@ class Flows:
         self.residual = factor(scenario, catalog, "residual_share")
         self.payments: list[Payment] = []
         self.facts: dict[str, list[Fact]] = {}
-        """What each part rests on."""
+        """Facts behind each part."""
         self._hardware()
         self._platform()
         self._gpu_software()
         self.support_years = self._support()
-        """How much of what is paid for hardware at the start of each year is supported in each year."""
+        """Share of hardware purchases to support in each year, by year of purchase."""
         self._running()
         if float(self.residual.value):
             self._rests(RESIDUAL, self.residual, *self._hardware_facts())
 
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
-        """What costs money, but in an unknown quantity; ``designed`` says when there is a fabric."""
+        """List costs of unknown quantity; ``designed`` says when there is a fabric."""
         by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
         compute = self.materials.get("compute-hosts")
         left_out = {
@@ -159,7 +159,7 @@ class Flows:
         )
 
     def paid(self, *cases: Case) -> Paid:
-        """What each part of `PARTS` costs in each year from the purchase, in each case. Shape: cases, parts, years + 1."""
+        """Return the cost by case, part of `PARTS` and year from the purchase. Shape: cases, parts, years + 1."""
         paid = np.zeros((len(cases), len(PARTS), self.years + 1))
         at = {name: place for place, name in enumerate(PARTS)}
         for payment in self.payments:
@@ -184,22 +184,22 @@ class Flows:
         return min(1.0, self.growth.busy_gpus[year - 1] / gpus)
 
     def _rests(self, part: str, *facts: Fact) -> None:
-        """What a part rests on beside its prices."""
+        """Record facts behind a part, in addition to its prices."""
         self.facts.setdefault(part, []).extend(facts)
 
     def _pay(self, part: str, price: Price, quantities: Sequence[float], discount: float = 0.0) -> None:
-        """What is paid for a part, year by year from the purchase, at one price."""
+        """Add a payment for a part, year by year from the purchase, at one price."""
         rest = [0.0] * (self.years + 1 - len(quantities))
         self.payments.append(Payment(part, price, discount, (*quantities, *rest)))
         self._rests(part, price.fact)
 
     def _more(self, key: str) -> list[int]:
-        """How many are bought at the start of each year beyond those of the year before."""
+        """Return the purchases at the start of each year beyond the stock of the year before."""
         held = [many[key] for many in self.held]
         return [held[0], *(now - before for before, now in pairwise(held))]
 
     def _buy(self, material: Material) -> None:
-        """What is bought of a material at the start of each year, where its price is known."""
+        """Add the purchases of a material at the start of each year, where its price is known."""
         if material.price is None:
             return
         change = self.scenario.cost.later_price_change if material.part in HARDWARE else 0.0
@@ -297,7 +297,7 @@ class Flows:
         return [fact for part in HARDWARE for fact in self.facts.get(part, ())]
 
     def _support(self) -> Paid:
-        """Years of support, in advance, of what is no longer under warranty, by the year in which it is bought."""
+        """Years of support, paid in advance, for hardware out of warranty, by the year in which it is bought."""
         warranty = factor(self.scenario, self.catalog, "warranty_years")
         self._rests("Hardware support", self.factors["support_share"], warranty, *self._hardware_facts())
         when = {"horizon_years": self.years, "years_included": int(warranty.value)}

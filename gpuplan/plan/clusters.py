@@ -1,4 +1,4 @@
-"""Clusters: how the hosts of a pool are divided where one cluster may not have so many, or where they are to be apart."""
+"""Clusters: the division of a pool's hosts where one cluster may not have as many, or where they are kept apart."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SPLIT_NAMES = NAMES["availability.split"]
 
 
 class Cluster(NamedTuple):
-    """What stands on the hosts of one cluster."""
+    """VMs on the hosts of one cluster."""
 
     layout: Layout
     site: str = ""
-    """Where its users are, if clusters are by site."""
+    """Site of its users, if clusters are by site."""
 
 
 class Within(NamedTuple):
-    """What a cluster must keep to."""
+    """Limits of a cluster."""
 
     spare: int
     most: int
@@ -50,7 +50,7 @@ class Within(NamedTuple):
 
 @dataclass(frozen=True)
 class Division:
-    """The clusters of a pool; mostly it is one."""
+    """The clusters of a pool, usually one."""
 
     whole: Layout
     """Without bounds of clusters."""
@@ -63,11 +63,11 @@ class Division:
 
     @property
     def reached(self) -> bool:
-        """Whether the share of orders of power-on that is asked for starts every VM in all of them."""
+        """True if the requested share of orders of power-on starts every VM in all of the clusters."""
         return all(cluster.layout.reached for cluster in self.clusters)
 
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
-        """The clusters with what they are called, numbered if there are several."""
+        """Return the clusters with their names, numbered if there are several."""
         name = POOL_NAMES[kind]
         if len(self.clusters) == 1:
             layout, site = self.clusters[0]
@@ -91,7 +91,7 @@ def divisions(
 def _divided(
     scenario: Scenario, catalog: Catalog, kind: str, members: Sequence[str], whole: Layout, split: str
 ) -> Division:
-    """The clusters of a pool, each with spare hosts of its own, and at least one for the demand."""
+    """Return the clusters of a pool, each with its own spare hosts, and at least one for the demand."""
     spare = spare_hosts(scenario)
     most = most_hosts(scenario, catalog)
     if split == "few-large" and len(whole.hosts) <= most:
@@ -107,7 +107,7 @@ def _divided(
 
 
 def _home(scenario: Scenario, member: str, split: str) -> str | None:
-    """What has clusters of its own: a group, a site, or all together; None goes where most of the demand is."""
+    """Return the owner of a cluster: a group, a site, or all together; None goes with most of the demand."""
     if member.startswith(OTHER_VMS):
         return None
     group = next((group for group in scenario.groups if group.id == member), None)
@@ -117,7 +117,7 @@ def _home(scenario: Scenario, member: str, split: str) -> str | None:
 
 
 def _main_site(sites: str | None) -> str:
-    """Where most people of a group are; nothing if it is not stated."""
+    """Return the site with most people of a group; empty if it is not stated."""
     return max(sites_people(sites), key=lambda site: site[1])[0] if sites else ""
 
 
@@ -130,7 +130,7 @@ def _clusters(
     homes: tuple[str | None, ...],
     levels: tuple[int, ...],
 ) -> tuple[Cluster, ...]:
-    """The clusters of the demand, apart for each of ``homes``, which are those of the requests; hosts already there by priority."""
+    """Return the clusters of the demand, apart by the ``homes`` of the requests; existing hosts go by priority."""
     together: dict[str, list[Request]] = defaultdict(list)
     first = dict[str, int]()
     for home, level, request in zip(homes, levels, asked, strict=True):
@@ -159,9 +159,9 @@ def _clusters(
 def _few_large(
     asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, within: Within
 ) -> list[Layout]:
-    """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, those already there first.
+    """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, existing ones first.
 
-    Hosts already there that the demand does not take are left out where a cluster would have too many with them.
+    Existing hosts that the demand does not take are left out where a cluster would have too many with them.
     """
     spare, most, enough = within
     undivided = placed(asked, existing, room, spare, (), enough)
@@ -189,7 +189,7 @@ def _few_large(
 
 
 def _idle_hosts(idle: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
-    """Hosts already there that the demand does not take, dealt out to clusters with so many others, the smallest first."""
+    """Deal out existing hosts that the demand does not take to clusters of these sizes, the smallest first."""
     found: list[list[int]] = [[] for _ in sizes]
     for host in idle:
         least = min(range(len(sizes)), key=lambda at: sizes[at] + len(found[at]))
@@ -198,7 +198,7 @@ def _idle_hosts(idle: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
-    """The cluster of some hosts of a placement, with spare hosts of its own."""
+    """Return the cluster of some hosts of a placement, with its own spare hosts."""
     there = len(whole.existing)
     existing = tuple(whole.existing[at] for at in hosts if at < there)
     content = tuple(whole.needed.hosts[at] for at in hosts)
@@ -206,7 +206,7 @@ def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
     asked = tuple(request._replace(vms=vms[request.group]) for request in whole.asked if vms[request.group])
     needed, mixed = _needed(whole, content, len(existing)), bool(existing or (whole.mixed and not there))
     dealt = replace(whole, asked=asked, existing=existing, needed=needed, mixed=mixed)
-    if set(existing) <= {whole.room}:  # an empty host takes over what any lost one held
+    if set(existing) <= {whole.room}:  # an empty host takes over the VMs of any lost one
         empty = sum(not host for host in content)
         return replace(dealt, hosts=content + ((),) * max(0, spare - empty))
     again = placed(asked, existing, whole.room, spare)
@@ -216,7 +216,7 @@ def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
 
 
 def _takes_over(room: Room, existing: Sequence[Room]) -> bool:
-    """Whether a new host offers as much of everything as each of those already there; 0 is not counted."""
+    """True if a new host offers as much of everything as each existing host; 0 is not counted."""
     return all(
         room.gpus >= each.gpus
         and all(new == 0 or 0 < old <= new for new, old in zip(room[1:], each[1:], strict=True))
@@ -281,7 +281,7 @@ def pools(
     requests: Requests,
     divided: Mapping[str, Division],
 ) -> tuple[Pool, ...]:
-    """Each cluster of hosts, with its placement and what failures do to it."""
+    """Return each cluster of hosts, with its placement and the effect of failures on it."""
     found: list[Pool] = []
     for kind, division in divided.items():
         clusters = division.named(kind)
@@ -299,7 +299,7 @@ def pools(
 def _cluster_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, kind: str, division: Division
 ) -> None:
-    """Lines for the number of clusters of a pool, beside that of the other ways to divide it, and for their hosts."""
+    """Add lines for the number of clusters of a pool, beside the alternatives for dividing it, and for their hosts."""
     here, count = trail.about(f"pools.{kind}", name=POOL_NAMES[kind]), len(division.clusters)
     known: dict[str, Fact | Line] = {
         "hosts_for_demand": trail[f"pools.{kind}.hosts_for_demand"],

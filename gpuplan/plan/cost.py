@@ -1,6 +1,6 @@
-"""Cost: what a design costs from the day it is bought to the end of the years looked at.
+"""Cost: the cost of a design from the purchase to the end of the analysis period.
 
-What is paid when comes from ``cash_flow``; here it becomes totals, each a line of the trail. What has no price is left out and named.
+``cash_flow`` dates the payments; this module adds them up, each total a line. Items without a price are only named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gpuplan.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class GroupCost:
-    """What a group's share of the GPUs costs."""
+    """Cost of a group's share of the GPUs."""
 
     id: str
     share: float
@@ -58,26 +58,26 @@ class Costs(Brief):
     used_gpu_hours: tuple[float, ...]
     gpu_hour_installed: float | None
     gpu_hour_used: float | None
-    """None where nothing is used."""
+    """None without any use."""
     prices: tuple[Price, ...]
     unknown: tuple[Unknown, ...]
     not_counted: tuple[str, ...]
-    """What costs money, but in an unknown quantity."""
+    """Items that cost money, but in an unknown quantity."""
     as_of: str
 
     @property
     def excludes(self) -> tuple[str, ...]:
-        """What the cost leaves out because its price or its quantity is not known."""
+        """Items that the cost leaves out because their price or quantity is not known."""
         return (*(item.name for item in self.unknown), *self.not_counted)
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """What belongs to the design but is there already, or is sized elsewhere."""
+        """Items that belong to the design but exist already, or are sized elsewhere."""
         return tuple(m.name for m in self.materials if m.status in ("there", "to be sized"))
 
     @property
     def hardware(self) -> float:
-        """What is paid for hardware at the start."""
+        """Payment for hardware at the start."""
         return cost.total_cost(*(p.yearly[0] for p in self.parts if p.name in HARDWARE))
 
     def part(self, name: str) -> CostPart:
@@ -86,7 +86,7 @@ class Costs(Brief):
 
 
 def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: ManagementDomain) -> Costs:
-    """What a design costs over the years."""
+    """Return the costs of a design over the analysis period."""
     scenario, catalog = counts.scenario, counts.catalog
     prices = PriceList(scenario, catalog)
     trail = trail.saying(currency=prices.currency)

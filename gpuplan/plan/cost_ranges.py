@@ -1,7 +1,7 @@
-"""Ranges of the cost: the money planned again with each cause at its low and at its high end.
+"""Ranges of the cost: the cost planned again with each cause at its low and at its high end.
 
-Prices of one cause, such as those of all GPUs, move together; causes do not depend on each other (``combined_range``). The discount rate, the PUE and
-the share of support are causes too. Counts, hours, warranty, the value left at the end and what is stated without a range stay as planned.
+Prices of one cause, such as all GPU prices, move together; causes are independent (``combined_range``). Discount rate,
+PUE and support share are causes too. Counts, hours, warranty, residual value and unranged values stay as planned.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
 
 
 def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:
-    """Why the cost may be another one, each once."""
+    """Return the causes of uncertainty in the cost, each once."""
     found = [price.cause for price in planned.values() if _ranged(price.fact)]
     found += [_cause(name) for name, fact in flows.factors.items() if _ranged(fact)]
     return list(dict.fromkeys(found))
 
 
 def _cause(name: str) -> str:
-    """Why a factor may be another one."""
+    """Return the cause of uncertainty in a factor."""
     return SUPPORT if name == "support_share" else name
 
 
@@ -115,7 +115,7 @@ def _end_of(fact: Fact, end: str) -> float:
 
 
 def _figures(flows: Flows, cases: Sequence[Case], costs: Costs) -> list[dict[str, float]]:
-    """The totals of the cost in each case, and what a GPU-hour costs where there is one; as the models in ``cost``, for all cases at once."""
+    """Return the cost totals of each case, and any cost of a GPU-hour; as the models in ``cost``, for all cases."""
     paid = flows.paid(*cases)
     cash, parts = paid.sum(axis=1), paid.sum(axis=2)
     rates = np.array([case.factors.get("discount_rate", costs.discount_rate) for case in cases])

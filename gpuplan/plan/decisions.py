@@ -1,6 +1,6 @@
 """Design decisions: numbered, each with its justification and implication, as the reference designs write them.
 
-Their words stand in ``data/words/decisions.csv``; here it is decided which of them hold, and with which numbers.
+Their words are in ``data/words/decisions.csv``; this module selects those that apply, and fills in the numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gpuplan.wording import (
 )
 
 WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("words/decisions")}
-"""What was decided -> its title, decision, justification, implication and sources."""
+"""Case of a decision -> its title, decision, justification, implication and sources."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,7 +52,7 @@ class Decision(Brief):
 
     number: int
     case: str
-    """What was decided: a row of ``data/words/decisions.csv``."""
+    """Case of the decision: a row of ``data/words/decisions.csv``."""
     title: str
     decision: str
     justification: str
@@ -62,17 +62,17 @@ class Decision(Brief):
 
 
 class Found(NamedTuple):
-    """A decision before it has its number: what was decided, the keys of its lines, and what fills in its words."""
+    """A decision before it is numbered: its case, the keys of its lines, and values for the gaps in its words."""
 
     case: str
     lines: tuple[str, ...]
     words: Mapping[str, object]
     sources: tuple[str, ...] = ()
-    """Sources beside those of the table and of the lines."""
+    """Sources in addition to the sources of the table and of the lines."""
 
 
 def found(case: str, *lines: str, **words: object) -> Found:
-    """What was decided, the keys of its lines, and what fills in its words."""
+    """Return a decision with its case, the keys of its lines, and values for the gaps in its words."""
     return Found(case, lines, words)
 
 
@@ -84,7 +84,7 @@ def decide(
     money: Costs | None,
     starts: Mapping[str, PowerOn],
 ) -> tuple[Decision, ...]:
-    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
+    """The decisions of a plan in the order of a design document: hosts, failures, access, network, platform, cost."""
     if counts is None:
         return ()
     scenario, catalog, pools, fabric = counts.scenario, counts.catalog, counts.pools, counts.fabric
@@ -111,7 +111,7 @@ def decide(
 
 
 def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
-    """A decision in words, with its own sources and then those of its lines."""
+    """Word a decision, with its own sources before its lines' sources."""
     row = WORDS[found.case]
     title, decision, why, so = (
         filled(row[name], **found.words) for name in ("title", "decision", "justification", "implication")
@@ -125,7 +125,7 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
 def _enough(
     scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
 ) -> Iterator[Found]:
-    """How many GPUs are needed, where the groups are not simply added up at their peaks."""
+    """Decide the GPU count, where it is not simply the sum of the groups' peaks."""
     asked = scenario.demand
     if groups and asked.rule == "stated":
         yield _stated_total(groups, lines)
@@ -148,7 +148,7 @@ def _enough(
 
 
 def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Found:
-    """The customer's total, whatever the groups need, and what that leaves without a GPU."""
+    """Decide by the customer's total, whatever the groups need, and name the demand that it leaves without a GPU."""
     without = {g.name: sum(missing.vms for missing in g.unplaced) for g in groups if g.unplaced}
     so = "Every group has its GPUs within it."
     if without:
@@ -223,7 +223,7 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
 
 
 def _one_fewer(laid: Layout) -> str:
-    """Why one host fewer cannot do, by its GPUs; nothing where no host would be left."""
+    """Say why one host fewer is not enough, by its GPUs; empty where no host would be left."""
     fewer = laid.needed.bound - 1
     if not fewer:
         return ""
@@ -238,7 +238,7 @@ SPLIT_REASONS = {
     "by-group": "Each group has its own clusters, with",
     "by-site": "Each site has its own clusters, for the groups with most of their users there, with",
 }
-"""Why there are several clusters, before how many hosts one has at most."""
+"""Reason for several clusters, which precedes the most hosts that one may have."""
 
 
 def _clusters(
@@ -248,7 +248,7 @@ def _clusters(
     lines: Mapping[str, Line],
     fabric: Cabling | None,
 ) -> Found:
-    """How a pool is divided into clusters, and what the other ways would take."""
+    """Describe how a pool is divided into clusters, and the size of the alternatives."""
     at, split, spare = f"pools.{pool.kind}", scenario.availability.split, pool.clusters[0].hosts_for_failures
     held = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
     names = [g for g, n in held.items() if n > 1]
@@ -284,7 +284,7 @@ def _clusters(
 
 
 def _shared_switches(fabric: Cabling) -> str:
-    """What clusters have to do with switches."""
+    """Describe how clusters share switches."""
     if fabric.switches is None:
         return ""
     if len(fabric.site_hosts) > 1:
@@ -325,7 +325,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
 
 
 def _bet(postures: Sequence[Posture]) -> str:
-    """Hours in which the bet on no failure in maintenance is open, and the chance of losing it."""
+    """Hours of exposure during maintenance, and the chance of a failure in them."""
     chosen = next(p for p in postures if p.chosen)
     if not chosen.exposed_h:
         return f"that takes a second failure, with a probability of {percent(chosen.chance)} a year"
@@ -333,7 +333,7 @@ def _bet(postures: Sequence[Posture]) -> str:
 
 
 def _lost(hosts: int, alike: bool) -> str:
-    """So many hosts, the largest where they differ, with the verb."""
+    """A number of hosts, the largest where they differ, with the verb."""
     if alike:
         return f"{amount(hosts, 'host')} {verb(hosts, 'are')}"
     return "the largest host is" if hosts == 1 else f"the {hosts} largest hosts are"
@@ -370,7 +370,7 @@ def _capacity(
 
 
 def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[Found]:
-    """How the GPUs of each pool are given to VMs."""
+    """Decide how the GPUs of each pool are allocated to VMs."""
     taken = {pool.kind for pool in pools}
     remote = [g.name for g in groups if g.mode == "bitfusion" and g.vms_placed]
     whole = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
@@ -396,7 +396,7 @@ def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
 
 
 def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
-    """How VMs are placed as they start: the simplest setting of those under which most orders start every VM."""
+    """Decide how VMs are placed at power-on: the simplest of the settings under which most orders start every VM."""
     for made in distinct(starts):
         if alike(made.pool.requests):
             continue
@@ -471,7 +471,7 @@ def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Foun
 def _cost(
     scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line], last_hosts: int
 ) -> Found:
-    """Licences, and what the design costs."""
+    """State the licences and the cost of the design."""
     given, hosts = scenario.cost, lines["totals.hosts"].value
     keys, licensed = ["cost.net_present", "cost.total"], ""
     for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):

@@ -27,7 +27,7 @@ from gpuplan.units import exact
 
 
 class GroupDemand(NamedTuple):
-    """The lines of what a group asks for."""
+    """Lines on the demand of a group."""
 
     active: Line
     vms: Line
@@ -36,7 +36,7 @@ class GroupDemand(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Demand(Brief):
-    """What all groups ask for."""
+    """Demand of all groups."""
 
     groups: Mapping[str, GroupDemand]
     hours: tuple[PoolDemand, ...]
@@ -44,7 +44,7 @@ class Demand(Brief):
     by_groups: Line
     """GPUs of all groups."""
     planned: Line
-    """GPUs that are planned for: those of the groups, or the stated total where that sizes the design."""
+    """GPUs to plan for: the demand of the groups, or the stated total where that sizes the design."""
 
 
 def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, shape: Callable[[], Shaped]) -> Demand:
@@ -76,7 +76,7 @@ def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, shape: Callabl
 def group_demand(
     trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, planned: bool
 ) -> GroupDemand:
-    """What a group asks for at its own peak, which is what is planned for where the peaks are added up."""
+    """Return the demand of a group at its own peak, which is the planned demand where peaks are added up."""
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     key = "active" if planned else "peak_active"
     if group.jobs_per_day is None:
@@ -97,7 +97,7 @@ def group_demand(
 def vm_lines(
     trail: Trail, scenario: Scenario, group: Group, active: Line, *, peak: bool = False
 ) -> GroupDemand:
-    """VMs and GPUs of a group with so many active: as planned, or at its own ``peak`` where that is not what is planned for."""
+    """Return VMs and GPUs of a group's active users: as planned, or at its own ``peak`` where planning differs."""
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     vms_each, gpus_each = scenario.fact(f"{at}.vms_each"), scenario.fact(f"{at}.gpus_each")
     vms = here.compute("peak_vms" if peak else "vms", demand.group_vms, active=active, vms_each=vms_each)
@@ -107,21 +107,21 @@ def vm_lines(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PoolDemand(Brief):
-    """What one pool must carry through the week: each mix that matters, with the hosts that it needs."""
+    """Load of one pool through the week: each mix that matters, with the hosts that it needs."""
 
     pool: str
     needed: tuple[Needed, ...]
     hosts: tuple[int, ...]
     """Hosts that each mix needs, without failover capacity."""
     chosen: int
-    """Which of them needs the most hosts: the pool is sized for it."""
+    """Index of the mix that needs the most hosts: the pool is sized for it."""
 
 
 class Shaped(NamedTuple):
-    """What the groups ask for, and when; the same by every rule for what is enough."""
+    """Requests of the groups and their times; independent of the sizing rule."""
 
     requests: Mapping[str, placement.Request]
-    """What one VM of each group asks for."""
+    """Request of one VM of each group."""
     mixes: Mapping[str, tuple[Mix, ...]]
     """The mixes of each pool."""
     there: Mapping[str, tuple[placement.Room, ...]]
@@ -129,7 +129,7 @@ class Shaped(NamedTuple):
 
 
 def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed]) -> Shaped:
-    """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
+    """Return the request of one VM of each group, whatever their number, the mixes of each pool and its hosts."""
     plans = []
     for group in scenario.groups:
         peak = group_demand(Trail(), scenario, catalog, group, planned=False)
@@ -185,7 +185,7 @@ def demand_lines(
     hours: Sequence[PoolDemand],
     peaks: Mapping[str, GroupDemand],
 ) -> dict[str, GroupDemand]:
-    """What each group asks for in the mix that its pool is sized for; what has no pool stays at its peak."""
+    """Return the demand of each group in the mix that its pool is sized for; without a pool, at its own peak."""
     trail.add_up(
         "demand.sum_of_peaks_gpus",
         demand.total_demand_gpus,
@@ -234,7 +234,7 @@ def _target_lines(
     want: Needed,
     groups: Mapping[str, Group],
 ) -> dict[str, Fact | Line]:
-    """Lines from the load of a pool to its GPU demand; what the groups' lines have as input."""
+    """Add lines from the load of a pool to its GPU demand; return the inputs of the groups' lines."""
     here = trail.about(f"pools.{pool}")
     parts = {}
     for ask in want.mix.asks:
@@ -274,7 +274,7 @@ def peakedness_fact(scenario: Scenario, catalog: Catalog, value: float) -> Fact:
 def _group_lines(
     trail: Trail, scenario: Scenario, group: Group, want: Needed, inputs: Mapping[str, Fact | Line]
 ) -> GroupDemand:
-    """What a group asks for in the mix for which its pool is sized."""
+    """Return the demand of a group in the mix for which its pool is sized."""
     here = trail.about(f"groups.{group.id}", name=group.name)
     active = here.record(
         "active",

@@ -1,4 +1,4 @@
-"""The fabric of a design: ports of a host, leaf and spine switches, cables, settings, and what a failure leaves.
+"""The fabric of a design: ports of a host, leaf and spine switches, cables, settings, and bandwidth after a failure.
 
 The model is ``gpuplan.models.network.fabric``; switches come from the catalog. The fewest switches win, then the fewest ports.
 """
@@ -47,7 +47,7 @@ SPINE_PORTS = 16
 """A switch with fewer ports of the right speed is not taken for a spine."""
 
 SETTINGS, FAILURES = own_rows("words/settings"), own_rows("words/failures")
-"""What to configure, and what is left when a part fails, each with the transports for which it holds."""
+"""Settings to configure, and remaining bandwidth after a failure, each with the transports to which it applies."""
 
 
 class Ports(NamedTuple):
@@ -58,9 +58,9 @@ class Ports(NamedTuple):
     rdma: int
     """Ports for PVRDMA or InfiniBand alone."""
     demand_gbit_s: float
-    """What runs on the shared ports together."""
+    """Total demand on the shared ports."""
     rdma_gbit_s: float
-    """What runs on the RDMA ports."""
+    """Demand on the RDMA ports."""
 
     @property
     def total(self) -> int:
@@ -70,7 +70,7 @@ class Ports(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switches(Brief):
-    """Leaves and spines that carry so many hosts."""
+    """Leaves and spines that connect the hosts."""
 
     leaf: str
     leaf_name: str
@@ -83,9 +83,9 @@ class Switches(Brief):
     fabrics: int = 1
     """Fabrics that no switch of these joins, each for whole clusters."""
     peer_links: int = 0
-    """Links between the two leaves of a fabric without spines, the one with most of them."""
+    """Links between the two leaves of a fabric without spines, for the pair with most of them."""
     free_leaf_ports: int = 0
-    """Ports for uplinks that are left on the busiest leaf, for what leads out of the cluster."""
+    """Free uplink ports on the busiest leaf, for links out of the cluster."""
 
     @property
     def pairs(self) -> str:
@@ -94,7 +94,7 @@ class Switches(Brief):
 
     @property
     def where(self) -> str:
-        """How many fabrics they are, if there are several."""
+        """The number of fabrics in words, if there are several."""
         return f" in {self.fabrics} fabrics" if self.fabrics > 1 else ""
 
 
@@ -109,7 +109,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is left when one part fails."""
+    """Remaining bandwidth after one part fails."""
 
     part: str
     left: str
@@ -122,17 +122,17 @@ class Cabling(Brief):
 
     gpu_hosts: int
     site_hosts: tuple[int, ...]
-    """GPU hosts of each site where clusters are by site, each with switches of its own; otherwise all."""
+    """GPU hosts of each site where clusters are by site, each with its own switches; otherwise all."""
     compute_hosts: int
     ports: Ports
     """Of a GPU host."""
     compute_ports: Ports | None
-    """Of a compute host; None if none is on these switches."""
+    """Ports of a compute host; None if none is on these switches."""
     distributed_switches: int
     max_oversubscription: float
     switches: Switches | None
     reason: str
-    """Why there are no switches."""
+    """Reason for having no switches."""
     adapters: int
     """Adapters with two ports in each GPU host; at least two, the teamed ports spread over them."""
     settings: tuple[Setting, ...]
@@ -178,7 +178,7 @@ def cabling(
 
 
 def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
-    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them."""
+    """The same leaves and spines for another number of GPU hosts; None if they cannot connect them."""
     held = fabric.switches
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held
@@ -190,7 +190,7 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
 
 
 def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
-    """Hosts of each site, of so many in all; GPU hosts and the others are shared out like the GPU hosts of the plan."""
+    """Divide a number of hosts between sites; GPU hosts and the others are divided like the GPU hosts of the plan."""
     found, before = [], 0
     for upto in itertools.accumulate(sites):
         share = Fraction(upto, sum(sites))
@@ -201,13 +201,13 @@ def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[in
 
 
 def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
-    """Ports that the host with most of them has on the leaves; InfiniBand has switches of its own."""
+    """Return the most ports that any host has on the leaves; InfiniBand has its own switches."""
     apart = scenario.network.transport == "infiniband"
     return max(ports.shared if apart else ports.total for ports in hosts if ports)
 
 
 def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) -> Ports:
-    """Ports of a GPU host, by what runs at the same time: remote GPUs, the largest training job, everything else."""
+    """Size the ports of a GPU host by concurrent traffic: remote GPUs, the largest training job, everything else."""
     given = scenario.network
     remote = use.remote_gbit_s
     trains = max((t.needs_gbit_s for t in use.training[:-1]), default=0.0)
@@ -287,7 +287,7 @@ def _bound(scenario: Scenario, use: NetworkUse) -> Fact:
 
 
 class _Wanted(NamedTuple):
-    """What the switches of a fabric are chosen by: the links and ports of a host, stated models, and the oversubscription allowed."""
+    """Criteria for the switches of a fabric: links and ports of a host, stated models, allowed oversubscription."""
 
     catalog: Catalog
     link_gbit_s: float
@@ -298,7 +298,7 @@ class _Wanted(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """How a switch serves as a leaf: ports down and up, or ports all alike."""
+    """Role of a switch as a leaf: ports down and up, or ports all alike."""
 
     id: str
     down: int | None
@@ -313,7 +313,7 @@ def _count(item: Item, speed: int) -> int:
 
 
 def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind]:
-    """Switches that are sold, or the one that is named, whose ports take the link: with faster ports for uplinks, or all alike."""
+    """Switches for sale, or the named one, whose ports match the link: with faster ports for uplinks, or all alike."""
     found = []
     for id, item in catalog.switches.items():
         if wanted != id and (wanted or item.value("end_of_sale")):
@@ -335,7 +335,7 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
 
 @lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
 def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Switches | None, str]:
-    """One fabric for the hosts of each site, or else the fewest, each for whole clusters of so many hosts; else why there is none."""
+    """Design a fabric per site, or else the fewest, each for whole clusters of this size; else say why none fits."""
     found, reason, most = _cheapest(wanted, sites)
     if found is not None or most < min(cluster, max(sites)):
         return found, reason
@@ -354,8 +354,8 @@ def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Swi
 
 
 def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None, str, int]:
-    """Fabrics for so many hosts each, with the fewest switches, of those the fewest ports, with spines like their leaves; else why
-    there is none, and for how many hosts there would be one.
+    """Find fabrics for these numbers of hosts with the fewest switches, then ports, and spines like leaves; else
+    say why none fits, and for how many hosts one would.
     """
     catalog, link, leaf, spine, ports, bound = wanted
     leaves = _leaf_kinds(catalog, link, leaf)
@@ -364,7 +364,7 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
         return None, f"{has} ports of {link:g} Gbit/s for hosts", 0
     built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
-    """Why there is none: of switches that connect too few hosts, those that connect most."""
+    """Reason why no fabric fits: of switches that connect too few hosts, the reason of those that connect most."""
     for kind in leaves:
         spines, missing = _spines(catalog, kind, spine)
         for spine_id, spine_ports in spines:
@@ -403,12 +403,12 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
 
 
 def _ports_up(kind: _Kind, shape: LeafSpine) -> int:
-    """Ports of the busiest leaf that may lead to other switches: its faster ones, or where all are alike those that no host has."""
+    """Ports of the busiest leaf for other switches: its faster ones, or where all are alike those without a host."""
     return kind.up or 0 if kind.alike is None else kind.alike - shape.down_ports_used
 
 
 def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
-    """Switches and cables of several fabrics; ports and oversubscription are those of the one with the busiest leaves."""
+    """Add up switches and cables of several fabrics; ports and oversubscription are of the busiest leaves' one."""
     counts = ("leaves", "spines", "host_cables", "uplink_cables", "peer_cables")
     busiest = max(shapes, key=lambda shape: (shape.hosts_per_pair, shape.oversubscription))
     used = max(shape.spine_ports_used for shape in shapes)
@@ -417,7 +417,7 @@ def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
 
 
 def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
-    """Switches with enough ports for the uplinks of a leaf, and how many; else none of the catalog's, and what is missing."""
+    """Find switches with enough ports for a leaf's uplinks, and how many; else none, and what the catalog lacks."""
     offered = catalog.switches.items()
     sold = [item for id, item in offered if id in (wanted, kind.id) or not item.value("end_of_sale")]
     counts = {item.id: _count(item, int(kind.up_gbit_s)) for item in sold}
@@ -432,7 +432,7 @@ def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tup
 def _built(
     catalog: Catalog, kind: _Kind, spine: str, spine_ports: int, link: float, shape: LeafSpine
 ) -> tuple[tuple[object, ...], Switches]:
-    """A fabric, after what makes one better than another: fewer switches, fewer ports, alike, of one maker."""
+    """Build a fabric, with its sort key: fewer switches, fewer ports, equal models, one maker."""
     leaf, above = catalog.switches[kind.id], catalog.switches.get(spine)
     other_maker = above is not None and above.value("vendor") != leaf.value("vendor")
     ports = shape.leaves * kind.ports + shape.spines * spine_ports
@@ -475,7 +475,7 @@ def _record(
 
 
 def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> Iterator[Setting]:
-    """What to configure, by transport."""
+    """List the settings to configure, by transport."""
     holds = {"always", scenario.network.transport}
     if switches is not None and switches.shape.spines:
         holds.add("spines")
@@ -486,7 +486,7 @@ def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -
 
 
 def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> Iterator[Failure]:
-    """What is left when a part fails, from a port of a host to a switch."""
+    """List the remaining bandwidth after a failure, from a port of a host to a switch."""
 
     def left(of: int, lost: int = 1) -> str:
         return whole_percent(bandwidth_left(of, lost))

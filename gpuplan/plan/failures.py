@@ -19,7 +19,7 @@ NUMBER = Field("host", "Host", "int", 1)
 def fail_hosts(
     plan: Plan, pool_id: str, failed: Sequence[int], maintenance: Sequence[int] = ()
 ) -> failover.Outcome:
-    """What happens when hosts of a pool fail after others were emptied for maintenance; hosts count from 1, those of the outcome too."""
+    """Return the outcome when hosts of a pool fail after others were evacuated for maintenance; hosts count from 1."""
     pool = plan.pool(pool_id)
     found = failover.after_failure(
         pool.placement,
@@ -36,7 +36,7 @@ def fail_hosts(
 
 
 def _places(pool: Pool, hosts: Iterable[int]) -> set[int]:
-    """Where hosts of a pool stand in its lists; a number that no host has is refused."""
+    """Return the positions of a pool's hosts in its lists; a number that no host has is rejected."""
     numbers = host_numbers(hosts)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= pool.hosts:
@@ -46,12 +46,12 @@ def _places(pool: Pool, hosts: Iterable[int]) -> set[int]:
 
 
 def host_numbers(hosts: Iterable[Any]) -> tuple[Any, ...]:
-    """Numbers of hosts as Python has them, also those of numpy and pandas and 3.0; all else as it is."""
+    """Return numbers of hosts as Python integers, also from numpy and pandas and 3.0; all else as it is."""
     return tuple(as_python(NUMBER, host) for host in hosts)
 
 
 def worst_failures(plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
-    """The loss of any so many hosts of a pool, hosts filled alike once, the worst first and at most ``WORST_SHOWN`` of many."""
+    """Return the losses of every set of hosts of a size, like hosts once, worst first, at most ``WORST_SHOWN``."""
     pool = plan.pool(pool_id)
     if not maintenance and lost == 1:
         return pool.failures

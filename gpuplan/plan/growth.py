@@ -1,4 +1,4 @@
-"""Growth: what a scenario asks for after some years, and the hosts that this takes.
+"""Growth: the demand of a scenario after some years, and the hosts that it takes.
 
 The design as planned carries year 1; year k has the demand after k - 1 years of growth.
 """
@@ -24,9 +24,9 @@ class Growth:
 
     hosts: tuple[Mapping[str, int], ...]
     busy_gpus: tuple[float, ...]
-    """GPUs held on average."""
+    """GPUs allocated on average."""
     left_out: int | None
-    """First year in which a group has grown beyond what a design can hold; None if there is none."""
+    """First year in which a group exceeds the largest design; None if there is none."""
 
 
 def growth_of(
@@ -66,7 +66,7 @@ def growth_of(
 
 
 def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
-    """A scenario without what changes no host once each group has its access: network, money, notes, where inputs are known from."""
+    """Return a scenario without inputs that change no host once access is set: network, cost, notes, origins."""
     return Scenario(
         groups=tuple(replace(g, access=modes.get(g.id) or g.access) for g in scenario.groups),
         demand=scenario.demand,

@@ -16,13 +16,13 @@ def server_of(scenario: Scenario, catalog: Catalog) -> Item | None:
 
 
 def architecture_of(catalog: Catalog, gpu: str) -> Mapping[str, Any]:
-    """What holds for all boards of the architecture of a GPU; nothing where the catalog does not know it."""
+    """Return the properties of all boards of a GPU's architecture; empty where the catalog does not know it."""
     name = str(catalog.gpus[gpu].value("architecture")).lower()
     return next((row.cells for row in catalog.rows("architectures") if row.id == name), {})
 
 
 def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether NVSwitch joins the GPUs of a host: more than four modules, later than SXM2 (``rules/nvswitch-hosts``).
+    """True if NVSwitch joins the GPUs of a host: more than four modules, later than SXM2 (``rules/nvswitch-hosts``).
 
     Where no server is chosen, it has at least the modules of the smallest that takes the GPU.
     """
@@ -43,24 +43,24 @@ def _per_board(gpu: Item) -> int:
 
 
 def boards(scenario: Scenario, catalog: Catalog, gpus: int | None = None) -> int:
-    """Boards that carry so many GPUs, else those of a new host."""
+    """Boards that carry these GPUs, else the boards of a new host."""
     count = scenario.hardware.gpus_per_host if gpus is None else gpus
     return -(-count // gpus_per_board(scenario, catalog))
 
 
 class Fit(NamedTuple):
-    """That a row of the catalog has a server with a board, and how well that is known."""
+    """A row of the catalog that has a server with a board, with its basis."""
 
     gpus: int
-    """Most GPUs of it in one server."""
+    """Most GPUs of this model in one server."""
     basis: str
     sources: tuple[str, ...]
     whole: bool
-    """Whether the GPUs come together on one baseboard, so that fewer are not sold."""
+    """True if the GPUs come together on one baseboard, so that fewer are not sold."""
 
 
 def fit_of(catalog: Catalog, server: str, gpu: str) -> Fit | None:
-    """How many GPUs of a model a server takes; None where no row of the catalog has the two together."""
+    """Return the GPUs of a model that a server takes; None where no row of the catalog has the two together."""
     return _fits(catalog).get((server, gpu))
 
 

@@ -1,6 +1,6 @@
-"""The host line: a GPU host that one could order, with the rule behind each of its parts.
+"""The host line: a GPU host that can be ordered, with the rule behind each of its parts.
 
-What is stated is shown as it is, with whether it suffices. Processors and memory come in the sizes that makers submitted.
+Stated parts are shown as stated, with a check that they suffice. Processor and memory sizes are those makers submitted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gpuplan.wording import amount, number, stated_percent, watts
 ITEM = "gpu-host"
 """Planning values of a host."""
 TOO_LITTLE, NOT_SOLD = "too little", "not sold"
-"""What may be wrong with a part."""
+"""Possible faults of a part."""
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/host_parts")
 }
@@ -33,19 +33,19 @@ WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
 
 
 class HostPart(NamedTuple):
-    """One part of a host as it is ordered."""
+    """One part of a host to order."""
 
     key: str
     name: str
     size: str
     rule: str
-    """How the size follows, with the numbers."""
+    """Derivation of the size, with the numbers."""
     basis: str
     sources: tuple[str, ...]
     line: str = ""
     """Key of the line that explains it."""
     short: str = ""
-    """What is wrong with it: ``too little`` of what is stated, or ``not sold`` in that size."""
+    """Fault of the part: ``too little`` of a stated size, or a size that is ``not sold``."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,7 +66,7 @@ class HostLine(Brief):
 
 
 class Sizes:
-    """What hosts are made of in the catalog, and what hypervisor and vSAN keep of them."""
+    """Sizes of host parts in the catalog, and the shares that hypervisor and vSAN reserve."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, vsan: bool) -> None:
         self.catalog, self.vsan = catalog, vsan
@@ -87,7 +87,7 @@ class Sizes:
 
     @property
     def keepers(self) -> str:
-        """Who keeps a part of the cores, and how much vSAN does."""
+        """Users of reserved cores, with the share of vSAN."""
         share = self.fact("vsan_cpu_share")
         value, low, high = (stated_percent(float(x or 0)) for x in (share.value, share.low, share.high))
         return f"ESXi and {value} ({low} to {high}) for vSAN" if self.vsan else "ESXi"
@@ -127,7 +127,7 @@ class Sizes:
         line: str = "",
         short: str = "",
     ) -> HostPart:
-        """A part as its table words it, known no better than what is behind it."""
+        """Return a part as its table words it, known no better than its inputs."""
         row = WORDS[key, when]
         cited = (*(s for fact in behind for s in fact.sources), *sources_of(self.catalog, row["sources"]))
         return HostPart(
@@ -151,7 +151,7 @@ def host_line(
     fabric: Cabling,
     use: PowerUse,
 ) -> HostLine:
-    """A new GPU host; ``beside`` is (vCPUs, memory) of the platform's VMs that each host may carry beside those of the groups."""
+    """Size a new GPU host; ``beside`` is (vCPUs, memory) of platform VMs on each host, in addition to group VMs."""
     hosts = sum(pool.hosts - pool.existing_hosts for pool in pools)
     ordered = _Ordered(trail, scenario, catalog, pools, beside)
     processors, cores = ordered.processors()
@@ -187,18 +187,18 @@ class _Ordered:
         self.gpu = catalog.gpus[scenario.hardware.gpu]
 
     def _stated(self, name: str) -> bool:
-        """Whether all VMs have this stated."""
+        """True if all VMs state this."""
         others = other_vms(self.scenario.hardware.other_vms)
         groups = [getattr(group, f"{name}_each") for group in self.scenario.groups]
         return bool(groups) and all(groups) and all(getattr(each, name) for each in others)
 
     def _behind(self, name: str) -> list[Fact]:
-        """What the groups state of it."""
+        """Facts that the groups state about this."""
         paths = (f"groups.{group.id}.{name}" for group in self.scenario.groups)
         return [self.scenario.fact(path) for path in paths if self.scenario.get(path)]
 
     def _taken(self, value: float, unit: str, added: float) -> str:
-        """What the fullest host carries, in words."""
+        """Word the load of the fullest host."""
         platform = f", {number(added)} of it for the platform" if added else ""
         return f"{number(value + added)} {unit} on the fullest host{platform}"
 
@@ -244,7 +244,7 @@ class _Ordered:
         return sizes.part("processors", when, words, behind, line.key, short), stated or found
 
     def _asked_cores(self) -> tuple[str, dict[str, Fact]]:
-        """By which rule processors are ordered, and what goes into it: what a host is to offer, its VMs, else its GPUs."""
+        """Name the rule that sizes the processors, with its inputs: a host's stated offer, its VMs, else its GPUs."""
         sizes, vcpus = self.sizes, float(self.vcpus + self.beside[0])
         if self.scenario.hardware.vcpus_per_host:
             return "offered", {
@@ -263,7 +263,7 @@ class _Ordered:
         return "usual", {"vcpus": resting_on([usual], "host_line/cores", least, "1", "usual cores")}
 
     def memory(self) -> tuple[HostPart, int]:
-        """Memory, and how much."""
+        """Memory modules and their size."""
         sizes, added = self.sizes, self.beside[1]
         gpus_gib, multiple = (
             self.gpus * float(self.gpu.fact("memory_gib").value),
@@ -305,14 +305,14 @@ class _Ordered:
         return sizes.part("memory", when, words, [line], line.key, short), found
 
     def connected(self, fabric: Cabling) -> Iterator[HostPart]:
-        """Adapters by the network plan, and what the host starts from."""
+        """List adapters by the network plan, and the boot device of the host."""
         link = self.scenario.network.link_gbit_s
         yield self.sizes.part("adapters", "", {"adapters": fabric.adapters, "link": link})
         boot = self.sizes.fact("boot_disks")
         yield self.sizes.part("boot", "", {"boot": boot.value}, [boot])
 
     def data(self, hosts: int) -> HostPart:
-        """Data disks of vSAN, whose capacity is as stated."""
+        """Data disks of vSAN, with the stated capacity."""
         sizes, usable = self.sizes, self.scenario.cost.storage_tb
         if not sizes.vsan:
             return sizes.part("data", "", {})
@@ -334,7 +334,7 @@ class _Ordered:
         return sizes.part("data", "vsan", words, [line], line.key)
 
     def supplies(self, use: PowerUse) -> HostPart:
-        """Power supplies, and whether one side of them carries the host."""
+        """Size the power supplies, and check that one side of them carries the host."""
         server, peak = server_of(self.scenario, self.catalog), watts(use.host_peak_w)
         known = [server.facts.get(name) for name in ("psu_count", "psu_w")] if server else []
         facts = [fact for fact in known if fact is not None]
@@ -372,7 +372,7 @@ def ranged(fact: Fact) -> str:
 
 
 def vsan_raw(catalog: Catalog, disk_gb: float, memory_gb: float = 0.0) -> tuple[Fact, ...]:
-    """Raw capacity of vSAN for so much, and what that rests on."""
+    """Return the raw capacity of vSAN for this disk and memory, and the facts behind it."""
     item = catalog.assumptions["management-domain"]
     shares = [item.fact(name) for name in ("vsan_redundancy", "vsan_reserve_share", "growth_share")]
     redundancy, reserve, growth = (float(fact.value) for fact in shares)

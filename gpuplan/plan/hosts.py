@@ -1,4 +1,4 @@
-"""Hosts of each cluster: how many for the demand and for failures, what stands on each, and the lines that say so."""
+"""Hosts of each cluster: how many for the demand and for failures, the VMs on each, and the lines that explain them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pool(Brief):
     id: str
     """``kind``, or that with the number of the cluster where there are several."""
     kind: str
-    """What its groups have as their pool."""
+    """Pool of its groups."""
     name: str
     access: tuple[str, ...]
     gpu_mode: str
@@ -53,34 +53,34 @@ class Pool(Brief):
     gpus_occupied: int
     requests: tuple[Request, ...]
     rooms: tuple[Room, ...]
-    """What each host offers, in the order of ``placement``; those already there first."""
+    """Capacity of each host, in the order of ``placement``; existing hosts first."""
     new_room: Room
-    """What a new host offers."""
+    """Capacity of a new host."""
     placement: tuple[Host, ...]
     bound: int
-    """No design without spare hosts has fewer, those already there included."""
+    """Fewest hosts of any design without spare hosts, existing ones included."""
     hosts_at_best: int
     """Hosts that the best arrangement of the demand takes."""
     hosts_without_spare: int
-    """Hosts of the best arrangement without failover capacity, those already there included."""
+    """Hosts of the best arrangement without failover capacity, existing ones included."""
     new_needed: tuple[int, ...]
-    """New hosts that carry the demand when 0, 1, 2, ... of those already there are down, if they have other GPUs than
+    """New hosts that carry the demand when 0, 1, 2, ... existing ones are down, if they have other GPUs than
     new ones; otherwise one number, the hosts that carry it."""
     method: str
     shared: tuple[Shared, ...]
     idle: tuple[Idle, ...]
     unplaced: tuple[Unplaced, ...]
     failures: tuple[Loss, ...]
-    """The loss of each host, those filled alike once, the worst first."""
+    """The loss of each host, hosts with the same VMs once, the worst first."""
     losses: tuple[LossLevel, ...]
     whole: Layout = field(repr=False)
-    """What stands on the hosts of all clusters of its pool, as if they were one cluster."""
+    """VMs on the hosts of all clusters of its pool, as if they were one cluster."""
     site: str = ""
-    """Where its hosts stand, if clusters are by site."""
+    """Site of its hosts, if clusters are by site."""
 
     @property
     def mixed(self) -> bool:
-        """Whether hosts differ, or CPU or memory is counted."""
+        """True if hosts differ, or CPU or memory is counted."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
 
     @property
@@ -91,14 +91,14 @@ class Pool(Brief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WholePool(Brief):
-    """All clusters of a pool: what matters to a request, which any of them may take."""
+    """All clusters of a pool together, as a request may be served by any of them."""
 
     kind: str
     clusters: tuple[Pool, ...]
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the pool."""
         return POOL_NAMES[self.kind]
 
     @property
@@ -128,12 +128,12 @@ class WholePool(Brief):
 
     @property
     def layout(self) -> Layout:
-        """What stands on the hosts, as if they were one cluster."""
+        """VMs on the hosts, as if they were one cluster."""
         return self.clusters[0].whole
 
     @property
     def rooms(self) -> tuple[Room, ...]:
-        """What each host offers, those already there first."""
+        """Capacity of each host, existing ones first."""
         there = [room for pool in self.clusters for room in pool.rooms[: pool.existing_hosts]]
         return (*there, *(room for pool in self.clusters for room in pool.rooms[pool.existing_hosts :]))
 
@@ -144,18 +144,18 @@ class WholePool(Brief):
 
 
 def whole_pools(pools: Sequence[Pool]) -> dict[str, WholePool]:
-    """The clusters, those of each pool together."""
+    """Group the clusters by pool."""
     kinds = dict.fromkeys(pool.kind for pool in pools)
     return {kind: WholePool(kind, tuple(pool for pool in pools if pool.kind == kind)) for kind in kinds}
 
 
 def pool_names(pools: Sequence[Pool]) -> dict[str, str]:
-    """Pool -> its name, whatever clusters it has."""
+    """Pool -> its name, however many clusters it has."""
     return {pool.kind: POOL_NAMES[pool.kind] for pool in pools}
 
 
 class Named(NamedTuple):
-    """A cluster of hosts, as it is called."""
+    """A cluster of hosts, with its name."""
 
     kind: str
     id: str
@@ -180,7 +180,7 @@ def undivided_pool(
 def whole_pool_lines(
     trail: Trail, scenario: Scenario, requests: Requests, kind: str, laid: Layout
 ) -> dict[str, Line]:
-    """The hosts for the demand of a pool that is divided, as if it were one cluster; GPUs of each of its groups."""
+    """Add the hosts for the demand of a divided pool, as if it were one cluster, and the GPUs of each of its groups."""
     here, parts = (
         trail.about(f"pools.{kind}", name=POOL_NAMES[kind]),
         _parts(trail, scenario, kind, requests),
@@ -225,7 +225,7 @@ def cluster_of_pool(
 def _pool(
     here: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout, whole: Layout
 ) -> Pool:
-    """A cluster with its spare hosts, and what failures do to it."""
+    """Build a cluster with its spare hosts, and the effect of failures on it."""
     groups, asked = requests.groups, {request.group for request in laid.asked}
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     lines = _host_lines(here, scenario, here["hosts_for_demand"], laid)
@@ -383,7 +383,7 @@ def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout)
 
 
 def _proof(placed: placement.Placement, mixed: bool, existing: int) -> tuple[str, dict[str, int]]:
-    """How it is known that fewer hosts cannot do, and the numbers that are named with it."""
+    """Say how fewer hosts are proven not to suffice, with the numbers that go into the words."""
     new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
     how: str = placed.method
     if existing:

@@ -1,4 +1,4 @@
-"""Inventory: what of the demand fits on the hosts that are there, by the priority of the groups, and what must be bought for the rest."""
+"""Inventory: the demand that fits on existing hosts, by priority of the groups, and the hosts to buy for the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds
 
 @dataclass(frozen=True, slots=True)
 class KindUse:
-    """Hosts already there of one kind, and what of the demand fits on them."""
+    """Existing hosts of one kind, and the demand that fits on them."""
 
     name: str
     hosts: int
@@ -26,7 +26,7 @@ class KindUse:
     """In the catalog."""
     gpus_per_host: int
     joins: bool
-    """Whether they have the GPU of the design, and so are in its cluster."""
+    """True if they have the GPU of the design, and so are in its cluster."""
     gpus_used: int
     """GPUs that the VMs take that fit on them."""
     vms: int
@@ -34,7 +34,7 @@ class KindUse:
 
 @dataclass(frozen=True, slots=True)
 class GroupUse:
-    """VMs of a group: those that fit on hosts that are there, and those for which hosts must be bought."""
+    """VMs of a group: those that fit on existing hosts, and those that need new hosts."""
 
     id: str
     priority: int
@@ -52,22 +52,22 @@ class GroupUse:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What of the demand fits on the hosts that are there, all of them being up."""
+    """The demand that fits on existing hosts, all of them being up."""
 
     kinds: tuple[KindUse, ...]
     groups: tuple[GroupUse, ...]
     proven: bool
-    """Whether no placement has more on the hosts with the GPU of the design."""
+    """True if no placement has more on the hosts with the GPU of the design."""
     buy: int
     """Hosts that the design buys, failover capacity included."""
     buy_beside: int
-    """The same if what fits on hosts with another GPU runs there."""
+    """The same if hosts with another GPU run the VMs that fit on them."""
 
 
 def inventory_of(
     trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, pools: Sequence[Pool]
 ) -> Inventory | None:
-    """What fits on the hosts that are there; None without any, or without demand."""
+    """Return the demand that fits on existing hosts; None without any, or without demand."""
     kinds = host_kinds(scenario.hardware.existing)
     if not kinds or not requests.by_group:
         return None
@@ -118,7 +118,7 @@ def _fit(
 
 
 def _able(scenario: Scenario, catalog: Catalog, kind: HostKind, request: Request) -> bool:
-    """Whether VMs may run on hosts with another GPU: those without one, and those with whole GPUs if its frame buffer is as large."""
+    """True if VMs may run on hosts with another GPU: without a GPU, or with whole GPUs if its memory is as large."""
     if request.family is not None or kind.gpu is None:
         return False
     memory, least = (catalog.gpus[gpu].fact("memory_gib").value for gpu in (kind.gpu, scenario.hardware.gpu))
@@ -126,14 +126,14 @@ def _able(scenario: Scenario, catalog: Catalog, kind: HostKind, request: Request
 
 
 def _use(scenario: Scenario, kind: HostKind, gpus: int, vms: int) -> KindUse:
-    """What stands on the hosts of a kind."""
+    """Return the use of the hosts of a kind."""
     per_host = kind.gpus or scenario.hardware.gpus_per_host
     gpu = kind.gpu or scenario.hardware.gpu
     return KindUse(kind.name, kind.hosts, gpu, per_host, joins(scenario, kind), gpus, vms)
 
 
 def _bought(scenario: Scenario, requests: Requests, elsewhere: Mapping[str, int]) -> int:
-    """Hosts to buy if so many VMs of each group run on hosts with another GPU, in the best arrangement."""
+    """Return the hosts to buy if this many VMs of each group run on hosts with another GPU, in the best arrangement."""
     room, spare, bought = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario), 0
     for pool, members in requests.members.items():
         asked = (requests.by_group[m]._replace(vms=requests.by_group[m].vms - elsewhere[m]) for m in members)

@@ -1,4 +1,4 @@
-"""What the numbers of a plan rest on, and what of it the customer has yet to confirm."""
+"""Inputs behind the numbers of a plan, and those that the customer has yet to confirm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inputs(plan: Plan) -> dict[str, Input]:
 
 
 def unconfirmed(plan: Plan) -> tuple[tuple[str, str], ...]:
-    """(key, label) of each planning value that the numbers rest on: what the customer has yet to confirm."""
+    """(key, label) of each planning value behind the numbers, for the customer to confirm."""
     groups = {group.id: f"{group.name}: " for group in plan.scenario.groups}
     return tuple(
         (
@@ -30,7 +30,7 @@ def unconfirmed(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def _given(plan: Plan) -> dict[str, Fact | Line]:
-    """What the lines rest on, by key; of one thing that is known in two ways the weaker counts."""
+    """Return the inputs behind the lines, by key; of two bases for one input the weaker counts."""
     lines, tables = plan.lines, plan.catalog.titles
     held = [
         given

@@ -1,4 +1,4 @@
-"""Layouts: everything on the fewest hosts, with failover capacity, and on what is left when hosts are lost."""
+"""Layouts: everything on the fewest hosts, with failover capacity, and on the remaining hosts after a failure."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from gpuplan.plan.requests import Requests, remembered, room_of
 from gpuplan.scenario import Scenario
 
 MOST_EXISTING_DOWN = 8
-"""Of hosts already there, as many are looked at down at once; more count as too many."""
+"""Most existing hosts that are considered down at once; more count as too many."""
 MOST_LOSSES = 30
-"""The same where hosts differ so that more sets of them would have to be looked at."""
+"""The same where differing hosts make for more combinations."""
 MOST_SETS = 2000
-"""Of so many sets of hosts of each kind the chance of each is worked out."""
+"""Most combinations of hosts by kind for which a chance is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossLevel:
-    """What is left when any so many hosts of a pool are down at once."""
+    """Capacity left when any this many hosts of a pool are down at once."""
 
     lost: int
     gpus_left: int
     fits: bool | None
-    """Whether everything has a place again, whichever hosts are lost; None if no placement was found and
+    """True if every VM can restart, whichever hosts are lost; None if no placement was found and
     none is disproven."""
     without_moving: bool | None
-    """Whether it does by restarts alone, no other VM being moved; None if that was not worked out."""
+    """True if restarts alone suffice, without moving any other VM; None if that was not computed."""
 
 
 def spare_hosts(scenario: Scenario) -> int:
@@ -49,7 +49,7 @@ def spare_hosts(scenario: Scenario) -> int:
 
 
 def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:
-    """Hosts that one cluster has at most: stated, or what vSphere allows."""
+    """Most hosts of one cluster: stated, or the limit of vSphere."""
     stated = scenario.fact("availability.hosts_per_cluster")
     return stated if stated.value is not None else catalog.assumptions["vi-cluster"].fact("max_hosts")
 
@@ -71,7 +71,7 @@ def placed_mixed(
 
 
 def numbered_from_1(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    """Losses whose hosts count from 1, as everywhere outside the models."""
+    """Losses with hosts that count from 1, as everywhere outside the models."""
     return tuple(loss._replace(hosts=tuple(host + 1 for host in loss.hosts)) for loss in losses)
 
 
@@ -83,7 +83,7 @@ def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) ->
 
 @dataclass(frozen=True, repr=False)
 class Layout(Brief):
-    """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
+    """VMs on each host, and the results that follow from them alone, computed once on request."""
 
     asked: tuple[placement.Request, ...]
     existing: tuple[placement.Room, ...]
@@ -94,13 +94,13 @@ class Layout(Brief):
     """With them."""
     mixed: bool
     more: int = 0
-    """Hosts for the demand beyond those of ``needed``: so many more that orders of power-on start every VM."""
+    """Hosts for the demand in addition to ``needed``, which let orders of power-on start every VM."""
     reached: bool = True
-    """Whether they do: a cluster may have so few hosts, or the design be so large, that enough are not found."""
+    """True if they do: the limit of a cluster, or a very large design, can prevent finding enough."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
-        """What each host offers."""
+        """Capacity of each host."""
         return (*self.existing, *(self.room for _ in range(len(self.hosts) - len(self.existing))))
 
     @cached_property
@@ -110,7 +110,7 @@ class Layout(Brief):
 
     @cached_property
     def fewest(self) -> int:
-        """Those that the best arrangement takes."""
+        """Hosts that the best arrangement takes."""
         return sum(bool(host) for host in self.needed.hosts)
 
     @cached_property
@@ -120,7 +120,7 @@ class Layout(Brief):
 
     @cached_property
     def new_needed(self) -> tuple[int, ...]:
-        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, whichever these are."""
+        """New hosts that carry the demand when 0, 1, 2, ... of the existing hosts are down, whichever these are."""
         if set(self.existing) <= {self.room}:
             return (self.used,)
         counts = [len(self.needed.hosts) - len(self.existing) + self.more]
@@ -134,9 +134,9 @@ class Layout(Brief):
 
     @cached_property
     def new_needed_by_kind(self) -> tuple[tuple[int, ...], dict[tuple[int, ...], int]]:
-        """Hosts already there of each kind, and the new ones needed for each number of each kind that are down.
+        """Existing hosts of each kind, and the new ones needed for each number of each kind that are down.
 
-        Sets of hosts are placed again where what fewer and the worst of as many take leaves a choice. Of very many
+        Sets of hosts are placed again where bounds (fewer lost, and the worst set as large) differ. Of very many
         kinds, and beyond ``MOST_LOSSES`` sets as large, the worst count.
         """
         there = Counter(self.existing)
@@ -158,28 +158,28 @@ class Layout(Brief):
         return tuple(there[kind] for kind in kinds), found
 
     def _new_beside(self, left: Counter[placement.Room]) -> int:
-        """New hosts that carry the demand beside these."""
+        """New hosts that carry the demand together with these."""
         there = tuple(left.elements())
         return len(placed_mixed(self.asked, self.room, there).hosts) - len(there) + self.more
 
     @property
     def other_hosts(self) -> int:
-        """Hosts already there that have other GPUs than new ones."""
+        """Existing hosts with other GPUs than new ones."""
         return len(self.existing) if len(self.new_needed) > 1 else 0
 
     @cached_property
     def failures(self) -> tuple[Loss, ...]:
-        """What the loss of any host would do."""
+        """Effect of the loss of any one host."""
         return numbered_from_1(failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1))
 
     @cached_property
     def idle(self) -> tuple[Idle, ...]:
-        """What is unused on hosts that run VMs."""
+        """Unused capacity of hosts that run VMs."""
         return idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
 
 
 def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Each way to take so many hosts, by how many of each kind."""
+    """List each way to take this many hosts, by the number of each kind."""
     if not hosts:
         yield from [()] * (not count)
         return
@@ -203,7 +203,7 @@ def layouts(scenario: Scenario, catalog: Catalog, requests: Requests) -> dict[st
 def enough_of(
     scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[placement.Request]
 ) -> Enough | None:
-    """What orders of power-on must do on the hosts of a pool; None where the best arrangement is enough."""
+    """Return the target for orders of power-on on the hosts of a pool; None where the best arrangement is enough."""
     if scenario.availability.sized_for == "best":
         return None
     return for_share(scenario, catalog, kind, asked)
@@ -212,14 +212,14 @@ def enough_of(
 def for_share(
     scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[placement.Request]
 ) -> Enough | None:
-    """What they must do for the share that is asked for; None where Bitfusion shares the GPUs."""
+    """Return the target for the requested share of orders; None where Bitfusion shares the GPUs."""
     readings = readings_of(scenario, catalog, kind, asked)
     most = most_hosts(scenario, catalog) - spare_hosts(scenario)
     return Enough(readings, scenario.availability.orders_share, most) if readings else None
 
 
 APART = (SERVING, RETRIEVAL)
-"""Workload kinds whose VMs answer the same users: a failure should take as few of them as can be."""
+"""Workload kinds whose VMs answer the same users: a failure should affect as few of them as possible."""
 
 
 @remembered
@@ -247,7 +247,7 @@ def placed(
 
 
 def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
-    """The layout with so many hosts more for the demand that orders of power-on start every VM; unused existing hosts come first."""
+    """Add the hosts that let orders of power-on start every VM of the demand; unused existing hosts come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
     free = [room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host]
     idle = max(0, sum(room.offers_as_much(laid.room) for room in free) - lost)
@@ -257,16 +257,16 @@ def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
 
 
 def loss_level(lost: int, laid: Layout) -> LossLevel:
-    """What any so many losses leave, and whether everything fits on it."""
+    """Return the capacity after any this many losses, and whether everything fits on it."""
     largest = sorted((room.gpus for room in laid.rooms), reverse=True)
     fits = _fits_without(lost, laid)
     return LossLevel(lost, sum(largest[lost:]), fits, _without_moving(lost, laid, fits))
 
 
 def _fits_without(lost: int, laid: Layout) -> bool | None:
-    """Whether everything has a place again after any so many losses; None where it is not known.
+    """True if every VM can restart after any this many losses; None where it is not known.
 
-    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
+    Hosts of one size are all alike to a new placement, so only the number left of each size counts.
     """
     needed = [count - laid.more for count in laid.new_needed]  # in the best arrangement
     old, new = laid.other_hosts, len(laid.rooms) - laid.other_hosts
@@ -280,7 +280,7 @@ def _fits_without(lost: int, laid: Layout) -> bool | None:
 
 
 def _without_moving(lost: int, laid: Layout, fits: bool | None) -> bool | None:
-    """Whether restarts alone do; an empty host can take over what any lost host of its size held."""
+    """True if restarts alone suffice; an empty host can replace any lost host of its size."""
     empty = sum(not host for host in laid.hosts)
     if lost == 0 or (not laid.other_hosts and empty >= lost):
         return True

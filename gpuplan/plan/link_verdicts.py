@@ -1,4 +1,4 @@
-"""Whether the link of a design is enough for each thing that depends on it: vMotion, GPUs over the network, training across hosts."""
+"""Verdicts on the link of a design for each use of it: vMotion, GPUs over the network, training across hosts."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ VMOTION_GBIT_S = 10
 
 @dataclass(frozen=True, slots=True)
 class LinkVerdict:
-    """Whether the link is enough for one thing."""
+    """Verdict on the link for one use."""
 
     kind: str
     """``vmotion``, ``remote`` or ``training``."""
     name: str
     """Of the group or of the job."""
     group: str
-    """Id of the group; empty where it is about no single one."""
+    """Id of the group; empty where several groups are affected."""
     verdict: str
-    """``good``, ``fair`` or ``bad``; of vMotion also ``over`` where VMs stand still for longer than allowed, and ``unknown``."""
+    """``good``, ``fair`` or ``bad``; for vMotion also ``over`` where the stun exceeds the limit, and ``unknown``."""
     use: RemoteUse | TrainingUse | None = None
-    """What it follows from; None for vMotion."""
+    """Analysis behind the verdict; None for vMotion."""
     words: str = ""
-    """What it follows from in words, where no share of a speed says it."""
+    """Reason in words, where no share of a speed gives it."""
 
     @property
     def place(self) -> str:
-        """What each part of a training job runs in: a group names VMs, a job of the scenario hosts."""
+        """Place of each part of a training job: a group names VMs, a job of the scenario hosts."""
         return "VM" if self.group else "host"
 
 
 def link_verdicts(plan: Plan) -> tuple[LinkVerdict, ...]:
-    """The verdict on vMotion, on each group whose GPUs are over the network, and on all training that is entered."""
+    """Verdicts on vMotion, on each group with GPUs over the network, and on all training that is entered."""
     groups = {group.id for group in plan.groups}
     found = [LinkVerdict("remote", use.name, use.id, use.verdict, use) for use in plan.network.remote]
     found += [

@@ -1,4 +1,4 @@
-"""What the catalog knows of a language model, by the names that sources and users write, and of a board, as the models of serving take it."""
+"""Catalog data on a language model, by the names in sources and from users, and on a board, for the serving models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 def shape_of_row(row: Row) -> Shape:
-    """The shape of a row of ``llm_models``; ValueError where it is not known well enough."""
+    """The shape of a row of ``llm_models``; ValueError if too little of it is known."""
     try:
         return shape_of(row.cells)
     except ValueError as error:
@@ -25,9 +25,9 @@ def shape_of_row(row: Row) -> Shape:
 
 
 def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float = 0.99) -> Board:
-    """A board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
+    """Return a board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
 
-    Where the memory that the driver shows is not stated, it is 99 % of what the board is sold with, as on the H100 (79.19 of 80 GiB).
+    If the memory that the driver shows is not stated, it is 99 % of nominal memory, as on the H100 (79.19 of 80 GiB).
     Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one; so
     do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
     was ``measured``, rows of ``nccl_rates``.
@@ -67,17 +67,17 @@ def speeds_of(catalog: Catalog) -> Speeds:
 
 
 def overheads_of(catalog: Catalog) -> Overheads:
-    """What an engine holds beside weights and cache."""
+    """Return the memory of an engine beyond weights and cache."""
     return _facts(catalog.assumptions["llm-memory"], Overheads)
 
 
 def _facts(item: Item, kind: type[_T]) -> _T:
-    """A record whose fields are parameters of an item."""
+    """A record with parameters of an item as its fields."""
     return kind(**{field.name: float(item.fact(field.name).value) for field in fields(kind)})  # type: ignore[arg-type]
 
 
 def key_of(name: str) -> str:
-    """A name without what writers differ in: case, blanks, hyphens, makers, endings such as Instruct."""
+    """Return a name without details in which writers differ: case, blanks, hyphens, makers, endings like Instruct."""
     plain = re.sub(r"^.*/", "", name.lower())
     plain = re.sub(
         r"(?<![a-z])(instruct|chat|hf|it|base|fp8|bf16|nvfp4|awq|gptq|int4|preview|dynamic)(?![a-z])",
@@ -103,7 +103,7 @@ ALIKE = {
 
 
 def model_named(catalog: Catalog, name: str) -> Row | None:
-    """The row of ``llm_models`` that a name means; None where the catalog has none."""
+    """The row of ``llm_models`` for a name; None if the catalog has none."""
     return _models(catalog).get(key_of(name))
 
 

@@ -1,6 +1,6 @@
 """The management domain: its appliances by their published sizes, and the hosts that carry them.
 
-The sizes are those of VCF 9.1. An older release takes them for want of its own, which is an assumption.
+The sizes are published for VCF 9.1. Without its own, an older release uses them, which is an assumption.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from gpuplan.wording import amount, number
 ITEM = "management-domain"
 """Planning values of the domain."""
 SIZED_FOR = (9, 1)
-"""Release whose sizes are published."""
+"""Release for which sizes are published."""
 WITHOUT = {
     "none": ("vcf-operations", "license-server", "vcf-automation"),
     "operations": ("vcf-automation",),
     "operations-automation": (),
 }
-"""What is deployed -> components that are not."""
+"""Extent of the deployment -> components that it leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Appliance:
     size: str
     nodes: int
     vcpus: int
-    """Of all of them, like memory and disk."""
+    """Total vCPUs of all nodes, like memory and disk."""
     memory_gb: float
     disk_gb: float
     vcpus_each: int
     memory_gb_each: float
     on_gpu_hosts: bool
-    """Whether it runs on the GPU cluster, not in the management domain."""
+    """True if it runs on the GPU cluster, not in the management domain."""
     basis: str
     sources: tuple[str, ...]
 
@@ -61,7 +61,7 @@ class ManagementDomain(Brief):
     model: str
     size: str
     domains: int
-    """Workload domains of the design, each with a vCenter of its own."""
+    """Workload domains of the design, each with its own vCenter."""
     appliances: tuple[Appliance, ...]
     vcpus: int
     memory_gb: float
@@ -70,7 +70,7 @@ class ManagementDomain(Brief):
     """Capacity of vSAN, else of the external storage."""
     needed_hosts: int
     hosts: int
-    """Those to be bought or there, else those needed."""
+    """Hosts to buy or in place, else those needed."""
     min_hosts: int
     parts: tuple[HostPart, ...]
     """One host."""
@@ -78,10 +78,10 @@ class ManagementDomain(Brief):
     """Of one host."""
     memory_gib: int
     short: str
-    """What is too little of the hosts that are stated; nothing where they suffice."""
+    """Resources in which the stated hosts are too small; empty where they suffice."""
 
     def of(self, component: str, domain: bool = False) -> Appliance:
-        """The appliance of a component, that of a workload domain or of the management domain."""
+        """Return the appliance of a component, of a workload domain or of the management domain."""
         return next(a for a in self.appliances if a.id == f"{'domain-' * domain}{component}")
 
     @property
@@ -124,7 +124,7 @@ class _Domain:
         self.rows = catalog.rows("appliances")
 
     def made(self, hosts: int, vms: int, clusters: int) -> ManagementDomain:
-        """The domain for so many GPU hosts, VMs and clusters."""
+        """Size the domain for these GPU hosts, VMs and clusters."""
         appliances = (*self._own(), *self._of_domains(hosts, vms, clusters), *self._on_gpu_hosts())
         vcpus, memory, disk = self._sums([a for a in appliances if not a.on_gpu_hosts])
         raw = self._raw(disk, memory)
@@ -157,7 +157,7 @@ class _Domain:
         return self.catalog.assumptions[ITEM].fact(name)
 
     def _appliance(self, row: Row, id: str, sets: int = 1, on_gpu_hosts: bool = False) -> Appliance:
-        """So many sets of the VMs of a row; another release than that of the sizes makes them an assumption."""
+        """Size sets of the VMs of a row; sizes published for another release make them an assumption."""
         nodes = int(row["nodes_simple" if self.simple else "nodes_high"] or 1) * sets
         return Appliance(
             id=id,
@@ -237,7 +237,7 @@ class _Domain:
     def _host(
         self, vcpus: Line, memory: Line, raw: Line, hosts: int
     ) -> tuple[tuple[HostPart, ...], int, int]:
-        """One host, its cores and its memory: so that the fewest hosts of the domain carry it, whichever number is bought."""
+        """Size one host, its cores and memory, so that the fewest hosts carry the domain, however many are bought."""
         sizes, left = self.sizes, hosts - 1
         words = sizes.words() | {"left": amount(left, "host"), "sockets": 2, "vcpus": number(vcpus.value)}
         processors, cores = self._processors(vcpus, hosts, words)
@@ -288,7 +288,7 @@ class _Domain:
         return sizes.part("management-processors", "", words | {"cores": found}, [line], line.key), 2 * found
 
     def _memory(self, memory: Line, hosts: int, words: dict[str, object]) -> tuple[HostPart, int]:
-        """Memory of one host: as stated, or of the next size; from VCF 9.1 on what the workbook asks for."""
+        """Size the memory of one host: as stated, or of the next size; from VCF 9.1 on as the workbook requires."""
         sizes, stated = self.sizes, self.given.memory_gib_per_host
         if stated:
             fact = self.scenario.fact("management.memory_gib_per_host")
@@ -350,7 +350,7 @@ class _Domain:
         )
 
     def _short(self, hosts: int, vcpus: Line, memory: Line, cores: int, memory_gib: int, least: Fact) -> str:
-        """What is too little of hosts that are stated."""
+        """Name the resources in which the stated hosts are too small."""
         host_vcpus, host_memory = self._offered(cores, memory_gib)
         left = hosts - 1
         said = [f"{number(least.value)} is the least"] * (hosts < int(least.value))

@@ -1,4 +1,4 @@
-"""What the network of a design does: to GPUs reached over it, to training on several hosts, and by the vendor's rules."""
+"""Effects of a design's network: on GPUs reached over it, on training across hosts, and by the vendor's rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gpuplan.wording import number, percent, said
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A rule of the vendor held against the design."""
+    """A rule of the vendor, checked against the design."""
 
     code: str
     met: bool | None
@@ -43,16 +43,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NetworkUse(Brief):
-    """What the network of a design carries."""
+    """Load on the network of a design."""
 
     remote: tuple[RemoteUse, ...] = ()
     training: tuple[TrainingUse, ...] = ()
     """The groups that train on several VMs, and at the end the training job of the scenario."""
     rules: tuple[Verdict, ...] = ()
     remote_gbit_s: float = 0.0
-    """What the users of remote GPUs move on average over the network of the busiest GPU host."""
+    """Mean traffic of the users of remote GPUs on the network of the busiest GPU host."""
     job_named: bool = False
-    """Whether the training job was entered of the scenario; else it is an example to try out, of which no document speaks."""
+    """True if the training job was entered; else it is an example to try out, which documents leave out."""
 
     @property
     def asked(self) -> tuple[TrainingUse, ...]:
@@ -61,7 +61,7 @@ class NetworkUse(Brief):
 
 
 def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> tuple[Verdict, ...]:
-    """The vendor's rules for GPUs over the network, held against a design that has any."""
+    """The vendor's rules for GPUs over the network, checked against a design that has any."""
     remote = [g for g in groups if g.mode == "bitfusion"]
     if not remote:
         return ()
@@ -110,7 +110,7 @@ def network_use(
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
 ) -> NetworkUse:
-    """What the network does to every group that depends on it, and to the training job of the scenario."""
+    """Return the effect of the network on every group that depends on it, and on the training job of the scenario."""
     by_id = {g.id: g for g in scenario.groups}
     remote = _remote(trail, scenario, catalog, groups, pools)
     training = []
@@ -149,7 +149,7 @@ def network_use(
 
 
 def _job_entered(scenario: Scenario) -> bool:
-    """Whether anything of the training job is more than assumed, as that of the examples is."""
+    """True if any input of the training job is more than assumed, unlike in the examples."""
     paths = (path for path in FIELD_BY_PATH if path.startswith("training."))
     return any(scenario.get(path) is not None and scenario.origin(path).basis != "assumed" for path in paths)
 
@@ -165,7 +165,7 @@ def _own_job(trail: Trail, scenario: Scenario, catalog: Catalog) -> TrainingUse:
 
 
 def _trains_together(catalog: Catalog, group: Group) -> bool:
-    """Whether the VMs that one person runs at once are workers of one training job: by workload kind, or as chosen."""
+    """True if the VMs that one user runs at once are workers of one training job: by workload kind, or as chosen."""
     if group.vms_each < 2:
         return False
     use_case = catalog.row("use_cases", group.use_case)
@@ -179,7 +179,7 @@ def _remote(
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
 ) -> list[RemoteUse]:
-    """Each group whose GPUs are reached over the network, with the traffic of the others on its link."""
+    """Each group whose GPUs are reached over the network, with the other groups' traffic on its link."""
     by_id = {g.id: g for g in scenario.groups}
     plans = [p for p in groups if p.mode == "bitfusion" and p.vms]
     presets = {p.id: catalog.row("network_workloads", usual_workload(catalog, by_id[p.id])) for p in plans}
@@ -220,7 +220,7 @@ def _remote(
 
 
 def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
-    """Of the hosts with GPUs of a group, the one whose remote users move most: group -> GPUs, or shares of one, in use."""
+    """The host with GPUs of a group whose remote users move most: group -> GPUs, or shares of one, in use."""
     found: list[dict[str, int]] = []
     for host in (host for pool in pools if pool.kind == plan.pool for host in pool.placement):
         flows: dict[str, int] = {}
@@ -235,7 +235,7 @@ def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, fl
 
 
 def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
-    """Of each preset its name, the share of native speed that one user of a remote GPU keeps, alone on the link, and the verdict."""
+    """Name of each preset, the native speed kept by a single user of a remote GPU on the link, and the verdict."""
     return _kept_by_preset(Scenario(network=scenario.network, hardware=scenario.hardware), catalog)
 
 
@@ -250,16 +250,16 @@ def _kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, fl
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a network carries of one preset: a remote GPU for one user alone, and training on several hosts."""
+    """Performance of one preset on a network: a remote GPU for a single user, and training on several hosts."""
 
     remote: RemoteUse
     training: TrainingUse | None
 
 
 def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
-    """What the network of a scenario carries of each preset, whatever its groups are.
+    """Return the performance of each preset on the network of a scenario, whatever its groups are.
 
-    One user alone on a link, and training on as many hosts as the training job of the scenario.
+    A single user on a link, and training on as many hosts as the training job of the scenario.
     """
     given, note = scenario.training, "hosts of the training job, at least two"
     hosts = derived("network.carried/hosts", max(2, given.hosts), "host", note)

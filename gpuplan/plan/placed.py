@@ -1,4 +1,4 @@
-"""Placement in words: whether all planned VMs are placed, now and after failures. Every screen and document says it from here."""
+"""Placement in words: whether all planned VMs are placed, now and after failures. All screens and documents use it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ SHORT, NOTES, SENTENCES = NAMES["placement"], NAMES["placement, note"], NAMES["p
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Whether all planned VMs are placed, now and after failures."""
+    """Proof that all planned VMs are placed, now and after failures."""
 
     vms: int
     """Planned VMs; each GPU of a stated total that no group takes counts as one."""
     missing: int
-    """Those without a GPU while all hosts are up."""
+    """VMs without a GPU while all hosts are up."""
     lost: int
-    """How many more the worst failure of one host leaves without one."""
+    """Further VMs without a GPU after the worst failure of one host."""
     survived: int
     """Host failures in each cluster after which every VM on the hosts is placed again."""
     known: bool
-    """Whether it is proven that VMs which a failure of one host leaves without a GPU have no place; else none was found."""
+    """True if VMs without a GPU after a host failure are proven to have no place; else none was found."""
     clusters: int
 
     @property
@@ -46,7 +46,7 @@ class Placed:
 
     @property
     def note(self) -> str:
-        """What failures change, in a few words."""
+        """Effect of failures, in a few words."""
         return self._said(NOTES[self._after])
 
     @property
@@ -56,7 +56,7 @@ class Placed:
 
     @property
     def tone(self) -> str:
-        """How it is to be coloured."""
+        """Colour of the state."""
         return {"all": "good", "none": "", "unknown": "warn"}.get(self.state, "bad")
 
     @property
@@ -87,7 +87,7 @@ class Placed:
 
 
 def placed_of(groups: Sequence[GroupPlan], pools: Sequence[Pool]) -> Placed:
-    """Whether all VMs of these groups are placed, now and after failures of the hosts of these pools."""
+    """Check that all VMs of these groups are placed, now and after failures of the hosts of these pools."""
     missing = sum(each.vms for group in groups for each in group.unplaced)
     worst = [max((loss.unplaced for loss in pool.failures), default=0) for pool in pools]
     return Placed(

@@ -1,7 +1,7 @@
 """The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
 Read `Plan` from top to bottom: demand, access mode, sharing, placement and hosts, availability, network, power, cost,
-decisions. Each chapter is worked out when it is first read.
+decisions. Each chapter is computed when it is first read.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ BEFORE_NETWORK = (
     "postures",
     "held_gpus",
 )
-"""Chapters that do not depend on the network, in the order in which they are read; growth does not either, but is read with the cost."""
+"""Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
 
 
 T = TypeVar("T")
@@ -96,7 +96,7 @@ P = ParamSpec("P")
 
 
 class Held(Protocol):
-    """What has a plan, such as a design or a widget in a notebook."""
+    """Anything that has a plan, such as a design or a widget in a notebook."""
 
     @property
     def plan(self) -> Plan:
@@ -104,13 +104,13 @@ class Held(Protocol):
 
 
 def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
-    """A chapter whose words are in the locale of its scenario, on its first use."""
+    """A chapter with words in the locale of its scenario, computed on first use."""
     return spoken(chapter)
 
 
 @dataclass(frozen=True, repr=False)
 class Plan(Carded):
-    """The answer to a scenario: frozen, with the trail of every number. It is made by `make_plan`.
+    """The answer to a scenario: frozen, with the trail of every number. `make_plan` builds it.
 
     ``lines`` maps a key such as ``totals.hosts`` to its `Line`; ``pools`` are clusters of
     hosts; ``groups`` hold the access decisions.
@@ -131,16 +131,16 @@ class Plan(Carded):
     @cached_property
     @_worded
     def llm(self) -> Llm:
-        """Language models: what each group that uses one needs to serve, tune or search with it."""
+        """Language models: the replicas, jobs or services that each group needs to serve, tune or search with one."""
         return llm_of(self._trail("llm"), self.scenario, self.catalog)
 
     @cached_property
     def _analysed(self) -> dict[str, Any]:
-        """What an analysis has worked out of this plan, by its name."""
+        """Cache of the results of analyses of this plan, by name."""
         return {}
 
     def once(self, name: str, work: Callable[[], T]) -> T:
-        """What an analysis gives for this plan, worked out when it is first asked for: all who tell of a plan ask for the same."""
+        """Return the result of an analysis of this plan, computed on the first request and shared by all callers."""
         if name not in self._analysed:
             self._analysed[name] = work()
         found: T = self._analysed[name]
@@ -154,7 +154,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def weighed(self) -> Mapping[str, Weighed]:
-        """The access of each group, and what it was weighed against."""
+        """The access of each group, with the alternatives that were weighed."""
         return weigh(self.sized, self.catalog, lambda asked: _outcome(asked, self.catalog))
 
     @cached_property
@@ -166,7 +166,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def shape(self) -> Shaped:
-        """What one VM of each group asks for, and when the groups are active."""
+        """The request of one VM of each group, and the times at which the groups are active."""
         return shaped(self.sized, self.catalog, self.weighed)
 
     def demand_by(self, rule: str) -> Demand:
@@ -179,7 +179,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def requests(self) -> Requests:
-        """Access mode and sharing: how each group reaches its GPUs, and what its VMs ask of the hosts."""
+        """Access mode and sharing: how each group reaches its GPUs, and the requests of its VMs."""
         trail, wanted = self._trail("requests"), self.demand.groups
         return requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
 
@@ -192,26 +192,26 @@ class Plan(Carded):
     @cached_property
     @_worded
     def layouts(self) -> Mapping[str, Layout]:
-        """Placement: what stands on which host of each pool, as if it were one cluster."""
+        """Placement: the VMs on each host of each pool, as if the pool were one cluster."""
         return layouts(self.sized, self.catalog, self.requests)
 
     @cached_property
     @_worded
     def divisions(self) -> Mapping[str, Division]:
-        """The clusters of each pool: one, or several where one may not have so many hosts."""
+        """The clusters of each pool: one, or several where one cluster may not have as many hosts."""
         return divisions(self.sized, self.catalog, self.requests, self.layouts)
 
     @cached_property
     @_worded
     def pools(self) -> tuple[Pool, ...]:
-        """Each cluster with its hosts, and what failures do to it."""
+        """Each cluster with its hosts and the effect of host failures."""
         trail = self._trail("pools")
         return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
 
     @cached_property
     @_worded
     def power_on(self) -> Mapping[str, PowerOn]:
-        """What becomes of the VMs of each cluster, by its id, as vSphere starts one after another."""
+        """Results of starting the VMs of each cluster one after another, as vSphere does, by cluster id."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
 
@@ -224,7 +224,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def inventory(self) -> Inventory | None:
-        """What part of the demand fits on existing hosts, and what must be bought; None without existing hosts."""
+        """Split of the demand between existing hosts and hosts to buy; None without existing hosts."""
         trail = self._trail("inventory")
         return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
 
@@ -244,7 +244,7 @@ class Plan(Carded):
 
     @property
     def asked_lines(self) -> Mapping[str, Line]:
-        """The lines without those of a training job that is only to try out."""
+        """The lines, without a training job that is only an example."""
         if self.network.job_named:
             return self.lines
         return Lines((key, line) for key, line in self.lines.items() if not key.startswith("network.job."))
@@ -252,7 +252,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def placed(self) -> Placed:
-        """Whether all planned VMs are placed, now and after failures."""
+        """Proof that all planned VMs are placed, now and after failures."""
         return placed_of(self.groups, self.pools)
 
     @cached_property
@@ -266,7 +266,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def network(self) -> NetworkUse:
-        """What the network does to remote GPUs and to training on several hosts."""
+        """Effect of the network on remote GPUs and on training across several hosts."""
         return network_use(self._trail("network"), self.sized, self.catalog, self.groups, self.pools)
 
     @cached_property
@@ -278,7 +278,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def held_gpus(self) -> Mapping[str, Line]:
-        """GPUs that each group holds on average over the year, and all together under the empty key."""
+        """GPUs allocated to each group on average over the year, and in total under the empty key."""
         return held_gpus_lines(self._trail("held_gpus"), self.sized, self.requests, self.weeks)
 
     @cached_property
@@ -339,7 +339,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def costs(self) -> Costs | None:
-        """What it costs over the years; None without GPU hosts."""
+        """Costs over the analysis period; None without GPU hosts."""
         if self.power is None or self.counts is None or self.management is None:
             return None
         return costs(self._trail("costs"), self.counts, self.power, self.growth, self.management)
@@ -347,7 +347,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def token_costs(self) -> Mapping[str, TokenCost]:
-        """What the tokens of each group cost that a language model serves."""
+        """Cost of the tokens of each group that a language model serves."""
         trail = self._trail("token_costs")
         users = weeks(self.scenario, self.catalog)
         return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks, users)
@@ -355,7 +355,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def cost_ranges(self) -> CostRanges | None:
-        """Low and high of each total of the cost, which follow from the ranges of prices and factors; None without GPU hosts."""
+        """Low and high of each total of the cost, from the ranges of prices and factors; None without GPU hosts."""
         if self.costs is None or self.power is None or self.counts is None:
             return None
         return cost_ranges(self.counts, self.power, self.growth, self.costs)
@@ -375,7 +375,7 @@ class Plan(Carded):
         return Lines((key, line) for trail in trails for key, line in trail.lines.items())
 
     def read(self) -> None:
-        """Work out all chapters, so that what a model cannot answer is known now."""
+        """Compute all chapters now, to find early any question that a model cannot answer."""
         for chapter in CHAPTERS:
             getattr(self, chapter)
 
@@ -388,7 +388,7 @@ class Plan(Carded):
     @cached_property
     @_worded
     def weeks(self) -> Mapping[str, Mapping[str, Week]]:
-        """When each group is active, by season."""
+        """The working week of each group, by season."""
         return weeks(self.sized, self.catalog, self.groups)
 
     @cached_property
@@ -418,11 +418,11 @@ class Plan(Carded):
         return pick(whole_pools(self.pools), kind, "pool")
 
     def line(self, key: str) -> Line:
-        """The number with this key, and what is behind it."""
+        """Return the number with this key, and the inputs behind it."""
         return pick(self.lines, key, "figure")
 
     def planned(self, path: str) -> Any:
-        """The number that the plan has for an input: as stated, or the price or factor of the catalog that stands for an empty one."""
+        """Return the plan's number for an input: as stated, or the catalog price or factor in place of an empty one."""
         now, (head, _, name) = self.scenario.get(path), path.partition(".")
         if now is None and head == "prices":
             prices = self.costs.prices if self.costs else ()
@@ -438,7 +438,7 @@ class Plan(Carded):
         return {kind: division.hosts for kind, division in self.divisions.items()}
 
     def relinked(self, scenario: Scenario) -> Plan:
-        """The plan of a scenario that differs in its network or prices alone: the chapters before them are taken over."""
+        """The plan of a scenario that differs in its network or prices alone, with the chapters before them reused."""
         if self._by_money:
             return make_plan(scenario, self.catalog)
         made = self._taken_over(Plan(scenario, self.catalog), BEFORE_NETWORK)
@@ -446,9 +446,9 @@ class Plan(Carded):
         return made
 
     def tolerating(self, host_failures: int) -> Plan:
-        """The plan with so many host failures to tolerate, for its numbers: what the groups ask for is taken over.
+        """Return the plan that tolerates this many host failures; the requests of the groups are reused.
 
-        So are the reasons of their access, which may name hosts and money of this plan.
+        The reasons of their access are reused too, and may name hosts and costs of this plan.
         """
         scenario = self.scenario.with_value("availability.host_failures", host_failures)
         made = Plan(scenario, self.catalog)
@@ -458,7 +458,7 @@ class Plan(Carded):
 
     @property
     def _by_money(self) -> bool:
-        """Whether the access of a group depends on what hosts and network cost."""
+        """True if the access of any group depends on the cost of hosts and network."""
         return any(each.by_money for each in self.weighed.values())
 
     def _taken_over(self, made: Plan, chapters: Sequence[str]) -> Plan:
@@ -485,20 +485,20 @@ class Plan(Carded):
 
 
 Asked = Plan | Scenario | str | Path | Held
-"""How a design is meant: a plan, a scenario, an example or a file by its name, or what holds a plan."""
+"""A reference to a design: a plan, a scenario, an example or a file by its name, or an object that has a plan."""
 
 
 def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     """The plan for a scenario with a catalog: the same two always give the same plan.
 
-    Whether the scenario can be planned is found out at once; each chapter is worked out when it is first read.
+    Invalid scenarios are rejected at once; each chapter is computed when it is first read.
 
     Parameters
     ----------
     scenario : Scenario
         The customer's question. [-]
     catalog : Catalog, optional
-        Hardware, software, rules and their sources; the shipped one if none is given. [-]
+        Hardware, software, rules and their sources; by default the shipped one. [-]
 
     Returns
     -------
@@ -521,7 +521,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
 
 
 def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
-    """The plan of whatever a design is meant by; one that is there already is taken, unless another catalog is given."""
+    """Return the plan of any reference to a design; an existing plan is reused, unless another catalog is given."""
     held = getattr(asked, "plan", asked)
     if isinstance(held, Plan) and catalog in (None, held.catalog):
         return held
@@ -529,7 +529,7 @@ def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
 
 
 def scenario_of(asked: Asked) -> Scenario:
-    """The scenario of whatever a design is meant by: an example or a file is read, a plan or what holds one has its own."""
+    """Return the scenario of any reference to a design: read from an example or a file, or taken from its plan."""
     if isinstance(asked, str | Path):
         return load_scenario(asked)
     held = getattr(asked, "plan", asked)
@@ -537,7 +537,7 @@ def scenario_of(asked: Asked) -> Scenario:
 
 
 def of_design(told: Callable[Concatenate[Plan, P], T]) -> Callable[Concatenate[Asked, P], T]:
-    """Let what is told of a plan be asked of a scenario, a name or a design in a notebook, too."""
+    """Let a function of a plan accept a scenario, a name or a design in a notebook as well."""
 
     @wraps(told)
     def asked_of(plan: Asked, /, *args: P.args, **rest: P.kwargs) -> T:
@@ -547,7 +547,7 @@ def of_design(told: Callable[Concatenate[Plan, P], T]) -> Callable[Concatenate[A
 
 
 def _check_kinds(scenario: object, catalog: object) -> None:
-    """Refuse what is no scenario or no catalog, such as the name of one, and say how to read it."""
+    """Reject anything that is no scenario or no catalog, such as the name of one, and say how to read it."""
     if isinstance(scenario, str | Path):
         path = scenario_path(scenario)
         made = f"load_scenario({str(scenario)!r}) reads it"
@@ -568,7 +568,7 @@ def _hosts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
 
 @lru_cache(maxsize=256)
 def _outcome(scenario: Scenario, catalog: Catalog) -> Outcome | None:
-    """What a design takes in which every group has its access; kept, since both ways are asked for in the choice and in its reasons."""
+    """Return hosts and costs of a design with these access modes; cached, as the choice and its reasons use them."""
     try:
         plan = make_plan(scenario, catalog)
     except ScenarioError:

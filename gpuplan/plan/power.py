@@ -1,6 +1,6 @@
 """Power, heat and space of a design: peak for the breaker, typical for the bill.
 
-The models are ``gpuplan.models.power``. An unknown power, such as that of a switch, is named and left out.
+The models are ``gpuplan.models.power``. An unknown power, such as a switch's, is named and left out.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ POWER_OF = said("power.of")
 
 @dataclass(frozen=True, slots=True)
 class PowerPart:
-    """What some machines of one kind draw together."""
+    """Power of some machines of one kind together."""
 
     name: str
     count: int
     peak_w: float
     typical_w: float
     rack_units_u: float | None
-    """Height of all of them; None where the catalog does not know it."""
+    """Total height; None where the catalog does not know it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,13 +69,13 @@ class PowerUse(Brief):
     management_w: float
     """Of the hosts that are bought for the management domain."""
     facts: tuple[Fact, ...]
-    """What the power of a host rests on."""
+    """Facts behind the power of a host."""
     excludes: tuple[str, ...]
-    """What has an unknown power or height."""
+    """Items whose power or height is unknown."""
 
     @property
     def unknown_power(self) -> tuple[str, ...]:
-        """Of what has no known power."""
+        """Items whose power is unknown."""
         return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
 
 
@@ -147,7 +147,7 @@ def power_use(
 def _host_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, utilisation: Line
 ) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
-    """What one new host draws at full load and typically, its share when idle, and what all that rests on."""
+    """Return the power of one new host at full load and typically, its share when idle, and the facts behind them."""
     per_host, server = boards(scenario, catalog), server_of(scenario, catalog)
     known = server.facts.get("max_power_w") if server else None
     efficiency = catalog_factor(catalog, "psu_efficiency")
@@ -201,7 +201,7 @@ def _hosts_part(
     typical: Line,
     excludes: list[str],
 ) -> PowerPart:
-    """All GPU hosts; those already there with the GPUs that they have."""
+    """All GPU hosts; existing ones with their own GPUs."""
     gpu = catalog.gpus[scenario.hardware.gpu]
     if gpu.value("tdp_w") is None:
         excludes.append(f"{POWER_OF}{gpu.name}")
@@ -259,7 +259,7 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
 
 
 def _management_part(scenario: Scenario, catalog: Catalog) -> PowerPart:
-    """Hosts that are bought for the management domain, at full load: how busy they are is not known."""
+    """Hosts bought for the management domain, at full load: their utilisation is not known."""
     hosts, efficiency = scenario.cost.management_hosts, catalog_factor(catalog, "psu_efficiency")
     base, height = factor(scenario, catalog, "host_base_w"), catalog_factor(catalog, "host_u")
     each = power.host_power_w(
@@ -269,20 +269,20 @@ def _management_part(scenario: Scenario, catalog: Catalog) -> PowerPart:
 
 
 def usual_power_w(switch: Item) -> float | None:
-    """What a switch draws typically, else at most; None if neither is known."""
+    """Return the typical power of a switch, else its maximum; None if neither is known."""
     known = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
     return next((float(value) for value in known if value is not None), None)
 
 
 def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line:
-    """Power of all parts, known no better than that of a host, which most of it is."""
+    """Return the power of all parts, known no better than the host's power, which is most of the sum."""
     note = "all of them together; hosts as their own lines say"
     held = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
     return trail.add_up(key, power.total_power_w, held)
 
 
 def racks_at_sites(fabric: Cabling, gpu_hosts: int, other_hosts: int, hosts_per_rack: int) -> int:
-    """Racks for so many hosts, each site with racks of its own."""
+    """Return the racks for these hosts, with separate racks at each site."""
     apart = at_sites(gpu_hosts, other_hosts, fabric.site_hosts)
     return sum(power.racks(hosts, hosts_per_rack=hosts_per_rack) for hosts in apart)
 

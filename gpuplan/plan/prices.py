@@ -1,7 +1,7 @@
-"""Prices: what the scenario states wins over the catalog; a price without a source stays unknown.
+"""Prices: stated prices win over the catalog; a price without a source stays unknown.
 
 Catalog prices are in US dollars and are converted to the currency of the scenario; stated ones are in it already. With a margin
-both are what the seller pays, and the price of what is sold is what the customer pays.
+both are the seller's prices, and the price of a sold item is the customer's price.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from gpuplan.plan.hardware import boards, server_of
 from gpuplan.scenario import Scenario
 
 ANY_HOST = "host-without-gpus"
-"""What a host of the usual kind costs whose server has no price of its own."""
+"""Price of a host of the usual kind, for servers without their own price."""
 LARGE_HOST = "large-host-without-gpus"
-"""What a host with slots for more boards costs."""
+"""Price of a host with slots for more boards."""
 PRICED_MEMORY_GIB = {f"prices/{ANY_HOST}/price_usd": 256, f"prices/{LARGE_HOST}/price_usd": 768}
-"""Fact of a host's price -> memory of the host that it was told of (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
+"""Fact of a host's price -> memory of the quoted host (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
 MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
-"""What a host for so many SXM modules costs, without them."""
+"""Price of a host for this many SXM modules, without them."""
 
 UNLISTED = (
     "electricity-kwh",
@@ -48,13 +48,13 @@ TERM_PRICES = {
     "private-ai": dict.fromkeys((1, 3, 5), "private-ai-core-year"),
     "nvaie": {1: "nvaie-year", 3: "nvaie-year-3", 5: "nvaie-year-5"},
 }
-"""Product -> years of a subscription -> what its price for a year is known by."""
+"""Product -> years of a subscription -> the key of its yearly price."""
 OTHER_TERMS = {
     key: tuple(keys[other] for other in sorted(keys, key=lambda years: abs(years - term)) if other != term)
     for keys in TERM_PRICES.values()
     for term, key in keys.items()
 }
-"""Price of a term -> those of the other terms, the nearest first."""
+"""Price of a term -> the prices of the other terms, the nearest first."""
 
 CAUSES = {
     "gpu": "GPUs",
@@ -64,35 +64,35 @@ CAUSES = {
     "cable": "Network",
     "support": "Hardware support",
 }
-"""Kind of a price -> why it may be another one: prices of one cause move together. Others stand alone, licences by their vendor."""
+"""Kind of a price -> its cause: prices of one cause move together. Others vary separately, licences by vendor."""
 
 NOT_SOLD = ("electricity-kwh", "rack-year", "administration-host-year", "rent/", "tokens-")
-"""Beginnings of the keys of prices that the customer pays to others, so that they carry no margin."""
+"""Prefixes of the keys of prices that the customer pays to others, without a margin."""
 
 PRICED_TABLES = ("gpus", "servers", "switches")
-"""Tables whose items have a price of their own; an adapter is priced by its speed."""
+"""Tables of items with their own prices; an adapter is priced by its speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What the customer pays for one and where it is known from, in the currency of the scenario and before any discount."""
+    """The customer's price for one unit and its origin, in the currency of the scenario and before any discount."""
 
     key: str
-    """What is priced: ``prices.KEY`` in a scenario states it."""
+    """Key of the item: ``prices.KEY`` in a scenario states it."""
     name: str
     per: str
-    """Per what: each, core-year, gpu-year, kwh and so on."""
+    """Unit priced: each, core-year, gpu-year, kwh and so on."""
     fact: Fact
     as_of: str
-    """Day, month or year from which it is known."""
+    """Day, month or year of the price."""
     stated: bool
-    """Whether the scenario states it."""
+    """True if the scenario states it."""
     old: bool
-    """Whether it was more than a year old on the day of the calculation."""
+    """True if it was more than a year old on the day of the calculation."""
     purchase: Fact | None = None
-    """What the seller pays for one, where that is another price."""
+    """Purchase price of the seller for one unit, where it differs."""
     cause: str = ""
-    """Why it may be another one; prices of one cause move together."""
+    """Cause of uncertainty; prices of one cause move together."""
 
     @property
     def value(self) -> float:
@@ -101,13 +101,13 @@ class Price:
 
     @property
     def given(self) -> Fact:
-        """The price that ``prices.KEY`` stands for: before the margin, if it carries one."""
+        """Price to which ``prices.KEY`` applies: before the margin, if it carries one."""
         return self.purchase or self.fact
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that costs money, whose price is not known."""
+    """An item that costs money, whose price is not known."""
 
     key: str
     name: str
@@ -115,7 +115,7 @@ class Unknown:
 
 
 class PriceList:
-    """The prices of a scenario with a catalog, each looked up by what it prices; remembers those that were used."""
+    """The prices of a scenario with a catalog, each looked up by its key; remembers those that were used."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog) -> None:
         self._scenario, self._catalog = scenario, catalog
@@ -129,10 +129,10 @@ class PriceList:
         self.unknown: dict[str, Unknown] = {}
 
     def price(self, key: str, name: str, per: str, *instead: str) -> Price | None:
-        """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
+        """Return the price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
 
-        A subscription whose price is stated for another term is as far off its list price as that one. What has no price is
-        kept in ``unknown``; what is requested again keeps the name of the first time.
+        A subscription whose price is stated for another term gets the same discount on its list price. Unpriced items
+        are listed in ``unknown``; an item requested again keeps its first name.
         """
         known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
         if known is None:
@@ -161,7 +161,7 @@ class PriceList:
         return {key: price for key in wanted if (price := self.price(key, key, "")) is not None}
 
     def _sold(self, fact: Fact) -> Fact:
-        """What the customer pays for what we buy at this price."""
+        """Return the customer's price for an item that the seller buys at this price."""
         value, low, high = (
             None if price is None else selling_price(float(price), margin=self.margin)
             for price in (fact.value, fact.low, fact.high)
@@ -170,12 +170,12 @@ class PriceList:
         return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
 
     def _as_stated(self, key: str) -> tuple[Fact, str]:
-        """A stated price without a range, and from when it is known."""
+        """A stated price without a range, and its date."""
         fact, origin = self._scenario.fact(f"prices.{key}"), self._scenario.origin(f"prices.{key}")
         return replace(fact, unit=self.currency, low=None, high=None), origin.as_of or self.as_of
 
     def _as_far_off_list(self, fact: Fact, term: str) -> tuple[Fact, str]:
-        """The list price of a subscription, as far off as the price that is stated for another term of it."""
+        """Return a subscription's list price, with the same discount as the price that is stated for another term."""
         stated, as_of = self._as_stated(term)
         off = float(stated.value) / float(self._converted(self._rows[term]).value)
         note = f"{written(fact.value, ',.10g')} x {written(off, '.4g')}, as far off the list price as what is stated for another term. {fact.note}"
@@ -183,7 +183,7 @@ class PriceList:
         return replace(fact, value=value, low=None, high=None, basis=stated.basis, note=note.strip()), as_of
 
     def _cause(self, key: str) -> str:
-        """Why the price that is known by a key may be another one."""
+        """Return the cause of uncertainty of the price with a key."""
         row = self._rows.get(key)
         kind = row["kind"] if row else key.partition("/")[0].removesuffix("s")
         return CAUSES.get(str(kind)) or key.partition("-")[0]
@@ -206,18 +206,18 @@ class PriceList:
 
 
 def is_sold(key: str) -> bool:
-    """Whether the seller sells what this key prices, so that its price carries the margin."""
+    """True if the seller sells the item with this key, so that its price carries the margin."""
     return not key.startswith(NOT_SOLD)
 
 
 def is_old(as_of: str, today: str) -> bool:
-    """Whether a price of some ISO day, month or year is more than a year old on another day, all of its days taken."""
+    """True if a price of some ISO day, month or year is more than a year old on another day, all of its days taken."""
     year_ago = f"{int(today[:4]) - 1:04}{today[4:]}"
     return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
 
 
 def price_day(scenario: Scenario, catalog: Catalog) -> str:
-    """The ISO day of the prices and of the calculation: stated, else that of the newest price."""
+    """Return the ISO day of the prices and of the calculation: stated, else the day of the newest price."""
     return scenario.cost.as_of or newest_price(catalog)
 
 
@@ -228,32 +228,32 @@ def newest_price(catalog: Catalog) -> str:
 
 
 def _default_rows(catalog: Catalog) -> Mapping[str, Row]:
-    """What is priced -> the row to plan with: by the catalog item, else by the id of the row."""
+    """Item -> the row to plan with: by the catalog item, else by the id of the row."""
     rows = [row for row in catalog.rows("prices") if row["use"] == "default"]
     return {row.id: row for row in rows} | {row["item"]: row for row in rows if row["item"]}
 
 
 def factor(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
-    """A factor of power or cost: what the scenario states in ``cost.NAME``, else the planning value of the catalog; with the stated range."""
+    """Return a factor of power or cost: ``cost.NAME`` as stated, else the planning value; with the stated range."""
     fact, ends = stated_or(scenario, f"cost.{name}", catalog_factor(catalog, name)), dict(scenario.ranges)
     return _within(fact, ends[f"cost.{name}"]) if f"cost.{name}" in ends else fact
 
 
 def _within(fact: Fact, ends: tuple[float, float]) -> Fact:
-    """A fact with the range that the scenario states for it, which holds its value."""
+    """A fact with the range that the scenario states for it, which includes its value."""
     value = float(fact.value)
     return replace(fact, low=min(value, ends[0]), high=max(value, ends[1]))
 
 
 def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
-    """What the scenario states at a path, else another fact."""
+    """Return the stated fact at a path, else another fact."""
     if scenario.get(path) is None:
         return otherwise
     return replace(scenario.fact(path), unit=otherwise.unit, low=None, high=None)
 
 
 def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, ...]]:
-    """What the price of a GPU host without its GPUs is known by, and what is taken instead if it has none of its own.
+    """Return the price key of a GPU host without its GPUs, and the keys to use if that has no price.
 
     There are four kinds of host: with two processors and slots for few boards, with slots for more, and with four or eight SXM modules.
     """

@@ -1,6 +1,6 @@
-"""Work on GPUs that are reached over the network: what share of its native speed it keeps.
+"""Work on GPUs that are reached over the network: the share of native speed that remains.
 
-The model is ``gpuplan.models.network.remoting``; presets stand in ``data/network_workloads.csv``. Every share is a range.
+The model is ``gpuplan.models.network.remoting``; presets are in ``data/network_workloads.csv``. Every share is a range.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import whole_percent
 
 NO_FASTER_LINK = "no faster link helps"
-"""What begins the advice where the link is not what slows the work."""
+"""First words of the advice where the link is not the bottleneck."""
 
 Others = tuple[tuple[float, float], ...]
-"""How many other users a link has of each kind, and what one of them needs in Gbit/s."""
+"""Number of other users of each kind on a link, and the need of one of them in Gbit/s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class RemoteUse:
     workload: str
     workload_name: str
     chosen: bool
-    """Whether the preset was chosen; else it is what is usual for the workload kind."""
+    """True if the preset was chosen; else it is the usual one for the workload kind."""
     users: int
-    """Users whose transfers may meet on the link."""
+    """Users whose transfers may coincide on the link."""
     needs_gbit_s: float
-    """What one user moves on average when nothing slows the work."""
+    """Mean traffic of one user when nothing slows the work."""
     on_host_gbit_s: float
-    """What all users of one GPU host move on average."""
+    """Mean traffic of all users of one GPU host."""
     native_s: float
     kept_low: float
     kept: float
@@ -60,28 +60,28 @@ class RemoteUse:
     """``good``, ``fair`` or ``bad``, by the typical share."""
     basis: str
     speed: str
-    """How the speed of the GPU is known."""
+    """Basis of the GPU's speed."""
     changes: tuple[str, ...]
-    """What would carry the work, or what would not help."""
+    """Changes that would carry the work, or that would not help."""
     sources: tuple[str, ...]
 
 
 class RemoteWork(NamedTuple):
-    """Work on remote GPUs over one link, and what the plan calls it."""
+    """Work on remote GPUs over one link, and its name in the plan."""
 
     preset: Row
     key: str
     name: str
     chosen: bool = True
-    """Whether the preset was chosen."""
+    """True if the preset was chosen."""
     users: int = 1
-    """Users whose transfers may meet on the link."""
+    """Users whose transfers may coincide on the link."""
     gpu_share: float = 1.0
     """Share of a GPU that one user has, at most 1."""
     others: Others | None = None
-    """How many other users the link has of each kind, and what one needs in Gbit/s; None if they work like this one."""
+    """Number of other users of each kind on the link, and the need of one in Gbit/s; None if they match this user."""
     on_host_gbit_s: float | None = None
-    """What all users of one GPU host move on average; None if they are those of the link."""
+    """Mean traffic of all users of one GPU host; None if they are the users of the link."""
 
     def native_s(self, scenario: Scenario, catalog: Catalog) -> float:
         """Time of a step on its GPU in the same host."""
@@ -188,7 +188,7 @@ def _record_remote(
 def remote_use(
     scenario: Scenario, catalog: Catalog, work: RemoteWork, trail: Trail | None = None
 ) -> RemoteUse:
-    """What the network of a scenario leaves of the speed of one preset."""
+    """Return the speed of one preset that the network of a scenario leaves."""
     preset, native_s, on_host = work.preset, work.native_s(scenario, catalog), work.on_host_gbit_s
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
     needs = needs_gbit_s(preset, native_s)
@@ -225,7 +225,7 @@ def remote_use(
 
 
 def needs_gbit_s(preset: Row, native_s: float) -> float:
-    """What one user moves on average when nothing slows the work."""
+    """Return the mean traffic of one user when nothing slows the work."""
     return float(preset["sent_mb"] + preset["received_mb"]) * 8 / 1000 / native_s
 
 
@@ -235,7 +235,7 @@ def native_time_s(catalog: Catalog, preset: Row, gpu: str, gpu_share: float) -> 
 
 
 def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept: float) -> tuple[str, ...]:
-    """What would carry work that the network does not: the slowest link that does, else why no link does."""
+    """Say what carries work that the network does not: the slowest sufficient link, else why no link is."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(kept, 2) >= good:
         return ()

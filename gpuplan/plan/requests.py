@@ -1,4 +1,4 @@
-"""Requests: what the VMs of each group ask of the hosts, which groups share hosts, and what a host offers."""
+"""Requests: the resources that VMs of each group need, the groups that share hosts, and the capacity of a host."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ T = TypeVar("T")
 LAST = 10
 """Priority of GPUs of no group: after every group."""
 FEW_VMS = 2000
-"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
+"""VM count above which placements are large (10 MB for 10,000 hosts) and few of them are remembered."""
 
 
 def remembered(work: Callable[..., T]) -> Callable[..., T]:
-    """Remembers what follows from the requests that it is given first: of few VMs the last 256 answers, of more the last 4."""
+    """Cache a function of requests, its first argument: the last 256 answers for few VMs, the last 4 for more."""
     few, many = lru_cache(maxsize=256)(work), lru_cache(maxsize=4)(work)
 
     @wraps(work)
@@ -44,22 +44,22 @@ def remembered(work: Callable[..., T]) -> Callable[..., T]:
 def placed_most(
     requests: tuple[placement.Request, ...], rooms: tuple[placement.Room, ...], priorities: tuple[int, ...]
 ) -> placement.Most:
-    """``placement.place_most``, remembered: designs that differ elsewhere have the same hosts already there."""
+    """``placement.place_most``, cached: designs that differ elsewhere share existing hosts."""
     return placement.place_most(requests, rooms=rooms, priorities=priorities)
 
 
 @dataclass(frozen=True, repr=False)
 class Requests(Brief):
-    """The groups with their access modes, and what is placed on the hosts."""
+    """The groups with their access modes, and the requests placed on the hosts."""
 
     groups: tuple[GroupPlan, ...]
     by_group: Mapping[str, placement.Request]
     members: Mapping[str, list[str]]
     """Pool -> its groups, and the part of a stated total that no group asks for."""
     there: Mapping[str, tuple[HostKind, ...]]
-    """Pool -> the kind of each host already there that joins it."""
+    """Pool -> the kind of each existing host that joins it."""
     rooms: Mapping[str, tuple[placement.Room, ...]]
-    """Pool -> what each of these offers."""
+    """Pool -> the capacity of each of these."""
 
 
 def requests_of(
@@ -69,7 +69,7 @@ def requests_of(
     wanted: Mapping[str, Sequence[Line]],
     weighed: Mapping[str, Weighed],
 ) -> Requests:
-    """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within a stated total that sizes the design, and what its VMs ask for."""
+    """Choose how each group reaches its GPUs, within a stated total that sizes the design, and what its VMs request."""
     total = scenario.deciding_total_gpus
     left = None if total is None else Fraction(total)
     groups: list[GroupPlan] = []
@@ -104,7 +104,7 @@ def members_of(groups: Sequence[GroupPlan]) -> dict[str, list[str]]:
 def group_requests(
     trail: Trail, scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
 ) -> dict[str, placement.Request]:
-    """What each group asks the hosts for; who can share a GPU depends on which profiles are asked for."""
+    """Return the request of each group to the hosts; the profiles in use decide which groups can share a GPU."""
     by_profile = _families(scenario, catalog, groups)
     asked = {group.id: group for group in scenario.groups}
     found = {}
@@ -140,7 +140,7 @@ def group_requests(
 def _families(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
 ) -> dict[str, placement.Family]:
-    """For each profile that is asked for, the profiles that can be on one GPU with it."""
+    """For each requested profile, the profiles that can share a GPU with it."""
     asked = {plan.profile: plan.backing for plan in groups if plan.vms_placed and plan.profile}
     most = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
     found: dict[str, placement.Family] = {}
@@ -168,7 +168,7 @@ def _families(
 
 
 def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
-    """GPUs that one VM of a group really takes: a share that does not fill a GPU takes what a GPU holds of its like."""
+    """GPUs that one VM of a group occupies: a partial share counts as a GPU divided by the most such shares on it."""
     share = exact(share_each(group))
     if share == 1:
         return float(group.gpus_each)
@@ -190,7 +190,7 @@ def other_requests(scenario: Scenario) -> list[placement.Request]:
 def room_of(
     scenario: Scenario, gpus: int, vcpus: int | None = None, memory_gib: int | None = None
 ) -> placement.Room:
-    """What a host with so many GPUs offers, the rest as in a new host; what no VM or no host states is not counted."""
+    """Return the capacity of a host with these GPUs, else as a new host; resources that none states are ignored."""
     hardware, others = scenario.hardware, other_vms(scenario.hardware.other_vms)
     by_vcpus = any(g.vcpus_each for g in scenario.groups) or any(each.vcpus for each in others)
     by_memory = any(g.memory_gib_each for g in scenario.groups) or any(each.memory_gib for each in others)
@@ -202,12 +202,12 @@ def room_of(
 
 
 def kind_room(scenario: Scenario, kind: HostKind) -> placement.Room:
-    """What a host of a kind that is already there offers."""
+    """Return the capacity of an existing host of this kind."""
     return room_of(scenario, kind.gpus or scenario.hardware.gpus_per_host, kind.vcpus, kind.memory_gib)
 
 
 def joins(scenario: Scenario, kind: HostKind) -> bool:
-    """Whether hosts already there join the design: they have its GPU."""
+    """True if existing hosts join the design: they have its GPU."""
     return kind.gpu in (None, scenario.hardware.gpu)
 
 
@@ -219,7 +219,7 @@ def _home(by_pool: Mapping[str, Sequence[str]], groups: Sequence[GroupPlan]) -> 
 def rooms_of(
     scenario: Scenario, there: Mapping[str, Sequence[HostKind]]
 ) -> dict[str, tuple[placement.Room, ...]]:
-    """What each host already there offers, by pool."""
+    """Return the capacity of each existing host, by pool."""
     return {pool: tuple(kind_room(scenario, kind) for kind in kinds) for pool, kinds in there.items()}
 
 
@@ -229,10 +229,10 @@ def existing_hosts(
     groups: Sequence[GroupPlan],
     asked: Mapping[str, placement.Request],
 ) -> dict[str, tuple[HostKind, ...]]:
-    """Hosts already there that have the GPU of the design, by the pool that they join.
+    """Assign existing hosts that have the GPU of the design to the pools that they join.
 
-    By the priority of the groups, of equal ones in the larger pool first, each pool takes the smallest hosts that hold what can be
-    held of them; the rest, and all if no priority is better than another, join the pool with the largest demand.
+    By the priority of the groups, of equal ones in the larger pool first, each pool takes the smallest hosts with all
+    that can be held; the rest, and all if no priority is better than another, join the pool with the largest demand.
     """
     kinds = host_kinds(scenario.hardware.existing)
     left = [kind for kind in kinds if joins(scenario, kind) for _ in range(kind.hosts)]
@@ -254,7 +254,7 @@ def existing_hosts(
 def _turns(
     by_pool: Mapping[str, Sequence[str]], home: str, priority: Mapping[str, int]
 ) -> list[tuple[int, str]]:
-    """Priority and pool, in turn: of equal priorities the larger pool first; none where no priority is better than another."""
+    """Priority and pool, in turn: larger pool first at equal priorities; none where all priorities are equal."""
     found = {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
     turns = [(level, pool) for level, _, pool in sorted(found)]
     return turns if len(dict(turns)) > 1 else []
@@ -267,7 +267,7 @@ def _taken(
     mine: Sequence[HostKind],
     left: Sequence[HostKind],
 ) -> set[int]:
-    """Of hosts that are left, the smallest ones beside those of a pool that hold as much of what it asks as all of them would."""
+    """Return the smallest of these hosts that, with a pool's own, carry as many of its VMs as all would."""
     rooms = [kind_room(scenario, kind) for kind in (*mine, *left)]
 
     def held(hosts: int) -> placement.Most:

@@ -1,4 +1,4 @@
-"""Sharing: which profiles a GPU has on this vSphere version, which of them fit on one GPU together, and every way to share."""
+"""Sharing: profiles of a GPU on this vSphere version, those that fit on one GPU together, and every way to share."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> M
 
 
 def supports_board(version: Item, gpu: Item) -> bool:
-    """Whether a vSphere version serves vGPUs of a board: of those that a source lists for it, or of all where none does."""
+    """True if a vSphere version serves vGPUs of a board: one that a source lists for it, or any if none lists them."""
     listed = version.value("vgpu_boards")
     return listed is None or any(gpu.name.startswith(name.strip()) for name in str(listed).split(","))
 
@@ -71,7 +71,7 @@ def year_of(date: object) -> float:
 
 
 def unconfirmed_on(catalog: Catalog, gpu: Item, version: Item) -> str:
-    """Why a board may not run on a vSphere version although no source says so; empty where its dates give no doubt."""
+    """Say why dates cast doubt on a board on a vSphere version, though no source does; empty without doubt."""
     order, launched = version_order(catalog), gpu.value("launched")
     if not launched:
         return ""
@@ -107,7 +107,7 @@ def version_order(catalog: Catalog) -> dict[str, int]:
 
 
 def most_on_gpu(scenario: Scenario, profile: sharing.Profile) -> int:
-    """How many of a profile one GPU holds in the chosen mode."""
+    """Return the most VMs of a profile on one GPU in the chosen mode."""
     mixed = scenario.platform.vgpu_sizes == "mixed" and not profile.compute_slices
     return profile.max_per_gpu_mixed if mixed else profile.max_per_gpu
 
@@ -179,7 +179,7 @@ def _starts(text: object) -> tuple[int, ...]:
 
 
 def _for_architecture(rule: str, architecture: str) -> bool:
-    """Whether a row for ``all``, ``Ada`` or ``except Ada`` holds for a GPU."""
+    """True if a row for ``all``, ``Ada`` or ``except Ada`` applies to a GPU."""
     if rule.startswith("except "):
         return architecture != rule.removeprefix("except ")
     return rule in ("all", architecture)
@@ -282,6 +282,6 @@ def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:
 
 
 def several_vgpus_confirmed(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether a source says that one VM can have several fractional vGPUs of this GPU."""
+    """True if a source says that one VM can have several fractional vGPUs of this GPU."""
     rows = [r for r in catalog.profiles_of(scenario.hardware.gpu) if not r["full_frame_buffer"]]
     return bool(rows) and all(r["multi_vgpu_vsphere8"] for r in rows)

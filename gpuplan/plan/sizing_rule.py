@@ -1,4 +1,4 @@
-"""The sizing rule: how many GPUs a mix needs of groups, by the assumption about how requests arrive."""
+"""The sizing rule: the GPUs that a mix of groups needs, by the assumption about arrivals of requests."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
 """(method, rule) -> the model function that gives the chance."""
 
 MOST_PARTS = 128
-"""A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
+"""Most parts into which a GPU is divided; shares that need finer ones are rounded up."""
 MOST_UNITS = 5_000_000
 """Parts of all GPUs together: of tens of thousands of GPUs each is counted in fewer parts."""
 
 
 def burst_fact(catalog: Catalog) -> Fact:
-    """How many times the peakedness of independent arrivals that of real demand is."""
+    """Return the ratio of the peakedness of real demand to the peakedness of independent arrivals."""
     return catalog.assumptions["bursts"].fact("burst_factor")
 
 
 @dataclass(frozen=True)
 class Target:
-    """How often a request may wait or be denied: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
+    """Limit on waiting or denial: ``rule`` says which, ``chance`` how often, ``wait_h`` after what wait."""
 
     rule: str
     chance: float
@@ -62,12 +62,12 @@ class Target:
 
     @property
     def words(self) -> str:
-        """What it promises: ``at most 5 % of the requests of each group have to wait``."""
+        """Promise of the target: ``at most 5 % of the requests of each group have to wait``."""
         return target_words(self.rule, self.chance, self.wait_h * 60, self.each)
 
 
 class Odds:
-    """How often a number of GPUs is too few for a mix, by each method."""
+    """Probability that a number of GPUs is too few for a mix, by each method."""
 
     def __init__(self, mix: Mix, target: Target) -> None:
         self.target = target
@@ -91,13 +91,13 @@ class Odds:
 
     @cached_property
     def work_h(self) -> float:
-        """Mean time for which a GPU is held."""
+        """Mean time for which a GPU is allocated."""
         held = [ask.load * ask.gpus for ask in self.asks]
         return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
 
     @property
     def _wait(self) -> dict[str, float]:
-        """What the chance of a long wait follows from beside what that of any wait does."""
+        """Additional inputs of the chance of a long wait, compared with the chance of any wait."""
         timed = self.target.rule == "wait-time"
         return {"duration_h": self.work_h, "wait_h": self.target.wait_h} if timed else {}
 
@@ -107,12 +107,12 @@ class Odds:
         return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
 
     def known(self, method: str) -> bool:
-        """Whether a method can answer: that for a closed group needs the number of people, and not millions of them."""
+        """True if a method can answer: the closed method needs the number of people, and not millions of them."""
         counted = self.people_gpus + len(self.asks) <= self.most_gpus
         return method != "closed" or (counted and all(ask.people for ask in self.asks))
 
     def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
-        """How often a request waits or is denied with so many GPUs.
+        """Return the chance that a request waits or is denied with this many GPUs.
 
         ``peakedness`` counts for the method ``bursty`` alone.
         """
@@ -128,7 +128,7 @@ class Odds:
         return float(model(gpus, load=self.load_gpus, peakedness=z, **self._wait))
 
     def least(self, method: str, peakedness: float = 1.0) -> int:
-        """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
+        """The fewest GPUs that keep the target, such that every larger number keeps it too."""
         if not self.asks:
             return 0
         if self._counted(method):
@@ -141,7 +141,7 @@ class Odds:
         return max(found, self.least_gpus)
 
     def _counted(self, method: str) -> bool:
-        """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
+        """True if a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
         return method == "closed" or (method == "poisson" and self.target.rule == "denied")
 
     def _least_counted(self, method: str) -> int:
@@ -175,7 +175,7 @@ class Odds:
 
     def _closed(self, reach: int) -> np.ndarray:
         """For each number of GPUs and group, the chance that one of its users has to wait."""
-        # People alike in what they take and how often see the same others, so they are one class, whatever their group.
+        # People with the same request and activity see the same others, so they are one class, whatever their group.
         alike = Counter[tuple[float, int]]()
         for ask, size in zip(self.asks, self.sizes, strict=True):
             for n, p in zip(ask.people, ask.chances, strict=True):
@@ -195,12 +195,12 @@ class Odds:
 
 @lru_cache(maxsize=512)  # without it an edit of money takes up to two fifths longer
 def odds_of(mix: Mix, target: Target) -> Odds:
-    """How often a number of GPUs is too few for a mix; the same object for the same two, so that curves are worked out once."""
+    """Return the odds for a mix; the same object for the same inputs, to compute curves once."""
     return Odds(mix, target)
 
 
 def _parts(shares: Sequence[Fraction], loads: Sequence[float], most: int) -> int:
-    """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
+    """Number of parts of a GPU: one that makes all shares whole parts, or else makes rounding them up cost least."""
     exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
     if exactly <= most:
         return exactly
@@ -225,9 +225,9 @@ def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
 
 
 def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
-    """(low, value, high) of the peakedness of a mix: that of independent arrivals, times how bursty demand is.
+    """(low, value, high) of the peakedness of a mix: as if arrivals were independent, times the burst factor of demand.
 
-    How bursty it is follows from the peakedness stated for the whole demand, or is the planning value.
+    The burst factor follows from the peakedness stated for the whole demand, or is the planning value.
     """
     asked, bursts = scenario.demand, burst_fact(catalog)
     stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
@@ -255,7 +255,7 @@ def method_of(scenario: Scenario) -> str:
 
 @dataclass(frozen=True)
 class Needed:
-    """What a mix needs: GPUs, and the requests of each group that stand for a crowded moment of it."""
+    """Needs of a mix: GPUs, and the requests of each group at a crowded moment."""
 
     mix: Mix
     gpus: int | float

@@ -75,7 +75,7 @@ def totals(
 def held_gpus_lines(
     trail: Trail, scenario: Scenario, asked: Requests, by_season: Mapping[str, Mapping[str, Week]]
 ) -> dict[str, Line]:
-    """GPUs that each group holds on average over the year, those of no group like the others, and all together."""
+    """Add mean GPUs allocated over the year: to each group, to no group at the same rate, and in total."""
     parts: dict[str, Fact | Line] = {}
     for plan in asked.groups:
         held = [season[plan.id] for season in by_season.values()]
@@ -105,7 +105,7 @@ def held_gpus_lines(
 
 
 def utilisation_line(trail: Trail, scenario: Scenario, busy: Line) -> Line:
-    """Share of their time in which the GPUs are used: stated, or what the groups hold on average."""
+    """Add the share of time in which the GPUs are used: stated, or the mean allocation of the groups."""
     stated = scenario.fact("cost.utilisation")
     named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": trail["totals.gpus"]}
     if stated.value is not None:
@@ -122,10 +122,10 @@ def waiting_lines(
     groups: Sequence[GroupPlan],
     by_season: Mapping[str, Mapping[str, Week]],
 ) -> dict[str, Line]:
-    """Lines for the chance that a request has to wait in the busiest hours, normally and after a failure.
+    """Add lines for the chance that a request has to wait in the busiest hours, normally and after a failure.
 
-    A closed group of people where all are one, else as bursty as is stated or planned for. ``by_season`` are the weeks of the
-    year with what each group holds.
+    A closed group of people where all are closed, else bursts as stated or planned. ``by_season`` are the year's weeks,
+    with the allocation of each group.
     """
     target = replace(Target.of(scenario), rule="wait")
     busy = []

@@ -52,10 +52,10 @@ class Line(Carded):
     unit: str
     model: Callable[..., Any] = field(repr=False)
     formula: str
-    """Template of the formula: {input name} and {value} stand for the numbers, {input name_u} and {value_u} for the numbers
-    with their unit."""
+    """Template of the formula: numbers replace {input name} and {value}, numbers with unit replace {input name_u} and
+    {value_u}."""
     given: Mapping[str, Fact | Line] = field(repr=False)
-    """What the model function was given, by the names of its parameters."""
+    """Inputs of the model function, by the names of its parameters."""
 
     @property
     def function(self) -> str:
@@ -64,17 +64,17 @@ class Line(Carded):
 
     @property
     def sentence(self) -> str:
-        """What the model function gives."""
+        """Sentence on the result of the model function."""
         return _doc(self.model)[0]
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
-        """What it was made from, with where that comes from."""
+        """Inputs of the line, with their origins."""
         return tuple(input_of(name, given) for name, given in self.given.items())
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """Those of the inputs, then those of the model."""
+        """Sources of the inputs, then of the model."""
         behind = (source for given in self.given.values() for source in given.sources)
         return tuple(dict.fromkeys((*behind, *_doc(self.model)[1])))
 
@@ -84,7 +84,7 @@ class Line(Carded):
         return weakest(given.basis for given in self.given.values()) if self.given else "derived"
 
     def _asdict(self) -> dict[str, Any]:
-        """As a record: with what was gathered instead of the function and what it was given."""
+        """Return a record, with the gathered facts instead of the function and its inputs."""
         names = (
             "key",
             "label",
@@ -101,14 +101,14 @@ class Line(Carded):
 
 
 def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str, note: str) -> Fact:
-    """A value that follows from others: known no better than the weakest of them, with the sources of all."""
+    """Return a value derived from others: known no better than the weakest of them, with the sources of all."""
     given = tuple(behind)
     sources = tuple(dict.fromkeys(source for each in given for source in each.sources))
     return Fact(key, value, unit, None, None, weakest(each.basis for each in given), sources, note=note)
 
 
 def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
-    """Ids of sources as a table names them; ``rules/ID`` and ``assumptions/ITEM/NAME`` stand for those of a row or fact."""
+    """Ids of sources as a table names them; ``rules/ID`` and ``assumptions/ITEM/NAME`` cite a row's or fact's own."""
     for name in cited.split():
         table, *place = name.split("/")
         if table == "rules":
@@ -121,7 +121,7 @@ def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
 
 
 class Words(NamedTuple):
-    """What is said of a line: a row of ``data/words/lines.csv``."""
+    """Words of a line: a row of ``data/words/lines.csv``."""
 
     label: str
     unit: str
@@ -129,7 +129,7 @@ class Words(NamedTuple):
 
 
 def _words() -> dict[tuple[str, str], Words]:
-    """(key, case) -> its words; ``*`` in a key stands for the id of a group, a pool and the like."""
+    """(key, case) -> its words; ``*`` in a key matches the id of a group, a pool and the like."""
     return {
         (key, row["when"]): Words(row["label"], row["unit"], row["formula"])
         for row in own_rows("words/lines")
@@ -139,15 +139,15 @@ def _words() -> dict[tuple[str, str], Words]:
 
 WORDS: Mapping[tuple[str, str], Words] = _words()
 GAP = re.compile(r"\{\w+\}")
-"""What is filled in later."""
+"""A gap, filled in later."""
 
 Given = Mapping[str, Fact | Line]
 
 
 class Trail:
-    """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key.
+    """Collects the lines of a chapter of a plan in the order of computation; lines of other chapters are found by key.
 
-    How a line is called, its unit and its formula stand in ``data/words/lines.csv``; where a line has several formulas, ``when`` names
+    Label, unit and formula of a line are in ``data/words/lines.csv``; where a line has several formulas, ``when`` names
     the case. Words in braces that are no inputs are filled in by ``words``.
     """
 
@@ -158,13 +158,13 @@ class Trail:
         self._words: Mapping[str, object] = {}
 
     def about(self, at: str, **words: object) -> Trail:
-        """This trail for the lines of one thing, such as ``pools.vgpu``: its keys begin with that, and ``words`` hold for all."""
+        """This trail for the lines of one object, such as ``pools.vgpu``: a key prefix, and ``words`` shared by all."""
         here, (kind, dot, _) = self.saying(**words), at.partition(".")
         here._at, here._row = f"{at}.", f"{kind}.*." if dot else f"{kind}."
         return here
 
     def saying(self, **words: object) -> Trail:
-        """This trail with ``words`` that hold for all of its lines."""
+        """This trail with ``words`` shared by all of its lines."""
         here = Trail(self._known)
         here.lines, here._words = self.lines, {**self._words, **words}
         return here
@@ -186,7 +186,7 @@ class Trail:
         words: Mapping[str, object] | None = None,
         **inputs: Fact | Line,
     ) -> Line:
-        """Call a model function with the values of its inputs, those that it shares with others first, and record the line.
+        """Call a model function with the values of its inputs, shared ones first, and record the line.
 
         An input is a parameter of the function, or a field of a record that the function takes.
         """
@@ -206,7 +206,7 @@ class Trail:
         words: Mapping[str, object] | None = None,
         **inputs: Fact | Line,
     ) -> Line:
-        """Record a line whose value a model function has given."""
+        """Record a line with a value from a model function."""
         label, unit, formula = self._said(key, when, words or {})
         given = {name: self._worked_out(each) for name, each in {**(shared or {}), **inputs}.items()}
         return self._add(Line(self._at + key, label, value, unit, function, formula, given))
@@ -224,11 +224,11 @@ class Trail:
         return self._add(replace(line, key=self._at + key, label=label or self._said(key, "", {}).label))
 
     def _worked_out(self, given: Fact | Line) -> Fact | Line:
-        """The line that stands in for an input, such as the replicas of a model for people; else what is given."""
+        """Return the line that replaces an input, such as the replicas of a model for people; else the input itself."""
         return given if isinstance(given, Line) else self._known.get(f"={given.key}", given)
 
     def stand_in(self, path: str, line: Line) -> None:
-        """From now on, lines that rest on the input at ``path`` rest on ``line``: what the plan worked out for it."""
+        """Make later lines that use the input at ``path`` use ``line`` instead, which the plan derived for it."""
         self._known[f"={path}"] = line
 
     def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
@@ -242,7 +242,7 @@ class Trail:
 
 
 def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    """Call a model function with values by name; those that are fields of its records go into these."""
+    """Call a model function with values by name; fields of its records go into these."""
     if not any(record for record, _ in _parameters(function).values()):
         return function(**values)
     left = dict(values)
@@ -251,7 +251,7 @@ def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
 
 
 def _arguments(taker: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
-    """What a function or a record takes of some values, as its arguments; they are taken out of the values."""
+    """Take the arguments of a function or a record out of the values."""
     parameters = _parameters(taker)
     found = {name: values.pop(name) for name in parameters if name in values}
     for name, (record, usual) in parameters.items():
@@ -262,7 +262,7 @@ def _arguments(taker: Callable[..., Any], values: dict[str, Any]) -> dict[str, A
 
 @lru_cache(maxsize=512)  # without it a plan takes a third longer
 def _parameters(taker: Callable[..., Any]) -> Mapping[str, tuple[type[Any] | None, Any]]:
-    """Parameter of a function or a record -> the record that it is, if it is one, and what it is by default."""
+    """Return the parameters of a function or a record -> the type of those that are records, and its default."""
     hints = get_type_hints(taker)
     return {
         name: (hints[name], parameter.default if is_dataclass(parameter.default) else None)
@@ -274,14 +274,14 @@ def _parameters(taker: Callable[..., Any]) -> Mapping[str, tuple[type[Any] | Non
 
 @lru_cache(maxsize=1024)  # without it a plan takes a sixth longer
 def _filled(row: str, when: str, words: tuple[tuple[str, str], ...]) -> Words:
-    """The words of a line with what fills them in; ``*`` at the end of a row stands for any key."""
+    """Fill in the words of a line; ``*`` at the end of a row matches any key."""
     said = WORDS.get((row, when)) or WORDS[row.rpartition(".")[0] + ".*", when]
     meant = {f"{{{name}}}": word for name, word in words}
     return Words(*(GAP.sub(lambda gap: meant.get(gap[0], gap[0]), text) for text in said))
 
 
 def input_of(name: str, given: Fact | Line) -> Input:
-    """What a line was made from, with where that comes from."""
+    """Return an input of a line, with its origin."""
     if isinstance(given, Line):
         return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
     label = label_of(given.key)
@@ -290,7 +290,7 @@ def input_of(name: str, given: Fact | Line) -> Input:
 
 
 def label_of(key: str) -> str:
-    """How an input is called on the screen, from its scenario path or catalog key."""
+    """Return the label of an input on the screen, from its scenario path or catalog key."""
     if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
         return field_of(key).label
     words = " ".join(_plain_words(part) for part in key.split("/")[1:])
@@ -312,13 +312,13 @@ PLAIN_NAMES = {
     "tdp_w": "board power",
     "up_gbit_s": "speed of an uplink",
 }
-"""Names of the catalog and of intermediate values that are not words -> how they read."""
+"""Names of the catalog and of intermediate values that are not words -> their wording."""
 SHORT_WORDS = {"gpu": "GPU", "gpus": "GPUs", "rdma": "RDMA", "tcp": "TCP", "vcf": "VCF", "vgpu": "vGPU"}
 UNITS_AT_END = SUFFIX.keys() - {"gpus", "hosts", "vms"}
 
 
 def _plain_words(name: str) -> str:
-    """A name of the catalog or of an intermediate value as words; the unit at its end stands at the value."""
+    """Word a name of the catalog or of an intermediate value; the unit at its end is shown with the value."""
     if name in PLAIN_NAMES or name != name.lower():
         return PLAIN_NAMES.get(name, name).replace("_", " ")
     words = name.replace("-", "_").split("_")
@@ -335,7 +335,7 @@ CITED = re.compile(r"^\.\. \[\d+\] (\S+)", re.M)
 
 @lru_cache(maxsize=512)  # without it a plan as data takes a fifth longer
 def _doc(function: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
-    """First sentence of a model function, and the sources that it cites; its module's where it cites none."""
+    """First sentence of a model function, and the sources that it cites; its module's if it cites none."""
     doc = inspect.getdoc(function) or ""
     first = " ".join(doc.split("\n\n", 1)[0].split())
     cited = CITED.findall(doc) or CITED.findall(sys.modules[function.__module__].__doc__ or "")

@@ -1,4 +1,4 @@
-"""Limits: what in a scenario this catalog and this hardware do not allow, field by field."""
+"""Limits: inputs of a scenario that this catalog and this hardware do not allow, field by field."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from gpuplan.wording import amount, verb
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], Scenario]) -> list[Problem]:
-    """What in a scenario this catalog and this hardware do not allow; each stage is checked where those before it found nothing.
+    """Find inputs that this catalog and this hardware do not allow; each stage runs only if those before it found none.
 
     ``sized`` gives the scenario with its language models as VMs, or refuses it.
     """
@@ -108,7 +108,7 @@ def _similar(given: str, known: Iterable[str]) -> list[str]:
 
 
 def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """A training job whose work does not train."""
+    """A training job with a preset that does not train."""
     phases = {row.id: row["phase"] for row in catalog.rows("network_workloads")}
     given = scenario.training.workload
     if phases.get(given, "training") != "training":
@@ -155,7 +155,7 @@ def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """Hosts already there with a GPU that the catalog does not have."""
+    """Existing hosts with a GPU that the catalog does not have."""
     for kind in host_kinds(scenario.hardware.existing):
         if kind.gpu is not None and kind.gpu not in catalog.gpus:
             near = _similar(kind.gpu, catalog.gpus)
@@ -296,7 +296,7 @@ def _rate_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
-    """A margin with which something costs the customer more than a price may be."""
+    """A margin that raises a price above the largest allowed."""
     prices = PriceList(scenario, catalog)
     if not prices.margin:
         return []
@@ -308,7 +308,7 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
 
 
 def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
-    """What is wrong with a price, or a range of one, that is the price of nothing."""
+    """Report a price, or a range of one, whose key prices nothing."""
     if key not in known:
         plain = ", ".join(sorted(k for k in known if "/" not in k))
         near = _similar(key, known)
@@ -326,7 +326,7 @@ def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
 
 
 def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
-    """What the assumption about arrivals cannot answer, and a range that is none."""
+    """Report questions that the assumption about arrivals cannot answer, and invalid ranges."""
     asked = scenario.demand
     if asked.rule == "stated" and asked.stated_gpus is None and scenario.groups:
         yield Problem(
@@ -413,11 +413,11 @@ MUST_BE_POSSIBLE = (
     _trained_model,
 )
 OF_THE_VMS = (_group_problems, _too_large)
-"""What is checked of a scenario, in this order; the last once models are replicas."""
+"""Checks of the groups of a scenario, in this order; the last runs once models are replicas."""
 
 
 def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
-    """What a VM of a group asks for and no host has."""
+    """Report requests of a group's VM that no host can meet."""
     at, hardware = f"groups.{group.id}", scenario.hardware
     if group.gpus_each > hardware.gpus_per_host:
         allowed = (
@@ -441,7 +441,7 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
 
 
 def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:
-    """VMs whose vGPUs take more GPUs than a new host has, however they are laid."""
+    """VMs whose vGPUs need more GPUs than a new host has, in any arrangement."""
     per_host = scenario.hardware.gpus_per_host
     problems = []
     for group_id, request in requests.items():
@@ -461,7 +461,7 @@ def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> lis
 
 
 def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:
-    """Most GPUs of this model that this server is known to hold (None if not known), and a sentence about it."""
+    """Most GPUs of this model that this server is known to take (None if not known), and a sentence about it."""
     if scenario.hardware.server is None:
         return None, "no server is chosen"
     server, gpu = catalog.servers[scenario.hardware.server], catalog.gpus[scenario.hardware.gpu]
@@ -486,11 +486,11 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
 
 
 def _slots(server: Item, gpu: Item, wanted: float) -> tuple[str, Value | None]:
-    """Width of a board, and how many boards of this width the server has slots for; None if it is not known."""
+    """Width of a board, and the server's slots for boards of this width; None if it is not known."""
     width = int(gpu.value("slot_width") or 0)
     narrow, wide = server.value("max_gpus_single_wide"), server.value("max_gpus_double_wide")
     if width == 1:
-        # what holds so many wide boards holds as many narrow ones; whether more is not known
+        # slots for wide boards take as many narrow ones; whether they take more is not known
         enough = wide if wide and wanted <= int(wide) else None
         return "single-wide", enough if narrow is None else narrow
     return ("double-wide", wide) if width == 2 else ("", None)

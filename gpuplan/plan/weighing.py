@@ -1,4 +1,4 @@
-"""Weighing: what the access rules look at beside what a group needs: what vMotion really keeps, licences, and hosts shared with others."""
+"""Weighing: inputs of the access rules beyond a group's needs: stun measured in vMotion, licences, and shared hosts."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from gpuplan.wording import amount, counted, money
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Weighed(Brief):
-    """A group with what the rules looked at, and what they say."""
+    """A group with the inputs of the rules, and their result."""
 
     case: access.Case
     chosen: access.Access
     profiles: Mapping[str, sharing.Profile | None]
     """Backing -> the smallest profile that is large enough."""
     words: Mapping[str, object]
-    """What fills in the words of the rules."""
+    """Values for the gaps in the words of the rules."""
     by_money: bool
-    """Whether it was planned both ways."""
+    """True if it was planned both ways."""
 
     @property
     def takes_fixed_share(self) -> bool:
-        """Whether a part of a GPU has a guaranteed share of its compute."""
+        """True if a part of a GPU has a guaranteed share of its compute."""
         return self.case.isolation and self.case.partial
 
 
 class Outcome(NamedTuple):
-    """What a design takes in which every group has its access, as its own plan says."""
+    """Cost and size of a design in which every group has its access, from its own plan."""
 
     net_present: float
-    """Infinite where the price is not known of its licences."""
+    """Infinite where the price of its licences is not known."""
     gpu_software: float | None
-    """Paid for it over the years; None where the price is not known."""
+    """Payment for it over the years; None where the price is not known."""
     licensed_gpus: int
     hosts: int
     """At the start, as are the licensed GPUs."""
@@ -54,7 +54,7 @@ OutcomeOf = Callable[[Scenario], Outcome | None]
 
 
 def filled(text: str, words: Mapping[str, object]) -> str:
-    """A sentence of the rules with its words filled in; what takes a while to find out is asked for where it is named."""
+    """Fill in the words of a sentence of the rules; slow values are computed only where the sentence names them."""
     for word, meaning in words.items():
         if f"{{{word}}}" in text:
             text = text.replace(f"{{{word}}}", str(meaning() if callable(meaning) else meaning))
@@ -62,14 +62,14 @@ def filled(text: str, words: Mapping[str, object]) -> str:
 
 
 MOST_FLIPPED, MOST_VMS = 4, 2000
-"""Up to so many groups, and VMs, whole GPUs are weighed group by group too, not only all of them together."""
+"""Up to this many groups, and VMs, whole GPUs are weighed group by group too, not only all together."""
 
 
 def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[str, Weighed]:
-    """The access of each group, by its id; the same for all its users at their peak as for those of some hours.
+    """Return the access of each group, by its id; it is the same at the peak of all its users as in some hours.
 
-    Each group is looked at alone; then it is known which groups share hosts. Where the access depends on what it costs, the design is
-    planned each way.
+    Each group is weighed by itself; this shows which groups share hosts. Where the access depends on cost, the design
+    is planned each way.
     """
     profiles = {g.id: _fitting(scenario, catalog, g) for g in scenario.groups}
     alone = {g.id: _case(scenario, catalog, g, profiles[g.id]) for g in scenario.groups}
@@ -91,7 +91,7 @@ def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[s
 
 @dataclass(frozen=True)
 class _Ways:
-    """The ways in which whole GPUs can be reached, and what the design takes each way."""
+    """The ways to reach whole GPUs, and the design that follows from each."""
 
     scenario: Scenario
     catalog: Catalog
@@ -99,14 +99,14 @@ class _Ways:
     outcome_of: OutcomeOf
 
     def chosen(self, dearer: frozenset[str]) -> dict[str, access.Access]:
-        """The access of each group if hosts of their own cost more for some of them."""
+        """Return the access of each group if dedicated hosts cost more for these groups."""
         return {
             id: _applied(self.catalog, case._replace(own_hosts_cost_more=id in dearer))
             for id, case in self.cases.items()
         }
 
     def by_money(self) -> frozenset[str]:
-        """The groups whose access depends on whether hosts of their own cost more."""
+        """The groups whose access depends on the extra cost of dedicated hosts."""
         asked = {id: case for id, case in self.cases.items() if case.shared_hosts and not case.partial}
         return frozenset(
             id
@@ -121,7 +121,7 @@ class _Ways:
         )
 
     def own_hosts_cost_more(self, by_money: frozenset[str]) -> frozenset[str]:
-        """Those of them for which vGPUs on shared hosts cost less."""
+        """Return the groups for which vGPUs on shared hosts cost less."""
         best = min((frozenset[str](), by_money), key=self._cost)
         vms = sum(group.people * group.vms_each for group in self.scenario.groups)
         while len(by_money) <= MOST_FLIPPED and vms <= MOST_VMS:
@@ -140,7 +140,7 @@ class _Ways:
         return self.outcome_of(self.scenario.with_groups(groups))
 
     def words(self, group: str, dearer: frozenset[str]) -> dict[str, object]:
-        """What one group takes as vGPUs and by passthrough while the others stay as they are."""
+        """Compare one group on vGPUs and in passthrough, with the other groups unchanged."""
 
         def both() -> tuple[Outcome, Outcome] | None:
             modes = {id: each.mode for id, each in self.chosen(dearer).items()}
@@ -265,20 +265,20 @@ def _case(
 
 
 def stun_item(catalog: Catalog, version: str, gpu: str) -> Item:
-    """What was measured about the stun by vMotion on a vSphere version, with GPUs of this architecture where it was."""
+    """Return the measured vMotion stun on a vSphere version, for GPUs of this architecture where available."""
     named = str(catalog.vsphere[version].value("vmotion_stun") or "vmotion-stun-10g")
     architecture = str(catalog.gpus[gpu].value("architecture")).lower()
     return catalog.assumptions.get(f"{named}-{architecture}") or catalog.assumptions[named]
 
 
 def stun_limit_s(scenario: Scenario, catalog: Catalog) -> float:
-    """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
+    """Return the longest allowed stun of a VM: stated, or the catalog's limit."""
     usual = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu).fact("limit_s").value
     return float(scenario.availability.stun_limit_s or usual)
 
 
 def vm_stun_s(scenario: Scenario, catalog: Catalog, group: Group, frame_buffer_mb: int) -> float | None:
-    """How long moving a VM of a group stuns it: as read in vCenter, else by what was measured; None where neither says."""
+    """Return the stun of a group's VM: as read in vCenter, else estimated from measurements; None without either."""
     version = catalog.vsphere[scenario.platform.vsphere]
     if group.stun_read_s is not None and version.value("vgpu_vmotion"):
         return group.stun_read_s
@@ -286,7 +286,7 @@ def vm_stun_s(scenario: Scenario, catalog: Catalog, group: Group, frame_buffer_m
 
 
 def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: int) -> float | None:
-    """How long moving a VM with so much frame buffer stuns it; None where vGPUs are not moved, or the stun is not measured."""
+    """Estimate the stun of a VM by its frame buffer; None where vGPUs are not moved, or the stun is not measured."""
     measured = stun_item(catalog, version.id, gpu)
     if not version.value("vgpu_vmotion") or "copy_rate_gb_s" not in measured.facts:
         return None
@@ -296,7 +296,7 @@ def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: 
 
 
 def licence_to_buy(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether the GPU software of a vGPU is neither owned nor comes with the board for all years."""
+    """True if the GPU software of a vGPU is neither owned nor comes with the board for all years."""
     included = int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
     return scenario.cost.gpu_licence != "owned" and scenario.cost.years > included
 

@@ -1,4 +1,4 @@
-"""The working week: who is active when, by hours and time zones, and the mixes of groups that are active together."""
+"""The working week: active users by hours and time zones, and the mixes of groups that are active together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpuplan.units import exact
 
 
 class Ask(NamedTuple):
-    """What one group wants at one time of the week. A request is all VMs that one person runs at once."""
+    """Demand of one group at one time of the week. A request is all VMs that one person runs at once."""
 
     group: str
     gpus: float
@@ -32,14 +32,14 @@ class Ask(NamedTuple):
     load: float
     """Mean requests under way at once."""
     spread: float
-    """Standard deviation of them."""
+    """Standard deviation of the requests under way."""
     most: int
     work_h: float
 
 
 @dataclass(frozen=True)
 class Mix:
-    """Who is active together, and the quarters of an hour of the week, UTC, in which it is so."""
+    """Groups that are active together, and the quarters of an hour of the week, UTC, in which they are."""
 
     asks: tuple[Ask, ...]
     season: str
@@ -53,9 +53,9 @@ class Mix:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Week(Brief):
-    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are.
+    """Working week of a group: its people by site, and the quarters of an hour in which each site is on duty.
 
-    Equal groups have the same one, see ``weeks``.
+    Equal groups share one, see ``weeks``.
     """
 
     group: Group
@@ -68,12 +68,12 @@ class Week(Brief):
 
     @property
     def closed(self) -> bool:
-        """Whether it is a known number of people, and not a number of jobs."""
+        """True if it is a known number of people, and not a number of jobs."""
         return self.group.jobs_per_day is None
 
     @cached_property
     def rates(self) -> np.ndarray:
-        """Jobs begun in an hour, for each quarter of an hour; of a group that states how many a day."""
+        """Jobs begun in an hour, for each quarter of an hour, for a group that states its jobs per day."""
         off_share = self.group.off_hours_share or 0.0
         length_h = hours_length_h(self.group.hours)
         rate = working_hours.work_rate(
@@ -91,7 +91,7 @@ class Week(Brief):
         return np.asarray(np.array(self.people) @ np.where(self.on, self.group.active_share, off_share))
 
     def ask(self, quarters: Sequence[int]) -> Ask:
-        """What the group wants in some quarters of an hour in which the same sites are on duty: the most of it."""
+        """Return the highest demand of the group in some quarters of an hour in which the same sites are on duty."""
         if self.closed:
             return self._asks[self._on_duty[quarters[0]]]
         load = max(map(self._loads.__getitem__, quarters))
@@ -100,7 +100,7 @@ class Week(Brief):
 
     @cached_property
     def _loads(self) -> list[float]:
-        """``loads`` as plain numbers, what has faded away as none: much is asked for one quarter of an hour after the other."""
+        """``loads`` as plain numbers, with faded ones as 0: they are read one quarter of an hour after the other."""
         least = LEAST_LEFT * float(self.loads.max())
         return [0.0 if load < least else load for load in self.loads.tolist()]
 
@@ -111,7 +111,7 @@ class Week(Brief):
 
     @cached_property
     def _asks(self) -> dict[int, Ask]:
-        """What so many people on duty want, with those who work outside their hours."""
+        """Demand by the number of people on duty, with those who work outside their hours."""
         return {here: self._asked(here) for here in set(self._on_duty)}
 
     def _asked(self, here: int) -> Ask:
@@ -133,13 +133,13 @@ class Week(Brief):
 
 
 LEAST_LEFT = 0.01
-"""Work that fades after its hours counts until so small a share of its peak is left."""
+"""Work that fades after its hours counts until this share of its peak is left."""
 
 
 def weeks(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan] = ()
 ) -> dict[str, dict[str, Week]]:
-    """Season -> group -> when it is on duty; ``groups`` say how many GPUs a VM really takes, else it is what it asks for."""
+    """Season -> group -> its working week; ``groups`` say how many GPUs a VM occupies, else it is its request."""
     held = {plan.id: plan for plan in groups}
     found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
     for group in scenario.groups:
@@ -153,7 +153,7 @@ def weeks(
 
 
 def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
-    """How long a job of a group takes: stated, or the catalog's planning value."""
+    """Return the job duration of a group: stated, or the catalog's planning value."""
     if group.work_h is None:
         return catalog.assumptions["duration-of-work"].fact("work_h")
     return scenario.fact(f"groups.{group.id}.work_h")
@@ -170,7 +170,7 @@ def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict
 
 @lru_cache(maxsize=1024)  # without it a plan takes an eighth longer
 def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) -> Week:
-    """When a group is on duty; the same object for the same group, so that what follows from it is worked out once."""
+    """Return the working week of a group; the same object for the same group, to compute its results once."""
     hours, days = hours_min(group.hours), group.days or "every-day"
     on = np.array([working_hours.on_duty(*hours, days=days, offset_min=offset) for offset in offsets])
     on.flags.writeable = False
@@ -186,15 +186,15 @@ def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
 
 
 MOST_MIXES = 40
-"""Of more mixes that matter, those in which most GPUs are wanted."""
+"""Most mixes that are kept: those with the highest GPU demand."""
 
 
 PIECE = 8
-"""Quarters of an hour for which work that builds up or fades is taken at its most."""
+"""Quarters of an hour for which work that builds up or fades counts at its peak."""
 
 
 def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
-    """The different mixes of a week, the largest first, without those that another one covers."""
+    """The different mixes of a week, the largest first, without mixes that another one covers."""
     if not members:
         return ()
     return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))
@@ -228,7 +228,7 @@ def _different(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> list[Mix]
 
 
 def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:
-    """The quarters of an hour in which the same sites are on duty, together."""
+    """The quarters of an hour in which the same sites are on duty, grouped."""
     if bits.all():
         return [tuple(range(working_hours.QUARTERS_PER_WEEK))]
     where = np.unique(bits, axis=1, return_inverse=True)[1].ravel()
@@ -236,7 +236,7 @@ def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:
 
 
 def _pieces(bits: np.ndarray) -> list[tuple[int, ...]]:
-    """Short pieces of the week in which the same sites are on duty."""
+    """Short spans of the week in which the same sites are on duty."""
     changes = np.flatnonzero((bits != np.roll(bits, 1, axis=1)).any(axis=0)).tolist()
     edges = sorted({0, working_hours.QUARTERS_PER_WEEK, *changes})
     return [

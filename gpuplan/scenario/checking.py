@@ -1,4 +1,4 @@
-"""A scenario from plain data, every field checked; and what is wrong with one that was made in Python."""
+"""Build a scenario from plain data, with every field checked; find the errors of one that was made in Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_GROUPS = 100
 MAX_VMS = 200_000
 MAX_ENTRIES = 2_000
 MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
-"""A file also says of each input that it is a default."""
+"""Most origins: a file also records for each input that it is a default."""
 MAX_UNKNOWN = 5_000
 """Fields that there are not, of which each is named."""
 MAX_NAMED = 20
@@ -99,7 +99,7 @@ def _kind(data: Any) -> str:
 
 
 def _parsed(spec: Field, given: Any, path: str, problems: _Problems) -> Any:
-    """The value of a field; None, and a problem more, if it cannot be read."""
+    """The value of a field; None, with a new problem, if it cannot be read."""
     try:
         return parse_value(spec, given, path)
     except ScenarioError as error:
@@ -110,7 +110,7 @@ def _parsed(spec: Field, given: Any, path: str, problems: _Problems) -> Any:
 def _values(
     specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems
 ) -> tuple[dict[str, Any], dict[str, Origin]]:
-    """(the values that are given, by their path the origin of those that are not and have a default)."""
+    """(stated values, origins by path of the inputs that are not stated and have a default)."""
     values: dict[str, Any] = {}
     left_out = {}
     for spec in specs:
@@ -123,7 +123,7 @@ def _values(
 
 
 def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Problems) -> dict[str, Any]:
-    """The values of a section; what is left out of it is known as a default."""
+    """Return the values of a section; omitted inputs are recorded as defaults."""
     if not isinstance(given, Mapping):
         problems.append(Problem(head, show(given), "a mapping of fields to values"))
         return {}
@@ -152,7 +152,7 @@ def _groups(given: Any, origins: dict[str, Origin], problems: _Problems) -> tupl
 
 
 def _wrong_id(given: Any, taken: Iterable[str]) -> str:
-    """What the id of a group must be instead; empty if it is right."""
+    """Say what the id of a group must be instead; empty if it is right."""
     if not isinstance(given, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", given):
         return "1 to 40 lower-case letters, digits and hyphens"
     if given == UNASSIGNED or given.startswith(OTHER_VMS):
@@ -242,7 +242,7 @@ def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
 
 
 def _wrong_origin(item: Mapping[str, str]) -> tuple[str, str | None, str] | None:
-    """(field of an origin that is wrong, what it holds, what it must be)."""
+    """(field of an origin that is wrong, its value, its allowed values)."""
     if item.get("basis") not in BASES:
         return "basis", item.get("basis"), "one of " + ", ".join(BASES)
     if item.get("as_of") and _parsed(AS_OF, item["as_of"], "as_of", []) is None:
@@ -285,7 +285,7 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
 
 
 def _wrong_record(prefix: str, names: tuple[str, ...], record: Any) -> Iterable[Problem]:
-    """What is wrong with the fields of one section or group of a scenario."""
+    """Find the errors in the fields of one section or group of a scenario."""
     values = tuple(getattr(record, name) for name in names)
     try:
         return _wrong_fields(prefix, names, values, tuple(map(type, values)))
@@ -307,7 +307,7 @@ def _wrong_fields(
 
 
 def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
-    """What is wrong with a value: it must be as a file would be read to."""
+    """Find the error of a value: it must equal the value read from a file."""
     try:
         read = parse_value(spec, given, path)
     except ScenarioError as error:

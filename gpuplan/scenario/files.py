@@ -21,14 +21,14 @@ MAX_VALUES = 100_000
 """Keys, values, lists and mappings in a file; a scenario of the largest size has 64 000."""
 MAX_DEPTH = 20
 MAX_SIXTIES = 10
-"""Parts of a number such as 1:30:00, which YAML counts in sixties."""
+"""Parts of a number such as 1:30:00, which YAML counts in base 60."""
 
 _Loader: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The loader of PyYAML, by its library in C where that is there."""
 
 
 def _read_json(text: str) -> Any:
-    """The data of a text that is JSON, which is YAML too but faster to read; ValueError if it is none."""
+    """Return the data of a text that is JSON, which is YAML too but faster to read; ValueError if it is not."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         _check_once(key for key, _ in pairs)
@@ -43,7 +43,7 @@ def _read_json(text: str) -> Any:
 
 
 def _read_yaml(text: str) -> Any:
-    """The data of a YAML text: its events are counted before anything is made of them."""
+    """Return the data of a YAML text: its events are counted before any object is built."""
     if re.search(r"^%TAG", text, re.MULTILINE):
         raise refusal("tags (%TAG) are not allowed in a scenario file")
     values = depth = documents = 0
@@ -69,7 +69,7 @@ def _read_yaml(text: str) -> Any:
 
 
 def _check_node(node: Any) -> None:
-    """Refuse keys that are given twice, and numbers in sixties that take long to read."""
+    """Reject duplicate keys, and numbers in base 60 that take long to read."""
     if isinstance(node, yaml.MappingNode):
         _check_once(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
         for key, value in node.value:
@@ -89,7 +89,7 @@ def _check_once(keys: Iterable[str]) -> None:
 
 
 def _parsed_yaml(text: str) -> Any:
-    """The data of a YAML text, or a ScenarioError that says where it is wrong."""
+    """Return the data of a YAML text, or raise a ScenarioError with the position of the error."""
     try:
         return _read_yaml(text)
     except yaml.YAMLError as error:
@@ -139,7 +139,7 @@ def decode_scenario(content: bytes) -> Scenario:
 
 
 BETWEEN = "...\n---\n"
-"""Stands between scenarios that come one after the other."""
+"""Separator of scenarios in one text."""
 
 
 def load_scenario(path: str | Path) -> Scenario:

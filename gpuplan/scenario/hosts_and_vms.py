@@ -1,4 +1,4 @@
-"""Hosts already there and VMs without a GPU: kinds of them, as people type them or a file lists them, and as text in one form."""
+"""Existing hosts and VMs without a GPU: their kinds, as typed or listed in a file, and as text in one form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 MAX_KINDS = 50
 OTHER_VMS = "vms-without-gpu-"
-"""How the ids of VMs without a GPU begin; no id of a group does."""
+"""Prefix of the ids of VMs without a GPU; no id of a group starts with it."""
 MAX_HOSTS, MAX_GPUS_EACH, MAX_VCPUS, MAX_MEMORY_GIB, MAX_OTHER_VMS = 10_000, 16, 10_000, 1_000_000, 100_000
 _NAME = r"(?:(?P<name>[^\s;:,][^;:,\n]{0,39}?)\s*:\s*)?"
 _CPU_AND_MEMORY = r"(?:\s*,?\s*(?P<vcpus>\d{1,9})\s*vCPUs?)?(?:\s*,?\s*(?P<memory_gib>\d{1,9})\s*GiB)?"
@@ -22,7 +22,7 @@ _VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
 
 
 class HostKind(NamedTuple):
-    """Hosts already there that are alike; what is None is as in a new host."""
+    """Existing hosts of one kind; a field of None is as in a new host."""
 
     name: str
     hosts: int
@@ -98,7 +98,7 @@ def other_vms(text: str | None) -> tuple[OtherVms, ...]:
 
 
 def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The same as a file lists it; what is empty is left out."""
+    """Return the same as a file lists it, without empty values."""
     pattern = _HOSTS if keys is HOST_KEYS else _VMS
     return [
         {keys[name]: value for name, value in row.items() if value is not None}
@@ -107,7 +107,7 @@ def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """A row of attributes for each kind; None if one cannot be read or is beyond what there may be."""
+    """Return a row of attributes for each kind; None if one cannot be read or is out of bounds."""
     typed = _typed(given, pattern) if isinstance(given, str) else _listed(given, keys)
     if typed is None or len(typed) > MAX_KINDS:
         return None
@@ -116,14 +116,14 @@ def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list
 
 
 def _typed(text: str, pattern: re.Pattern[str]) -> list[dict[str, Any]] | None:
-    """What is typed of each kind."""
+    """Read the kinds from typed text."""
     parts = [part.strip() for part in re.split(r"[;\n]", text) if part.strip()]
     found = [match.groupdict() for part in parts if (match := pattern.fullmatch(part))]
     return found if len(found) == len(parts) else None
 
 
 def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """What a file lists of each kind."""
+    """Read the kinds that a file lists."""
     if not isinstance(given, Sequence) or not all(
         isinstance(one, Mapping) and set(one) <= {*keys.values()} for one in given
     ):
@@ -135,7 +135,7 @@ _WRONG = object()
 
 
 def _value(name: str, given: Any) -> Any:
-    """One attribute of a kind as it is stored."""
+    """Return one attribute of a kind as stored."""
     if given is None or given == "":
         return None
     if name not in _MOST:

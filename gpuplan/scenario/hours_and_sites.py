@@ -1,4 +1,4 @@
-"""Hours of a day and sites of a group: what people type, and what is planned with."""
+"""Hours of a day and sites of a group: as typed, and as planned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY_MIN = 24 * 60
 
 
 def hours_text(given: str) -> str | None:
-    """Hours as ``09:00-18:00``, from what people type."""
+    """Return hours as ``09:00-18:00``, from typed text."""
     clock = r"(\d{1,2})(?:[:.](\d{2}))?"
     found = re.fullmatch(clock + r"\s*[-\u2013]\s*" + clock, given)
     if not found:
@@ -35,13 +35,13 @@ def hours_min(text: str | None) -> tuple[int, int]:
 
 
 def hours_length_h(text: str | None) -> float:
-    """Hours of a day that an hours input spans; all of them if it is empty."""
+    """Return the hours of a day that an hours input spans; all of them if it is empty."""
     start, end = hours_min(text)
     return ((end - start) % DAY_MIN or DAY_MIN) / 60
 
 
 def sites_text(given: str) -> str | None:
-    """Sites as ``Bangalore 25, Austin 15``, from what people type: all with their people or none."""
+    """Return sites as ``Bangalore 25, Austin 15``, from typed text: all with their people or none."""
     names, people = [], []
     for part in given.split(","):
         name = unicodedata.normalize("NFC", part).strip()
@@ -59,7 +59,7 @@ def sites_text(given: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def sites_people(text: str | None) -> tuple[tuple[str, int], ...]:
-    """(name, people or parts of them) of each site of a sites input; UTC if it is empty."""
+    """Return (name, people or parts of them) for each site of a sites input; UTC if it is empty."""
     if text is None:
         return (("UTC", 1),)
     found = [re.fullmatch(r"(.*?)(?: (\d+))?", part.strip()) for part in text.split(",")]

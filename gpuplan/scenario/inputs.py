@@ -44,7 +44,7 @@ def _field(row: Mapping[str, str]) -> Field:
 
 
 def _table() -> dict[str, Field]:
-    """The inputs by their path in the table, in which ``*`` stands for any group, price or range."""
+    """Inputs by their path in the table, in which ``*`` matches any group, price or range."""
     return {row["path"]: _field(row) for row in own_rows("inputs")}
 
 
@@ -57,7 +57,7 @@ GROUP_FIELD_BY_NAME: Mapping[str, Field] = {spec.path: spec for spec in GROUP_FI
 
 
 def field_of(path: str) -> Field:
-    """The field at a scenario path, those of groups, prices and ranges included; a ScenarioError names the nearest path if there is none."""
+    """Return the field at a path, also of groups, prices and ranges; a ScenarioError names the nearest path."""
     for spec in (PRICE, RANGE):
         if path.startswith(spec.path + "."):
             return spec
@@ -67,7 +67,7 @@ def field_of(path: str) -> Field:
 
 
 TABLE: Any = object()
-"""Stands for the default of an attribute that the table of inputs has."""
+"""Marker of a default that is in the table of inputs."""
 
 
 def defaults(prefix: str) -> Callable[[type[_T]], type[_T]]:
@@ -89,10 +89,10 @@ def _choices(path: str) -> tuple[str, ...]:
 MAX_GPUS = int(INPUTS["demand.stated_gpus"].high)
 MODES = tuple(mode for mode in _choices("groups.*.access") if mode != "auto")
 RULES = _choices("demand.rule")
-"""The sizing rules: GPUs for the sum of the peaks, for the busiest hours, so that few requests wait, wait long, or are turned
-away, or the customer's stated total."""
+"""The sizing rules: GPUs for the sum of the peaks, for the busiest hours, for few requests that wait, wait long, or are
+denied, or the customer's stated total."""
 GROUP_RULES = tuple(rule for rule in RULES if rule != "stated")
-"""Those by which the groups size the design."""
+"""Rules by which the groups size the design."""
 RISKS = tuple(rule for rule in GROUP_RULES if rule not in ("sum", "hours"))
-"""Those that accept a risk."""
+"""Rules that accept a risk."""
 METHODS = _choices("demand.method")

@@ -1,4 +1,4 @@
-"""Kinds of input: what a field of each may hold, in words and in the schema, and how what is given is read.
+"""Kinds of input: the values allowed in a field of each, in words and in the schema, and how a given value is read.
 
 ``KINDS`` is the table. A new kind of input is a row there.
 """
@@ -28,15 +28,15 @@ from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.units import exact
 
 NEXT_TO_NOTHING = Fraction(1, 10**12)
-"""What is not 0 is at least this: a smaller number would vanish somewhere on the way to the answer."""
+"""Smallest magnitude other than 0: a smaller number would vanish somewhere on the way to the answer."""
 
 MISSING = ("NAType", "NaTType")
-"""Types of what a frame of pandas has where it has nothing; NaN is the third."""
+"""Types of the missing values of pandas; NaN is the third."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One input of a scenario: where it is stored, what it may be, and how it is asked for.
+    """One input of a scenario: its path, the values allowed, and how the form asks for it.
 
     ``kind`` is a key of ``KINDS``; ``table`` the catalog table whose ids it holds. ``optional`` inputs may be empty.
     ``basis`` says how well the default is known.
@@ -56,7 +56,7 @@ class Field:
     basis: str = ""
 
     def allowed(self) -> str:
-        """What this field accepts, in words."""
+        """Allowed values of this field, in words."""
         scale = 100 if self.kind == "share" else 1
         words = KINDS[self.kind].words.format(
             low=_bound(scale * self.low),
@@ -68,14 +68,14 @@ class Field:
 
 
 def _bound(value: float) -> str:
-    """A bound as it is said."""
+    """A bound in words."""
     return written(value, f"{',' if abs(value) >= SPOKEN.get().grouped_from else ''}.10g")
 
 
 def parse_value(spec: Field, given: Any, path: str) -> Any:
-    """The value of a field from what a file or a form gives; a ScenarioError names field, value and what is allowed.
+    """Read a field's value from a file or a form; a ScenarioError names field, value and allowed values.
 
-    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text is nothing.
+    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text means no value.
     """
     kind = KINDS[spec.kind]
     asked = given = as_python(spec, given)
@@ -96,7 +96,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
 
 
 def as_python(spec: Field, given: Any) -> Any:
-    """What numpy, pandas or an exact number gives as Python has it, 3.0 as 3 where whole numbers are asked for; all else as it is."""
+    """Convert a value of numpy, pandas or an exact type to plain Python, 3.0 to 3 for whole numbers; keep all else."""
     value = [_plain_python(each) for each in given] if isinstance(given, list) else _plain_python(given)
     if spec.optional and (
         type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
@@ -107,7 +107,7 @@ def as_python(spec: Field, given: Any) -> Any:
 
 
 def _plain_python(given: Any) -> Any:
-    """A number as Python has it: a float of 32 bits is the decimal it was written as."""
+    """A plain Python number: a float of 32 bits becomes the decimal that was written."""
     if isinstance(given, Decimal | Fraction):
         return float(given)
     if not hasattr(given, "dtype"):
@@ -124,7 +124,7 @@ def field_schema(spec: Field) -> dict[str, Any]:
     return {"title": spec.label, "description": spec.question or spec.label, **body}
 
 
-# ---- how each kind is read: the value, or None for what is not allowed
+# ---- readers of each kind: the value, or None if it is not allowed
 
 
 def _bool(_: Field, given: Any) -> bool | None:
@@ -132,7 +132,7 @@ def _bool(_: Field, given: Any) -> bool | None:
 
 
 def _typed(read: Callable[[str], str | None]) -> Callable[[Field, Any], str | None]:
-    """A reader of what is stored as text in one form, however it is typed."""
+    """Return a reader of values that are stored as text in one form, however they are typed."""
 
     def reader(_: Field, given: Any) -> str | None:
         if isinstance(given, datetime.date):  # YAML reads a day without quotes as one
@@ -156,7 +156,7 @@ def _currency_text(given: str) -> str | None:
 
 
 def _as_text(given: Any) -> str | None:
-    """What YAML may take for a number, such as 7.0, as the text that was meant."""
+    """Return the intended text of a value that YAML may read as a number, such as 7.0."""
     return str(given) if isinstance(given, str | int | float) and not isinstance(given, bool) else None
 
 
@@ -186,7 +186,7 @@ def _of_length(spec: Field, text: str) -> str | None:
 
 
 def _fraction(given: Any, percent: bool) -> Fraction | None:
-    """A number exactly as it is written."""
+    """A number exactly as written."""
     if isinstance(given, bool):
         return None
     if isinstance(given, int):
@@ -272,7 +272,7 @@ def _range(spec: Field, given: Any) -> tuple[float, float] | None:
 
 
 def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | None]:
-    """A reader of kinds that are typed or listed in a file, and stored as text in one form; none of them is nothing."""
+    """Return a reader of kinds that are typed or listed in a file, and stored as text; no kinds are no value."""
     return lambda _, given: read(given) or None
 
 
@@ -307,7 +307,7 @@ def _gpus_schema(spec: Field) -> dict[str, Any]:
 
 
 def _as_fraction(value: Any) -> Any:
-    """A share of a GPU as a file holds it: a fraction such as 1/7 that no short decimal can write stays a fraction."""
+    """A share of a GPU for a file: a fraction such as 1/7 that no short decimal can write stays a fraction."""
     if len(str(value)) <= 8:
         return value
     share = exact(value)
@@ -323,7 +323,7 @@ def _no_hint(_: Field, given: Any) -> str:
 
 
 class Kind(NamedTuple):
-    """A kind of input: what it allows in words, how it is read and what is said of a mistake, its schema, and how a file holds it."""
+    """A kind of input: allowed values in words, reader, error message, schema, and its form in a file."""
 
     words: str
     read: Callable[[Field, Any], Any]

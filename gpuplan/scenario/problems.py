@@ -1,4 +1,4 @@
-"""What is wrong with an input, and how what was given is shown in a message."""
+"""Errors in inputs, and the form of given values in a message."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gpuplan.locales import THIN_SPACE
 
 _T = TypeVar("_T")
 FEW = 12
-"""Names of which all are said where none is close to what was asked for."""
+"""Most names that are all listed where none is close to the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with an input: its path, the value given, and what is allowed."""
+    """Error in an input: its path, its value, and the values allowed."""
 
     path: str
     value: str
@@ -32,14 +32,14 @@ class Problem:
 
     @property
     def words(self) -> str:
-        """What is wrong, beside the input itself: its value, and what is allowed or why it is not."""
+        """The error without the input's path: its value, and the values allowed or the reason."""
         if self.value == "nothing":
             return f"Empty: {self.message}"
         return f"{self.value} is not valid: {self.message}"
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be used. ``problems`` names each field, its value and what is allowed."""
+    """A scenario that cannot be used. ``problems`` names each field, its value and the allowed values."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -52,7 +52,7 @@ def refusal(message: str) -> ScenarioError:
 
 
 def pick(known: Mapping[str, _T], key: object, what: str) -> _T:
-    """What is known by a name; the refusal of another name says the nearest, or all where there are few."""
+    """Return the value of a name; the error for another name gives the nearest, or all where there are few."""
     if isinstance(key, str) and key in known:
         return known[key]
     raise refusal(f"there is no {what} {show(key)}{_instead(key, known)}")
@@ -65,7 +65,7 @@ def _instead(key: object, known: Iterable[str]) -> str:
 
 
 def show(value: Any, limit: int = 60) -> str:
-    """A value as it appears in a message: quoted if text, cut if long."""
+    """Return a value for a message: quoted if text, cut if long."""
     if isinstance(value, str):
         text = one_line(json.dumps(value, ensure_ascii=False))
     else:
@@ -77,18 +77,18 @@ def show(value: Any, limit: int = 60) -> str:
 
 
 def show_key(key: Any) -> str:
-    """A key of a file as it appears in a message."""
+    """Return a key of a file for a message."""
     return one_line(key[:60]) if isinstance(key, str) else show(key)
 
 
 def one_line(text: str) -> str:
-    """Text that a terminal and a log can show: what cannot be printed is escaped."""
+    """Return text that a terminal and a log can show: unprintable characters are escaped."""
     return "".join(
         c if c.isprintable() or c == THIN_SPACE else c.encode("unicode_escape").decode() for c in text
     )
 
 
 def shown_name(name: str, limit: int = 80) -> str:
-    """The name that a user gave a file, as a message shows it: on one line, nothing invisible, cut if long."""
+    """Return a user's file name for a message: on one line, nothing invisible, cut if long."""
     text = one_line(name[:limit]) or "The file"
     return text if len(text) <= limit and len(name) <= limit else text[: limit - 3] + "..."

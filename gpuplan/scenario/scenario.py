@@ -26,19 +26,19 @@ from gpuplan.scenario.versions import SCHEMA_VERSION
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
 MAPS = ("prices", "ranges")
-"""Parts of a scenario that hold one value for each of any number of keys."""
+"""Parts of a scenario that map any number of keys to one value each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an input is known from, when it is not simply the customer's statement."""
+    """Origin of an input, when it is not simply the customer's statement."""
 
     basis: str
     source: str
     locator: str = ""
     note: str = ""
     as_of: str = ""
-    """Day from which a price is known, such as that of a quote."""
+    """Date of a price, such as the date of the quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Note:
 @dataclass(frozen=True, slots=True, repr=False)
 @defaults("groups.*.")
 class Group(Brief):
-    """A workload group: people of one kind, and what one of their VMs needs."""
+    """A workload group: users of one kind, and the needs of one of their VMs."""
 
     id: str
     name: str = TABLE
@@ -105,7 +105,7 @@ class Group(Brief):
 @dataclass(frozen=True, slots=True)
 @defaults("demand.")
 class Demand:
-    """The sizing rule, and the customer's stated total, which stands beside what the groups need."""
+    """The sizing rule, and the customer's stated total, shown beside the demand of the groups."""
 
     stated_gpus: int | None = TABLE
     rule: str = TABLE
@@ -138,7 +138,7 @@ class Hardware:
 @dataclass(frozen=True, slots=True)
 @defaults("availability.")
 class Availability:
-    """What the design must survive."""
+    """Failures and downtime that the design must survive."""
 
     host_failures: int = TABLE
     maintenance_failure_accepted: bool = TABLE
@@ -156,7 +156,7 @@ class Availability:
 @dataclass(frozen=True, slots=True)
 @defaults("platform.")
 class Platform:
-    """The virtualisation platform and what it may use."""
+    """The virtualisation platform and the features that it may use."""
 
     vsphere: str = TABLE
     vgpu_sizes: str = TABLE
@@ -171,7 +171,7 @@ class Platform:
 @dataclass(frozen=True, slots=True)
 @defaults("management.")
 class Management:
-    """The management domain, and what of VMware Cloud Foundation runs on the GPU cluster."""
+    """The management domain, and the components of VMware Cloud Foundation that run on the GPU cluster."""
 
     model: str | None = TABLE
     size: str | None = TABLE
@@ -228,7 +228,7 @@ class Training:
 @dataclass(frozen=True, slots=True)
 @defaults("cost.")
 class Cost:
-    """What the money is counted with. What is empty takes the planning value of the catalog."""
+    """Inputs of the cost. Empty ones take the planning value of the catalog."""
 
     years: int = TABLE
     as_of: str | None = TABLE
@@ -261,7 +261,7 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 @defaults("format.")
 class Format:
-    """How the customer reads numbers, money and dates, and on which paper."""
+    """Format of numbers, money and dates for the customer, and the paper size."""
 
     locale: str | None = TABLE
     paper: str | None = TABLE
@@ -270,7 +270,7 @@ class Format:
 @dataclass(frozen=True, slots=True)
 @defaults("document.")
 class Paper:
-    """What the documents say of themselves: who wrote and approves them, their version, and by when to decide."""
+    """Facts about the documents: author, approver, version, and decision date."""
 
     author: str | None = TABLE
     approver: str | None = TABLE
@@ -283,11 +283,11 @@ class Paper:
 @dataclass(frozen=True, slots=True)
 @defaults("internal.")
 class Internal:
-    """What only the seller's own people see; the customer's version of a scenario has nothing of it."""
+    """Seller's internal inputs, which the customer's version of a scenario omits."""
 
     notes: str | None = TABLE
     margin: float | None = TABLE
-    """Share of the selling price of what the seller sells; prices are then what the seller pays."""
+    """Margin as a share of the selling price of the goods sold; prices are then the seller's purchase prices."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -310,9 +310,9 @@ class Scenario(Brief):
     document: Paper = field(default_factory=Paper)
     internal: Internal = field(default_factory=Internal)
     prices: tuple[tuple[str, float], ...] = ()
-    """(what is priced, price in the currency of the scenario): these win over the catalog."""
+    """(priced item, price in the currency of the scenario): these win over the catalog."""
     ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
-    """(path of an input, its low and high): between what it may turn out to be."""
+    """(path of an input, its low and high): the range of its possible values."""
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = ()
 
@@ -388,7 +388,7 @@ class Scenario(Brief):
         return f"{field_of(path).label}: {rest}" if head in MAPS else field_of(path).label
 
     def origin(self, path: str) -> Origin:
-        """Where the input at ``path`` is known from; a record for a prefix covers all below it."""
+        """Return the origin of the input at ``path``; a record for a prefix covers all below it."""
         if not self.origins:
             return STATED
         known = dict(self.origins)
@@ -418,7 +418,7 @@ class Scenario(Brief):
         return replace(self, **changes)
 
     def with_origin(self, path: str, origin: Origin) -> Scenario:
-        """A new scenario in which all at or below ``path`` is known from ``origin``."""
+        """A new scenario in which all inputs at or below ``path`` have this ``origin``."""
         self.check_origin(path)
         known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
         return replace(self, origins=(*known.items(), (path, origin)))
@@ -429,13 +429,13 @@ class Scenario(Brief):
         return self.with_origin(path, replace(CONFIRMED, note=note))
 
     def doubted(self, path: str) -> Scenario:
-        """A new scenario in which ``path`` is not confirmed any more: known as what it belongs to is, or else assumed."""
+        """Return a scenario in which ``path`` is no longer confirmed: known as its prefix is, or else assumed."""
         bare = replace(self, origins=tuple((p, o) for p, o in self.origins if p != path))
         known = bare.origin(path).basis == "assumed"
         return bare if known else bare.with_origin(path, DEFAULT)
 
     def is_confirmed(self, path: str) -> bool:
-        """Whether the customer has confirmed what was assumed at ``path``."""
+        """True if the customer has confirmed the assumption at ``path``."""
         known = self.origin(path)
         return known.source == CONFIRMED.source and known.note.startswith(CONFIRMED.note)
 
@@ -445,7 +445,7 @@ class Scenario(Brief):
             self._check(path)
 
     def with_groups(self, groups: Iterable[Group]) -> Scenario:
-        """A new scenario with these groups; what was recorded about groups no longer there is dropped."""
+        """Return a scenario with these groups; records of removed groups are dropped."""
         groups = tuple(groups)
         gone = {g.id for g in self.groups} - {g.id for g in groups}
 
@@ -492,7 +492,7 @@ class Scenario(Brief):
 STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
 CONFIRMED = Origin(basis="quoted", source="scenario", note="confirmed by the customer")
 DEFAULTS = {basis: Origin(basis, "scenario", note="default of gpuplan, not yet confirmed") for basis in BASES}
-"""Where an input that is left out is known from, by the basis of its default."""
+"""Origin of an input that is left out, by the basis of its default."""
 DEFAULT = DEFAULTS["assumed"]
 
 SECTIONS: Mapping[str, type[Any]] = {
@@ -517,7 +517,7 @@ FIELDS_OF: Mapping[str, tuple[Field, ...]] = {
 
 
 def _written(specs: Iterable[Field], record: Any) -> dict[str, Any]:
-    """What a file holds of a section or a group: empty inputs are left out."""
+    """Return the values that a file stores for a section or a group, without empty inputs."""
     named = ((spec, spec.path.rpartition(".")[2]) for spec in specs)
     return {
         name: KINDS[spec.kind].written(value)

@@ -1,4 +1,4 @@
-"""Versions of the scenario file: what an older file means in today's terms, and what is called otherwise since."""
+"""Versions of the scenario file: the meaning of an older file in today's terms, and names that have changed since."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
 
 
 def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Before there were several kinds of hosts already there, they were a number of hosts with so many GPUs each: one kind."""
+    """Convert a number of existing hosts with a number of GPUs each, as older files have it, to one kind of host."""
     hardware, origins = data.get("hardware"), data.get("origins")
     if not isinstance(hardware, Mapping) or not {OLD_HOSTS, OLD_GPUS} & hardware.keys():
         return data
@@ -59,7 +59,7 @@ VGPU_FIRST = "the file is of schema 1, in which whole GPUs were vGPUs wherever t
 
 
 def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Before a group could say whether it needs vMotion, whole GPUs that were not reached by Bitfusion were vGPUs wherever possible."""
+    """Before groups could state a need for vMotion, whole GPUs without Bitfusion were vGPUs wherever possible."""
     groups, origins, notes = data.get("groups"), data.get("origins", {}), data.get("notes", [])
     if not isinstance(groups, list) or not isinstance(origins, Mapping) or not isinstance(notes, list):
         return data
@@ -84,7 +84,7 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
-    """Whether automatic access by the old rules gave a group whole GPUs as vGPUs."""
+    """True if automatic access by the old rules gave a group whole GPUs as vGPUs."""
 
     def given(section: str, name: str) -> Any:
         stated = data.get(section)
@@ -107,7 +107,7 @@ def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
 
 
 def _whole_gpus(known: Mapping[str, Any]) -> int:
-    """Whole GPUs of one VM, each a vGPU of its own or not said; 0 for parts, and where the access is stated."""
+    """Whole GPUs of one VM, as one vGPU each or unspecified; 0 for parts, and where the access is stated."""
     gpus = str(known["gpus_each"]).removesuffix(".0")
     if known["access"] != "auto" or not gpus.isdigit() or known["vgpus_each"] not in (1, int(gpus)):
         return 0
@@ -115,11 +115,11 @@ def _whole_gpus(known: Mapping[str, Any]) -> int:
 
 
 OLD_FACTS = ("access", "gpus_each", "vgpus_each", "remote_allowed", "low_latency")
-"""What the old rules looked at."""
+"""Inputs of the old access rules."""
 
 
 def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """In schema 1 a stated total sized the design whatever the groups needed; that is a sizing rule now."""
+    """In schema 1 a stated total sized the design whatever the groups needed; this is a sizing rule now."""
     demand, origins, notes = data.get("demand"), data.get("origins", {}), data.get("notes", [])
     if not isinstance(demand, Mapping) or demand.get("stated_gpus") is None or not data.get("groups"):
         return data
@@ -140,15 +140,15 @@ def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 GPU_LICENCES = {"year": (), "5-years": (("licence_term_years", 5),)}
-"""GPU software licence of before -> what else it meant; both are subscriptions now."""
+"""Old GPU software licence -> its other implied values; both are subscriptions now."""
 OF_A_TERM = {"nvaie-5-years": ("nvaie-year-5", 5)}
-"""Price of before, for a whole term -> its key now, and the years of the term: it is a price for one of them now."""
+"""Old price key, for a whole term -> its key now, and the years of the term: the price is for one year now."""
 SIZING_RULES = {"turned-away": "denied"}
-"""Sizing rule of before -> what it is called now."""
+"""Old sizing rule -> its name today."""
 
 
 def renamed(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The data of a scenario file with the names of today; what is not understood stays as it is."""
+    """Return the data of a scenario file with today's names; unknown content stays as it is."""
     data = {**data}
     cost, prices, ranges = (data.get(name) for name in ("cost", "prices", "ranges"))
     demand = data.get("demand")
@@ -179,7 +179,7 @@ def _moved(path: Any, keys: Mapping[str, str]) -> Any:
 
 
 def _by_year(given: Mapping[Any, Any], head: str) -> dict[Any, Any]:
-    """Prices, or ranges of them, with those of a whole term for one year of it."""
+    """Return prices, or ranges of them, with whole-term prices divided into yearly ones."""
     found = dict(given)
     for old, (new, years) in OF_A_TERM.items():
         value = found.pop(head + old, None)

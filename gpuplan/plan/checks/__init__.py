@@ -1,6 +1,6 @@
-"""Checks: coded messages over a plan, each with what to change.
+"""Checks: coded messages over a plan, each with its remedy.
 
-``stop`` is a design that does not do what was asked, ``warn`` something to confirm before buying,
+``stop`` is a design that does not meet the request, ``warn`` something to confirm before buying,
 ``note`` something to know.
 """
 
@@ -84,7 +84,7 @@ CHECKS = (
     cost.host_price,
     basis.assumed,
 )
-"""In the order in which their messages are read, the most serious first."""
+"""Checks in the order of their messages, the most serious first."""
 
 
 @of_design

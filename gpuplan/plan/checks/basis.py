@@ -1,4 +1,4 @@
-"""Checks of the basis: inputs that are assumed, and what a source of the scenario says."""
+"""Checks of the basis: inputs that are assumed, and notes of the scenario's sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuplan.wording import counted, stated_percent, verb
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
-    """What rests on planning values."""
+    """Report results that rest on planning values."""
     behind = (given for line in plan.asked_lines.values() for given in line.given.values())
     keys = {given.key for given in behind if given.basis == "assumed"}
     assumed = sorted(key for key in keys if _is_input(plan, key))
@@ -22,7 +22,7 @@ def assumed(plan: Plan) -> Iterator[Message]:
 
 
 def beside_ranges(plan: Plan) -> Iterator[Message]:
-    """Ranges of the scenario that do not contain what is planned."""
+    """Report ranges of the scenario that do not contain the planned value."""
     for path, (low, high) in plan.scenario.ranges:
         now = plan.planned(path)
         if now is not None and not low <= now <= high:
@@ -36,14 +36,14 @@ def _plain(value: float) -> str:
 
 
 def _is_input(plan: Plan, key: str) -> bool:
-    """Whether a key is that of an input or of a planning value that stands for an empty one, not of a figure in between."""
+    """True for an input or a planning value that replaces an empty one, not for a figure in between."""
     return key not in plan.lines and (
         "/" not in key or key.startswith("prices.") or key.partition("/")[0] in plan.catalog.titles
     )
 
 
 def _path_of(plan: Plan, key: str) -> str:
-    """The input that a planning value stands for, or the key itself if it is an input."""
+    """Return the input that a planning value replaces, or the key itself if it is an input."""
     if key == "assumptions/duration-of-work/work_h":
         return f"groups.{next(g.id for g in plan.sized.groups if g.work_h is None)}.work_h"
     if key.startswith("assumptions/bursts/"):
@@ -54,6 +54,6 @@ def _path_of(plan: Plan, key: str) -> str:
 
 
 def scenario_notes(plan: Plan) -> Iterator[Message]:
-    """What the scenario itself notes."""
+    """Report the notes of the scenario itself."""
     for note in plan.scenario.notes:
         yield Message("source-note", "note", note.text, "", "", (note.source,), note.locator)

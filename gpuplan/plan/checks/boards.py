@@ -1,4 +1,4 @@
-"""Checks of boards: what a GPU, its wiring and its software allow on vSphere, and what is no longer sold."""
+"""Checks of boards: limits of a GPU, its wiring and its software on vSphere, and boards no longer sold."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def board_on_version(plan: Plan) -> Iterator[Message]:
 
 
 def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
-    """Which VMs get an NVLink partition of a baseboard."""
+    """Report the VMs that get an NVLink partition of a baseboard."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
     sizes: dict[int, list[GroupPlan]] = {}
@@ -65,7 +65,7 @@ def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
 
 
 def nvswitch_support(plan: Plan) -> Iterator[Message]:
-    """What the maker's list of NVSwitch systems leaves out."""
+    """Report features that the maker's list of NVSwitch systems leaves out."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
     yield from about(plan, "nvswitch-mig", placed(plan, "mig"))
@@ -100,7 +100,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
 
 
 def inference_software(plan: Plan) -> Iterator[Message]:
-    """What NVIDIA NIM does not do on shared GPUs, where models are served."""
+    """Report limits of NVIDIA NIM on shared GPUs, where models are served."""
     serving = {group.id for group in plan.scenario.groups if group.use_case in SERVING}
     for mode in ("vgpu", "mig"):
         groups = [group for group in placed(plan, mode) if group.id in serving]

@@ -1,4 +1,4 @@
-"""Checks of the cost: what it leaves out, which prices are old or assumed, growth, racks and use."""
+"""Checks of the cost: items left out, old or assumed prices, growth, racks and use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpuplan.wording import NAMES, counted, number, percent, verb, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
-    """What the cost leaves out, and prices that are old or assumed."""
+    """Report items that the cost leaves out, and prices that are old or assumed."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return
@@ -70,7 +70,7 @@ def _cited(sources: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
 
 
 def cost(plan: Plan) -> Iterator[Message]:
-    """What the cost does not cover, from growth beyond the design to a rack without room."""
+    """Report gaps in the cost, from growth beyond the design to a rack without room."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return

@@ -1,4 +1,4 @@
-"""Checks of the demand: who gets no GPU, which hours decide, how likely waiting is."""
+"""Checks of the demand: groups without a GPU, the hours that decide, the chance of waiting."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _against(plan: Plan, group: GroupPlan) -> list[RuledOut]:
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
-    """A stated total that is not what the groups need."""
+    """Report a stated total that differs from the demand of the groups."""
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
     if stated is None or not plan.groups or needed == stated:
         return
@@ -90,7 +90,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
-    """Which hours of the week a pool is sized for."""
+    """Report the hours of the week for which a pool is sized."""
     names = pool_names(plan.pools)
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
@@ -120,7 +120,7 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
 
 
 def waiting(plan: Plan) -> Iterator[Message]:
-    """How likely waiting is where no target is set."""
+    """Report the chance of waiting where no target is set."""
     waiting = plan.lines.get("totals.waiting")
     if plan.scenario.demand.rule not in RISKS and waiting and waiting.value >= WORTH_A_WORD_PCT:
         if waiting.function.endswith("closed_wait_chance"):
@@ -135,7 +135,7 @@ def waiting(plan: Plan) -> Iterator[Message]:
 
 
 def bursts(plan: Plan) -> Iterator[Message]:
-    """What bursts would take of a pool that is sized for other arrivals."""
+    """Report the effect of bursts on a pool that is sized for other arrivals."""
     for demand in plan.hours:
         want = demand.needed[demand.chosen]
         odds = odds_of(want.mix, Target.of(plan.scenario))
@@ -156,4 +156,4 @@ def bursts(plan: Plan) -> Iterator[Message]:
 
 
 WORTH_A_WORD_PCT = 10
-"""A chance of waiting from which it is pointed out."""
+"""Least chance of waiting that is worth a message."""

@@ -1,4 +1,4 @@
-"""Checks of failures: the worst host, maintenance, and VMs that stand still while they are moved."""
+"""Checks of failures: the worst host, maintenance, and the stun of VMs during vMotion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def after_failure(plan: Plan) -> Iterator[Message]:
 
 
 def maintenance_bet(plan: Plan) -> Iterator[Message]:
-    """Hours of maintenance in which one more failure is too much."""
+    """Hours of maintenance in which the design tolerates no further failure."""
     availability = plan.scenario.availability
     for pool in plan.pools:
         spent = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
@@ -48,7 +48,7 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
 
 
 def vmotion_need(plan: Plan) -> Iterator[Message]:
-    """Groups that need vMotion, and whose VMs cannot be moved within the limit."""
+    """Groups that need vMotion, but whose VMs cannot be moved within the limit."""
     needing = _needing(plan)
     limit = stun_limit_s(plan.scenario, plan.catalog)
     missed: dict[str, list[GroupPlan]] = {}
@@ -67,7 +67,7 @@ UNMOVED = {
     "passthrough": "a VM with GPUs in passthrough cannot be moved while it runs",
     "bitfusion": "no source says whether a client can be moved while it holds a remote GPU",
 }
-"""Why VMs are not moved, by their mode."""
+"""Reason why VMs are not moved, by access mode."""
 
 
 def _needing(plan: Plan) -> set[str]:
@@ -76,18 +76,18 @@ def _needing(plan: Plan) -> set[str]:
 
 
 def _stunned(plan: Plan) -> list[tuple[GroupPlan, float]]:
-    """Groups with VMs whose stun is known, and how long it is."""
+    """Groups with VMs whose stun is known, and the stun."""
     return [(group, group.stun_s) for group in placed(plan) if group.stun_s is not None]
 
 
 def _estimated(plan: Plan) -> list[GroupPlan]:
-    """Those of them of which it follows from measurements elsewhere, and was not read in vCenter."""
+    """Return the groups whose stun is derived from measurements elsewhere, and was not read in vCenter."""
     read = {group.id for group in plan.scenario.groups if group.stun_read_s is not None}
     return [group for group, _ in _stunned(plan) if group.id not in read]
 
 
 def _measured(plan: Plan) -> Item:
-    """What the stun of a design is worked out by."""
+    """Return the measurements behind the stun of a design."""
     return stun_item(plan.catalog, plan.scenario.platform.vsphere, plan.scenario.hardware.gpu)
 
 
@@ -97,7 +97,7 @@ def _stun_remedy(plan: Plan) -> str:
 
 
 def stun_over_limit(plan: Plan) -> Iterator[Message]:
-    """VMs that stand still for longer than the limit while vMotion moves them."""
+    """Report VMs whose stun in vMotion is longer than the limit."""
     limit, needing = int(stun_limit_s(plan.scenario, plan.catalog)), _needing(plan)
     slow = [g for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing]
     rule, longest = (
@@ -154,7 +154,7 @@ def stun_extrapolated(plan: Plan) -> Iterator[Message]:
 
 
 def stun_not_known(plan: Plan) -> Iterator[Message]:
-    """VMs of which no source says how long they stand still."""
+    """Report VMs for which no source states the stun."""
     unknown = [group for group in placed(plan) if group.stun_not_known]
     if unknown:
         before, peak = (_measured(plan).fact(name) for name in ("before_share", "peak_gbit_s"))
@@ -178,7 +178,7 @@ STUN_REMEDIES = {
         "(Get-View (Get-Cluster NAME).ExtensionData.EnvironmentBrowser).QueryConfigTarget($null).VgpuProfileInfo"
     ),
 }
-"""What to do about a stun that was not measured, by whether vCenter has estimates of its own."""
+"""Remedy for a stun that was not measured, by whether vCenter has its own estimates."""
 
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:

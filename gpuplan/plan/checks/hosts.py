@@ -1,4 +1,4 @@
-"""Checks of the hosts: what a placement costs beside a division, what is stranded, what the server and a cluster hold."""
+"""Checks of the hosts: hosts that a placement takes beyond a division, stranded GPUs, limits of server and cluster."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
 
 
 def server(plan: Plan) -> Iterator[Message]:
-    """Whether the server is known to hold the GPUs, and to be sold with so few of them."""
+    """Report a server that is not known to hold the GPUs, or to be sold with as few of them."""
     hardware = plan.scenario.hardware
     if not plan.pools:
         return
@@ -129,7 +129,7 @@ def server(plan: Plan) -> Iterator[Message]:
 
 
 def cluster_size(plan: Plan) -> Iterator[Message]:
-    """Clusters smaller than one may start, larger than one may be, or perhaps may be; hosts that are in none."""
+    """Clusters below the least size to start, above the allowed size, or perhaps above; hosts in no cluster."""
     scenario, limits = plan.scenario, plan.catalog.assumptions["vi-cluster"]
     least, most = limits.fact("min_hosts"), int(most_hosts_fact(scenario, plan.catalog).value)
     if most > int(limits.fact("max_hosts").value):

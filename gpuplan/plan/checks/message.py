@@ -1,4 +1,4 @@
-"""Message: something to know about a plan, and how serious it is. The words of all messages stand in ``data/words/messages.csv``."""
+"""Message: a finding about a plan, and its severity. The words of all messages are in ``data/words/messages.csv``."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gpuplan.wording import some_of
 LEVELS = ("stop", "warn", "note")
 
 WORDS: Mapping[str, Mapping[str, str]] = {row["code"]: row for row in own_rows("words/messages")}
-"""Code of a message -> its level, text and what to change, where to change it, and its sources."""
+"""Code of a message -> its level, text, change, path of the change, and sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something to know about a plan. ``level`` is stop, warn or note; ``change`` says what to change, ``path`` where."""
+    """A finding about a plan. ``level`` is stop, warn or note; ``change`` says what to change, ``path`` where."""
 
     code: str
     level: str
@@ -32,9 +32,9 @@ class Message:
     sources: tuple[str, ...] = ()
     locator: str = ""
     owner: str = "architect"
-    """Who acts on it: the customer, architect, reseller, vendor or delivery team; a proposal, like the days."""
+    """Role that acts on it: the customer, architect, reseller, vendor or delivery team; a proposal, like the days."""
     days: int = 0
-    """Days after the document's date by which that is proposed."""
+    """Days after the document's date by which the action is proposed."""
 
 
 def message(
@@ -47,7 +47,7 @@ def message(
     locator: str = "",
     **words: object,
 ) -> Message:
-    """The message with a code; ``words`` fill in its text, and what is given here goes before what the table says."""
+    """Return the message with a code; ``words`` fill in its text, and arguments override the table."""
     row = WORDS[code]
     return Message(
         code,
@@ -65,7 +65,7 @@ def message(
 def about(
     plan: Plan, code: str, groups: Sequence[GroupPlan | Serving], /, *, level: str = "", **words: Any
 ) -> Iterator[Message]:
-    """The message about some groups, which names them and leads to the first; none where there are no groups."""
+    """The message about some groups, which names them and links to the first; none without groups."""
     if groups:
         names = some_of([group.name for group in groups])
         words = {"group": names, "groups": names, "id": groups[0].id} | words
@@ -73,5 +73,5 @@ def about(
 
 
 def placed(plan: Plan, *modes: str) -> list[GroupPlan]:
-    """The groups with VMs on hosts, or those of them that reach their GPUs by one of some modes."""
+    """Return the groups with VMs on hosts, optionally only in some access modes."""
     return [group for group in plan.groups if group.vms_placed and group.mode in (modes or (group.mode,))]

@@ -1,4 +1,4 @@
-"""Checks of language models: replicas that share a host, what a failure leaves, and where no run was measured."""
+"""Checks of language models: replicas that share a host, service after a failure, and models without a measured run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def replicas_together(plan: Plan) -> Iterator[Message]:
 
 
 def most_on_a_host(plan: Plan, group: str) -> int:
-    """VMs of a group on the host that has most of them."""
+    """Return the most VMs of a group on any one host."""
     hosts = [host for pool in plan.pools for host in pool.placement]
     counts = (
         Counter(
@@ -43,7 +43,7 @@ def most_on_a_host(plan: Plan, group: str) -> int:
 
 
 def slower_after_failure(plan: Plan) -> Iterator[Message]:
-    """What users of a model get after the failure of a host without failover capacity."""
+    """Report the service to users of a model after a host failure without failover capacity."""
     if plan.scenario.availability.host_failures:
         return
     for made in plan.llm.serving.values():
@@ -61,7 +61,7 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
 
 
 def tuning_ends_late(plan: Plan) -> Iterator[Message]:
-    """Jobs that do not end within the hours in which they should run."""
+    """Jobs that do not end within their hours."""
     for made in plan.llm.tuning.values():
         if made.ends_late:
             yield message(

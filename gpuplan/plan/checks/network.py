@@ -16,11 +16,11 @@ MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
 
 LEVEL = {"fair": "note", "bad": "warn"}
-"""Verdict on work that the network slows -> how serious that is."""
+"""Verdict on work that the network slows -> the level of its message."""
 
 
 def remote_gpus(plan: Plan) -> Iterator[Message]:
-    """What the network leaves of the speed of remote GPUs, group by group, and the vendor's rules."""
+    """Report the speed that the network leaves to remote GPUs, group by group, and the vendor's rules."""
     for use in plan.network.remote:
         if use.verdict != "good":
             workload = f"groups.{use.id}.workload" if use.changes[0].startswith(NO_FASTER_LINK) else ""
@@ -44,7 +44,7 @@ def remote_gpus(plan: Plan) -> Iterator[Message]:
 
 
 def carried_work(plan: Plan) -> Iterator[Message]:
-    """For designs with remote GPUs: what one user keeps of usual work, and what the link does not carry."""
+    """Report, for designs with remote GPUs, the speed of usual work for one user, and work beyond the link."""
     if not plan.network.remote:
         return
     found = kept_by_preset(plan.scenario, plan.catalog)
@@ -83,7 +83,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
 
 
 def _slowed(plan: Plan, code: str, use: TrainingUse, otherwise: str = "") -> Message:
-    """Training that keeps too little of the speed of its GPUs."""
+    """Training on GPUs that keep too little of their speed."""
     return message(
         plan,
         code,

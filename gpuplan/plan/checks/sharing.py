@@ -1,4 +1,4 @@
-"""Checks of sharing: profiles on one GPU, Bitfusion, and what GPU and vSphere version support."""
+"""Checks of sharing: profiles on one GPU, Bitfusion, and the support of GPU and vSphere version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpuplan.wording import capital, number, share_words
 
 
 def mixed_sizes(plan: Plan) -> Iterator[Message]:
-    """What mixed sizes take, and that the GPU assignment policy does not count with them, nor with MIG."""
+    """Report the effects of mixed sizes, which the GPU assignment policy does not take into account, nor MIG."""
     mixed = _sharing(plan, "timesliced") if plan.scenario.platform.vgpu_sizes == "mixed" else []
     if mixed:
         yield message(plan, "mixed-size-reset")
@@ -33,7 +33,7 @@ def mixed_sizes(plan: Plan) -> Iterator[Message]:
 
 
 def sharing(plan: Plan) -> Iterator[Message]:
-    """What MIG and several vGPUs of a VM take."""
+    """Report the requirements of MIG and of several vGPUs in a VM."""
     scenario, catalog = plan.scenario, plan.catalog
     if slices := _apart(plan, "mig"):
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
@@ -71,7 +71,7 @@ def guarantees(plan: Plan) -> Iterator[Message]:
 
 
 def _remedy(plan: Plan, group: GroupPlan, share: float, has: str) -> str:
-    """What keeps a guaranteed share that a MIG slice does not."""
+    """Say how to keep a guaranteed share that a MIG slice does not."""
     agree = f"agree on {has} with the group"
     version = plan.scenario.platform.vsphere
     profile = smallest_profile(plan.catalog, plan.scenario.hardware.gpu, "timesliced", version, share)
@@ -110,7 +110,7 @@ def bitfusion_product(plan: Plan) -> Iterator[Message]:
 
 
 def bitfusion_servers(plan: Plan) -> Iterator[Message]:
-    """How Bitfusion servers get their GPUs, and how many servers there are."""
+    """Report how Bitfusion servers get their GPUs, and the number of servers."""
     used = {g.id: g.pool for g in plan.groups if g.mode == "bitfusion"}
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if "vgpu" in used.values():
@@ -124,7 +124,7 @@ def bitfusion_servers(plan: Plan) -> Iterator[Message]:
 
 
 def bitfusion_clients(plan: Plan) -> Iterator[Message]:
-    """What clients of Bitfusion share, and over which link."""
+    """Report the resources that Bitfusion clients share, and their link."""
     used = [g for g in plan.groups if g.mode == "bitfusion"]
     link = plan.scenario.network.link_gbit_s
     if any(g.gpus_each < 1 for g in used):
@@ -134,7 +134,7 @@ def bitfusion_clients(plan: Plan) -> Iterator[Message]:
 
 
 def version(plan: Plan) -> Iterator[Message]:
-    """End of support of the vSphere version, which may be past on the day of the prices."""
+    """End of support of the vSphere version, possibly before the day of the prices."""
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     ends = version.value("end_of_general_support")
     if not ends or not plan.pools:

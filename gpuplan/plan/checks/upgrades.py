@@ -1,4 +1,4 @@
-"""Checks of power-on and upgrades: orders that leave VMs without a GPU; a cluster whose hosts cannot be emptied one by one while every VM runs, and what was rehearsed against it."""
+"""Checks of power-on and upgrades: orders that leave VMs without a GPU, and clusters without a rolling upgrade."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOKS = 10_000
 
 
 class Change(NamedTuple):
-    """Something that may be changed, alone or with others."""
+    """A possible change, by itself or with others."""
 
     words: str
     path: str
@@ -75,7 +75,7 @@ def _remedy(found: Sequence[str]) -> str:
 
 
 def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
-    """(path, words) of settings with which every VM keeps running, the fewest first."""
+    """(path, words) of settings that keep every VM running, the fewest first."""
     changes = _changes(plan, now)
     for count in range(1, len(changes) + 1):
         for some in itertools.combinations(changes, count):
@@ -112,7 +112,7 @@ def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed
 
 
 def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str, str]]:
-    """(path, words) of groups whose VMs, of half the size and twice as many, let every VM keep running."""
+    """(path, words) of groups whose VMs, at half the size and twice the number, keep every VM running."""
     names = {group.id: group.name for group in plan.groups}
     for at, request in enumerate(now.asked):
         if request.group not in down & names.keys() or request.gpus < 2 or request.gpus % 2:
@@ -130,7 +130,7 @@ def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str
 
 
 def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
-    """(path, words) of the fewest hosts more with which every VM keeps running, alone or with a setting."""
+    """(path, words) of the fewest additional hosts that keep every VM running, by themselves or with a setting."""
     for more in range(1, MOST_MORE + 1):
         larger = replace(now, rooms=(*now.rooms, *[now.pool.new_room] * more))
         for some in ((), *((change,) for change in _changes(plan, now))):
@@ -144,7 +144,7 @@ LIKELY = 0.5
 
 
 def orders(plan: Plan) -> Iterator[Message]:
-    """Orders of power-on in which not every VM starts, with what changes that."""
+    """Report orders of power-on in which not every VM starts, with the settings that change this."""
     for made in distinct(plan.power_on):
         if not made.now.all_start:
             setting = made.setting(made.best.key)
@@ -155,7 +155,7 @@ def orders(plan: Plan) -> Iterator[Message]:
 
 
 def _ways(made: PowerOn) -> str:
-    """What was tried and makes every VM start, or the most of them."""
+    """Name the tried settings that start every VM, or the most VMs."""
     found = []
     if made.best is not made.now:
         all_of = "" if made.best.all_start else f" (all start then in {made.best.share_words} orders)"
@@ -168,7 +168,7 @@ def _ways(made: PowerOn) -> str:
 
 
 def sized_for_orders(plan: Plan) -> Iterator[Message]:
-    """What it takes that orders of power-on start every VM, beside the best arrangement; clusters in which they do not."""
+    """Report the extra cost of sizing for orders of power-on, not the best; clusters where orders still fail."""
     asked = plan.scenario.availability
     if asked.sized_for == "best" or plan.costs is None:
         return

@@ -1,4 +1,4 @@
-"""Language models: what a group that serves, tunes or searches with one needs, and the VMs that this becomes."""
+"""Language models: the needs of a group that serves, tunes or searches with one, and the VMs that result."""
 
 from gpuplan.plan.llm.asks import INPUTS, KINDS, RETRIEVAL, SERVING, TUNING, uses_model
 from gpuplan.plan.llm.effective import Llm, llm_of

@@ -1,4 +1,4 @@
-"""Requests as they come to the replicas of a language model: what they are like, and how many a second."""
+"""Arrivals of requests at the replicas of a language model: their lengths, and their number per second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuplan.models.llm.traffic import answers, replicas_for
 from gpuplan.plan.llm.asks import Asks
 
 TRAFFIC = ("tokens_in", "tokens_out", "spread_in", "spread_out", "peakedness")
-"""Inputs of a group that say what its requests are like."""
+"""Inputs of a group that describe its requests."""
 
 
 known_answers = lru_cache(maxsize=512)(answers)
@@ -21,7 +21,7 @@ known_replicas = lru_cache(maxsize=256)(replicas_for)
 
 
 class Arrivals(NamedTuple):
-    """Requests of a group, and for how many of them its promise holds."""
+    """Requests of a group, and the share of them for which its promise applies."""
 
     traffic: Traffic
     first_token_s: float
@@ -32,7 +32,7 @@ class Arrivals(NamedTuple):
     """Of a prompt, read between two steps of the others."""
 
     def kept(self, pace: Pace, per_second: float, count: int) -> bool:
-        """Whether so many replicas keep the promise for the share."""
+        """True if this many replicas keep the promise for the share."""
         found = known_answers(
             pace,
             self.traffic,
@@ -43,7 +43,7 @@ class Arrivals(NamedTuple):
         return found.kept_share >= self.share
 
     def needed(self, pace: Pace, per_second: float, least: int = 1) -> int:
-        """Replicas that keep it; a ValueError in words where none do."""
+        """Replicas that keep the promise; a ValueError in words where no number does."""
         return known_replicas(
             pace,
             self.traffic,
@@ -55,7 +55,7 @@ class Arrivals(NamedTuple):
 
 
 def arrivals_of(asks: Asks) -> Arrivals:
-    """How the requests of a group come, as stated or planned with."""
+    """Return the arrivals of a group's requests, as stated or planned."""
     return Arrivals(
         Traffic(**{name: float(asks.value(name)) for name in TRAFFIC}),
         float(asks.value("first_token_s")),
@@ -66,14 +66,14 @@ def arrivals_of(asks: Asks) -> Arrivals:
 
 @lru_cache(maxsize=64)  # 14 ms each
 def pace_of(replica: Replica, requests: int, arrivals: Arrivals) -> Pace:
-    """How fast a replica works whose memory holds so many requests."""
+    """Return the pace of a replica whose memory holds this many requests."""
     return replica_pace(
         replica, traffic=arrivals.traffic, requests=requests, chunk_tokens=arrivals.chunk_tokens
     )
 
 
 def per_second(found: Replicas, load: Load) -> float:
-    """Requests a second: as stated, or those at once over the time that each stays."""
+    """Requests a second: as stated, or the concurrent ones over the time that each stays."""
     if load.requests_per_second:
         return load.requests_per_second
     decode = found.time_per_token_ms.value * (load.tokens_out - 1)

@@ -1,4 +1,4 @@
-"""What a group asks of a language model: its own inputs, and the planning values that stand for those left empty."""
+"""A group's inputs for its language model: its own, and the planning values that replace those left empty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SERVING, TUNING, RETRIEVAL = "llm-serving", "fine-tuning", "rag"
 USES = (SERVING, TUNING, RETRIEVAL)
 """Workload kinds that are sized from a model."""
 KINDS = {SERVING: "generate", TUNING: "generate", RETRIEVAL: "embed"}
-"""Workload kind -> what its model does."""
+"""Workload kind -> the task of its model."""
 
 INPUTS = {
     SERVING: (
@@ -36,11 +36,11 @@ INPUTS = {
     TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
     RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
 }
-"""Workload kind -> the inputs of a group that only it has, those that are asked first at the beginning."""
+"""Workload kind -> the inputs of a group that only it has, those for the first screen."""
 
 
 def uses_model(group: Group) -> bool:
-    """Whether what a group takes follows from the model that it uses."""
+    """True if the resources of a group follow from the model that it uses."""
     return group.model is not None and group.use_case in USES
 
 
@@ -65,7 +65,7 @@ class Asks:
         self.scenario, self.catalog, self.group = scenario, catalog, group
 
     def fact(self, name: str) -> Fact:
-        """An input of the group; the planning value of the catalog where it is empty and there is one."""
+        """Return an input of the group; the planning value of the catalog where it is empty and there is one."""
         known = self.catalog.assumptions["llm-use"].facts
         if name not in GROUP_FIELD_BY_NAME:
             return known[name]
@@ -77,16 +77,16 @@ class Asks:
         return self.fact(name).value
 
     def said(self, name: str, value: Any, note: str) -> Fact:
-        """An input as it is counted with where it is empty, and how that is known."""
+        """Return an input, or the value used where it is empty, with its basis."""
         stated = self.fact(name)
         return (
             stated if stated.value is not None else replace(stated, value=value, basis="assumed", note=note)
         )
 
     def refuse(self, name: str, value: str, allowed: str) -> ScenarioError:
-        """The error that names an input of this group, what it is, and what would work."""
+        """Return the error that names an input of this group, its value, and values that would work."""
         return ScenarioError([Problem(f"groups.{self.group.id}.{name}", value, allowed)])
 
     def label(self, name: str) -> str:
-        """What an input is called."""
+        """Return the label of an input."""
         return GROUP_FIELD_BY_NAME[name].label

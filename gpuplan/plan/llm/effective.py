@@ -1,6 +1,6 @@
-"""From language models to VMs: each group that uses one becomes the replicas, jobs or services that it takes.
+"""From language models to VMs: each group that uses one becomes the replicas, jobs or services that it needs.
 
-What follows the plan for every group (demand by hour, access, placement, failures, cost) then holds for these, too.
+Later chapters of every group (demand by hour, access, placement, failures, cost) then apply to these, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
 
 @dataclass(frozen=True, repr=False)
 class Llm(Brief):
-    """What the groups that use a language model take."""
+    """Resources for the groups that use a language model."""
 
     scenario: Scenario
     """Each such group as its VMs."""
@@ -39,18 +39,18 @@ class Llm(Brief):
 
     @property
     def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning] | Mapping[str, Retrieval]]:
-        """What the groups take, by what their models do."""
+        """Results of the groups, by the work of their models."""
         return {"serving": self.serving, "tuning": self.tuning, "retrieval": self.retrieval}
 
     def of(self, group: str) -> Serving | Tuning | Retrieval | None:
-        """What a group takes; None where it uses no model."""
+        """Return the result of a group; None where it uses no model."""
         return next((found[group] for found in self.parts.values() if group in found), None)
 
 
 def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
-    """Each group that uses a language model as the VMs that it takes; the trail leads from these to its inputs.
+    """Convert each group with a language model to its VMs; the trail leads from these to its inputs.
 
-    Models that do not fit, or cannot keep what is promised, on this hardware are refused, those of all groups at once.
+    Models that do not fit, or cannot keep their promises, on this hardware are rejected, all groups at once.
     """
     taken: dict[str, Serving | Tuning | Retrieval] = {}
     problems: list[Problem] = []
@@ -98,11 +98,11 @@ TAKES: Mapping[str, Callable[[Trail, Asks], Serving | Tuning | Retrieval]] = {
     TUNING: _tuning,
     RETRIEVAL: _retrieval,
 }
-"""What a group takes, by its workload."""
+"""Workload kind -> the function that sizes its groups."""
 
 
 def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Scenario:
-    """The scenario with the VMs of vector databases on its hosts, where it states what these give to VMs without a GPU."""
+    """Add the VMs of vector databases to the hosts of a scenario that states capacity for VMs without a GPU."""
     hardware = scenario.hardware
     if not searched or not hardware.vcpus_per_host or not hardware.memory_gib_per_host:
         return scenario
@@ -111,13 +111,13 @@ def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Sc
 
 
 def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:
-    """A group as its VMs: its model is spoken for; ``local`` where Bitfusion is there, for which no language model is measured."""
+    """A group as its VMs, without its model; ``local`` with Bitfusion, on which no language model is measured."""
     at = {"remote_allowed": False} if local else {}
     return replace(group, **{**dict.fromkeys(MODEL_INPUTS), **follows, **at})
 
 
 def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> None:
-    """A line for each number on the way from the users to the replicas, which stand in for people from then on."""
+    """Add a line for each number from the users to the replicas, which replace people in later lines."""
     requests = _requests_line(here, asks, made)
     speed: Any = _behind(asks.catalog, "llm-serving", *SPEEDS)
     tokens: Any = {name: asks.fact(name) for name in ("tokens_in", "tokens_out")}
@@ -197,11 +197,11 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
 
 
 SPEEDS = ("bandwidth_share", "compute_share", "overlap_share", "step_us", "layer_us", "sequence_us")
-"""Fitted parameters that a reader is shown; the others stand beside them in the catalog."""
+"""Fitted parameters that a reader is shown; the catalog lists the others beside them."""
 
 
 def _behind(catalog: Catalog, item: str, *names: str) -> dict[str, Fact]:
-    """Parameters of an item as one input of a line: known as well as the weakest of them, with their sources."""
+    """Combine parameters of an item as one input of a line: known as well as the weakest, with their sources."""
     facts = [catalog.assumptions[item].fact(name) for name in names]
     note = ", ".join(_part(name, fact) for name, fact in zip(names, facts, strict=True))
     return {item: resting_on(facts, f"assumptions/{item}", "fitted", "", note)}
@@ -215,7 +215,7 @@ def _part(name: str, fact: Fact) -> str:
 
 
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
-    """Requests at once: of the users who are active, or of so many a second by Little's law."""
+    """Add concurrent requests: of the active users, or of a stated arrival rate by Little's law."""
     at = f"groups.{made.id}"
     if asks.group.requests_per_s is None:
         people, share = (asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share"))

@@ -1,4 +1,4 @@
-"""Engine: a language model on the board of a design, and what is known of both."""
+"""Engine: a language model on the board of a design, and the published facts of both."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Engine:
     sizes: tuple[float, ...]
     """GPUs that a replica may have."""
     unseen: str
-    """What no published run was found of: the board, the model, or both together; empty where there is one."""
+    """The board, the model, or both together, if no run of it was published; empty where there is one."""
 
     def on(self, gpus: float) -> Replica:
-        """A replica on so many GPUs, or on a part of one, of which no runs were published."""
+        """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
         setup = Setup(self.weights, self.cache, tensor=max(1, int(gpus)))
         measured = not self.unseen and gpus >= 1
         return Replica(self.shape, board, setup, self.speeds, self.overheads, measured)
 
     def requests_held(self, gpus: float, tokens: float) -> int:
-        """Requests of so many tokens that a replica's memory holds."""
+        """Return the requests of this length in tokens that fit in a replica's memory."""
         replica = self.on(gpus)
         return memory.requests_at_once(
             self.shape,
@@ -59,7 +59,7 @@ class Engine:
         )
 
     def held(self, gpus: float) -> memory.Held:
-        """What a GPU of a replica holds."""
+        """Return the memory use of a GPU of a replica."""
         replica = self.on(gpus)
         return memory.held(
             self.shape, setup=replica.setup, memory_gib=replica.board.memory_gib, overheads=self.overheads
@@ -120,7 +120,7 @@ def _runs(catalog: Catalog) -> frozenset[tuple[str, str]]:
 
 
 def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
-    """What no published run was found of."""
+    """Name the part for which no run was published."""
     runs = _runs(catalog)
     if (gpu.id, model.id) in runs:
         return ""
@@ -139,7 +139,7 @@ ROUNDING = 0.95
 
 
 def _divides(asks: Asks, share: float) -> bool:
-    """Whether a profile of the board gives a group this part of its memory."""
+    """True if a profile of the board gives a group this part of its memory."""
     scenario, access = asks.scenario, asks.group.access
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
     gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
@@ -162,6 +162,6 @@ def _check_precision(asks: Asks, gpu: Item, weights: str) -> None:
 
 
 def unpacked(engine: Engine, catalog: Catalog) -> bool:
-    """Whether the board does not compute in the precision of the weights, so that they are unpacked to 16 bits first."""
+    """True if the board does not compute in the precision of the weights, and unpacks them to 16 bits first."""
     needs = catalog.row("llm_precisions", engine.weights)["needs"]
     return bool(needs) and not engine.gpu.value(needs)

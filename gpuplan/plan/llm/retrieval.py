@@ -31,7 +31,7 @@ class Encoder(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What searching documents for a language model takes."""
+    """Resources of document search for a language model."""
 
     id: str
     name: str
@@ -192,7 +192,7 @@ def _encoder(asks: Asks, row: Row, tokens: float, passage: float) -> Encoder:
 
 
 def _share(asks: Asks, models: tuple[Encoder, ...], busy: float, least: int) -> float:
-    """The part of a GPU with which all replicas take the fewest: it must hold the models."""
+    """The part of a GPU for which all replicas together take the fewest GPUs; it must hold the models."""
     memory = float(asks.catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib").value)
     needed = sum(model.weights_gib for model in models) + float(asks.value("encoder_gib"))
     sizes = [size for size in (*gpu_shares(asks), 1.0) if size * memory >= needed]
@@ -211,7 +211,7 @@ def _gib_fact(group: str, models: tuple[Encoder, ...]) -> Fact:
 
 
 def _queries_line(here: Trail, asks: Asks) -> Line:
-    """Queries a second: stated, or of the users who are active."""
+    """Queries a second: stated, or from the active users."""
     if asks.group.requests_per_s is not None:
         return here.record(
             "queries",
@@ -256,7 +256,7 @@ def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
 
 
 def why_share(made: Retrieval) -> str:
-    """What the work and the database come to."""
+    """Word the size of the work and of the database."""
     return said(
         "llm.why share",
         busy=rough(made.busy_gpus),

@@ -1,4 +1,4 @@
-"""Serving: the replicas of a language model that its users need, the GPUs of each, and what limits them."""
+"""Serving: the replicas of a language model that its users need, the GPUs of each, and their limits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from gpuplan.wording import amount, number, said, stated_percent
 
 
 class Size(NamedTuple):
-    """A replica on so many GPUs: what it does, or why it cannot."""
+    """A replica size in GPUs: its performance, or why it does not work."""
 
     gpus: float
     found: Replicas | None
     """None where a promise is broken even for one user, or the model does not fit."""
     limits: Limits
     late: str = ""
-    """Why the first token of enough requests is too late, however many replicas there are."""
+    """Reason why too many first tokens are late, at any number of replicas."""
 
     @property
     def gpus_in_all(self) -> float:
@@ -39,14 +39,14 @@ class Size(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What users see with so many replicas."""
+    """Performance that users see with this many replicas."""
 
     replicas: int
     requests: float
     first_token_s: Range
     tokens_per_s: Range
     keeps: bool
-    """Whether the promises are kept."""
+    """True if the promises are kept."""
     queued: int = 0
     """Requests that find no place in the memory, and wait."""
 
@@ -80,16 +80,16 @@ class Serving:
     """Of each GPU, by the requests that a replica then has."""
     sizes: tuple[Size, ...]
     with_fewer: tuple[Step, ...]
-    """What users see with one replica, two and so on up to the planned ones and one more; the last few where there are many."""
+    """Performance with one replica, two and so on up to one more than planned; the last few where there are many."""
     prompt_s: float
-    """To read a prompt, with nothing beside it."""
+    """Time to read a prompt, with no other request."""
     step_s: float
     """A step of all requests of a replica."""
     unseen: str
-    """What no published run was found of; empty where there is one."""
+    """The part for which no published run was found; empty where there is one."""
     several_sites: bool
     unpacked: bool
-    """Whether the board does not compute in the precision of the weights."""
+    """True if the board does not compute in the precision of the weights."""
 
     @property
     def as_group(self) -> dict[str, Any]:
@@ -100,14 +100,14 @@ class Serving:
 
     @property
     def limit(self) -> str:
-        """What decides how many replicas there are: memory, speed, first token, or availability."""
+        """The limit that decides the number of replicas: memory, speed, first token, or availability."""
         if self.in_time:
             return "first_token"
         return "availability" if self.replicas > self.enough else self.limits.by
 
     @property
     def in_time(self) -> bool:
-        """Whether there are as many replicas as start the promised share of the requests in time, not only the mean."""
+        """True if it takes more replicas to start the promised share of requests in time than to keep the mean."""
         return self.replicas > max(self.enough, int(self.asks["least_replicas"]))
 
     @property
@@ -116,13 +116,13 @@ class Serving:
         return tuple(step for step in self.with_fewer if abs(step.replicas - self.replicas) <= 1)
 
     def after(self, replicas: int) -> Step | None:
-        """What users see with so many replicas left; None with none of them."""
+        """Return the performance with this many replicas left; None without any."""
         known = [step for step in self.with_fewer if step.replicas <= replicas]
         return known[-1] if known else None
 
     @property
     def users(self) -> str:
-        """Who uses it, in words."""
+        """The users of the model, in words."""
         asks = self.asks
         if asks["requests_per_s"] is not None:
             return said("llm.requests", requests=asks["requests_per_s"])
@@ -130,7 +130,7 @@ class Serving:
 
     @property
     def promises(self) -> str:
-        """What they ask for and are promised, in words."""
+        """Their requests and promises, in words."""
         asked = ("tokens_in", "tokens_out", "first_token_s", "tokens_per_s")
         return said("llm.promises", **{name: self.asks[name] for name in asked})
 
@@ -202,11 +202,11 @@ ASKED = (
     "requests_per_s",
     "least_replicas",
 )
-"""Inputs of a group that say what its users ask for."""
+"""Inputs of a group that describe the requests of its users."""
 
 
 def _load(asks: Asks, share: str = "active_share") -> Load:
-    """What the users ask at the peak, or at another share of them."""
+    """Return the load of the users at the peak, or at another share of them."""
     group = asks.group
     tokens = {name: float(asks.value(name)) for name in ("tokens_in", "tokens_out")}
     part = getattr(group, share) or 0.0
@@ -226,7 +226,7 @@ def _longest(asks: Asks) -> int:
 
 
 def check_lengths(asks: Asks) -> None:
-    """Refuse what is beyond the context of the model, or beyond the longest request that is stated."""
+    """Reject requests beyond the context of the model, or beyond the longest request that is stated."""
     model = asks.catalog.row("llm_models", str(asks.group.model))
     usual, longest, most = (
         int(asks.value("tokens_in") + asks.value("tokens_out")),
@@ -247,7 +247,7 @@ def check_lengths(asks: Asks) -> None:
 
 
 class Asked(NamedTuple):
-    """What the users of a group ask for and are promised, and how many replicas there are at least."""
+    """Requests and promises of the users of a group, and the least number of replicas."""
 
     load: Load
     promise: Promise
@@ -257,7 +257,7 @@ class Asked(NamedTuple):
 
 @lru_cache(maxsize=512)  # candidates and years of growth ask for the same
 def _sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str]:
-    """The replicas of one size, None where a promise cannot be kept or nothing fits; what limits one; why requests are late."""
+    """Size the replicas, None if a promise cannot be kept or nothing fits; the limits of one; why requests are late."""
     promised: dict[str, Any] = {"load": asked.load, "promise": asked.promise}
     most = replicas.limits(replica, **promised)
     if not most.memory or not most.speed:
@@ -279,7 +279,7 @@ SELDOM = 1e-3
 
 
 def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
-    """A replica on so many GPUs, the longest request among those that it must hold."""
+    """Size a replica on this many GPUs for the requests, the longest included."""
     if not asked.load.requests and not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests=1.0))
     found, most, late = _sized(engine.on(gpus), asked)
@@ -297,7 +297,7 @@ def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
 
 
 def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str, float]:
-    """What a replica does with its time."""
+    """Return the seconds that a replica takes per prompt and per step."""
     replica, context = engine.on(gpus), load.tokens_in + load.tokens_out / 2
     step = serving.decode_step_ms(replica, requests=max(1.0, requests), context_tokens=context)
     prompt = serving.prompt_ms(replica, tokens_in=load.tokens_in)
@@ -305,11 +305,11 @@ def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str
 
 
 MOST_STEPS = 16
-"""Steps that are worked out below the planned replicas: a host holds no more of them."""
+"""Most steps computed below the planned replicas; a host runs no more replicas than this."""
 
 
 def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterator[Step]:
-    """What users see with fewer replicas, as planned, and with one more."""
+    """Compute the performance with fewer replicas, as planned, and with one more."""
     if size.found is None or not (load.requests or load.requests_per_second):
         return
     now = size.found.replicas
@@ -318,16 +318,16 @@ def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterat
 
 
 def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least: int = 1) -> Replicas:
-    """Replicas that keep a promise on average, users alike, however their requests come."""
+    """Replicas that keep a promise on average, for identical users, whatever the arrivals of their requests."""
     return replicas.replicas(engine.on(gpus), load=load, promise=promise, least=least)
 
 
 def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> float:
-    """Requests at once on each of so many replicas; of stated arrivals fewer the faster they are answered."""
+    """Return concurrent requests on each replica; at a stated arrival rate, faster answers mean fewer."""
     if load.requests:
         return load.requests / count
     found = _on_average(engine, size.gpus, load, Promise(), count)
-    if found.replicas > count:  # they come faster than so many replicas answer
+    if found.replicas > count:  # they arrive faster than these replicas answer
         return max(size.limits.memory + 1.0, planned.requests * planned.replicas / count)
     return found.requests
 
@@ -335,7 +335,7 @@ def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int)
 def _step_with(
     engine: Engine, size: Size, load: Load, arrivals: Arrivals, planned: Replicas, count: int
 ) -> Step:
-    """What users see with so many replicas: beyond what the memory holds, requests wait for a place."""
+    """Compute the performance with this many replicas: requests beyond the memory wait in a queue."""
     each = _each(engine, size, load, planned, count)
     in_it = min(max(1.0, each), float(size.limits.memory))
     replica = engine.on(size.gpus)
@@ -351,7 +351,7 @@ def _step_with(
 
 
 def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
-    """The nearest wait for a first token that a replica on so many GPUs can promise."""
+    """Return the shortest wait for a first token that a replica on this many GPUs can promise."""
 
     def kept(first_token_s: float) -> bool:
         promise = replace(asked.promise, first_token_s=first_token_s)
@@ -374,7 +374,7 @@ LONGEST_WAIT_S = 600.0
 
 
 def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> ScenarioError:
-    """Why no size can do it, and the nearest that can."""
+    """Say why no size works, and name the nearest that does."""
     gpu = engine.gpu.name
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
@@ -431,7 +431,7 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
 
 
 def why_size(made: Serving) -> str:
-    """Why a replica has so many GPUs: what the other sizes would take, or why they cannot."""
+    """Explain the number of GPUs of a replica: the need of other sizes, or why they do not work."""
     cannot: dict[str, list[str]] = {}
     others = [size for size in made.sizes if size.gpus != made.gpus]
     for size in others:
@@ -444,4 +444,4 @@ def why_size(made: Serving) -> str:
 
 
 NO_WAY = {limit: said(f"llm.no way {limit}") for limit in ("memory", "speed", "first_token")}
-"""What limits a replica -> why it cannot be."""
+"""Limit of a replica -> why it is not possible."""

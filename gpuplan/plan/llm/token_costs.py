@@ -1,4 +1,4 @@
-"""What a million tokens cost, and a user a month, of the groups that a language model serves."""
+"""Costs of a million tokens, and of a user a month, for the groups that a language model serves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpuplan.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class TokenCost:
-    """What the tokens of a group cost, as its users work over the year, on average over the years that the cost is for."""
+    """Cost of a group's tokens at the use of its users over the year, on average over the analysis period."""
 
     id: str
     name: str
@@ -31,7 +31,7 @@ class TokenCost:
     million_in: float
     million_out: float
     user_month: float | None
-    """None where requests a second are stated, without a number of users."""
+    """None where a request rate is stated, without a number of users."""
     gpu_hours: float
     """A year, of the replicas while they run."""
     load_share: float
@@ -48,7 +48,7 @@ def token_costs(
     by_season: Mapping[str, Mapping[str, Week]],
     users: Mapping[str, Mapping[str, Week]],
 ) -> dict[str, TokenCost]:
-    """What the tokens of each group cost, by its id; the weeks are those of its VMs, and of its users."""
+    """Return the cost of the tokens of each group, by its id; the weeks are of its VMs, and of its users."""
     if costs is None:
         return {}
     totals = {group.id: group.total for group in costs.groups}
@@ -61,7 +61,7 @@ def token_costs(
 
 
 def _grown(scenario: Scenario, group_id: str, costs: Costs) -> float:
-    """What a group has on average over the years for each that it has at first; what no host could hold is not counted."""
+    """Return a group's mean size over the years relative to the first; growth that no host can hold is ignored."""
     growth = next(group.growth for group in scenario.groups if group.id == group_id) or 0.0
     most = (costs.growth_left_out or costs.years + 1) - 2
     factors = [growth_factor(min(year, most), growth=growth) for year in range(costs.years)]
@@ -73,7 +73,7 @@ def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
     loads = [season[made.id].loads for season in users.values()]
     known = made.asks["requests_per_s"] is None
     planned = made.requests if known else max(float(load.max()) for load in loads)
-    if not planned:  # a rate is stated, and no users: as its hours are
+    if not planned:  # a stated rate without users: by its hours
         return sum(float(season[made.id].on.any(axis=0).mean()) for season in users.values()) / len(users)
     return min(1.0, sum(float(load.mean()) for load in loads) / len(loads) / planned)
 
@@ -86,7 +86,7 @@ def _token_cost(
     by_season: Mapping[str, Mapping[str, Week]],
     busy: float,
 ) -> TokenCost:
-    """What the tokens of one group cost, with a line for each figure."""
+    """Return the cost of one group's tokens, with a line for each figure."""
     at = f"groups.{made.id}"
     here, total = trail.about(at, name=made.name), trail[f"{at}.cost"]
     running = sum(float(season[made.id].loads.mean()) for season in by_season.values()) / len(by_season)

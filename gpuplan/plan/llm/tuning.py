@@ -1,4 +1,4 @@
-"""Fine-tuning: the GPUs that hold a job, and the hours that it takes."""
+"""Fine-tuning: the GPUs that hold a job, and its hours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS = NAMES["training method"]
 
 
 class JobSize(NamedTuple):
-    """A job on so many GPUs of one host, and the hours that it takes."""
+    """A job on some GPUs of one host, and its hours."""
 
     gpus: int
     hours: float
@@ -42,7 +42,7 @@ class Tuning:
     sequence_tokens: int
     jobs_per_day: float | None
     window_h: float
-    """Hours of the day in which jobs begin."""
+    """Hours of the day in which jobs start."""
     hosts: int
     gpus: int
     """Of each host."""
@@ -69,18 +69,18 @@ class Tuning:
 
     @property
     def said(self) -> str:
-        """What a job is, in words."""
+        """The job in words."""
         key = "llm.job" if self.jobs_per_day is None else "llm.jobs"
         return said(key, method=METHODS[self.method], jobs=self.jobs_per_day, tokens=self.tokens)
 
     @property
     def ends_late(self) -> bool:
-        """Whether a job takes longer than the hours in which it should run."""
+        """True if a job takes longer than the hours in which it should run."""
         return self.window_h < 24 and self.hours.value > self.window_h
 
 
 def tuning_of(asks: Asks) -> Tuning:
-    """The GPUs and the hours of a group's jobs; a ScenarioError where none of them can hold one."""
+    """Size the GPUs and the hours of a group's jobs; a ScenarioError where no host can run one."""
     group, scenario = asks.group, asks.scenario
     stated = group.replica_gpus
     if stated is not None and (
@@ -144,7 +144,7 @@ def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[Job
 
 
 def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
-    """A line for GPUs, speed and hours of a job, which stand in for what the group would state."""
+    """Add lines for GPUs, speed and hours of a job, which replace the group's own inputs."""
     catalog, at = asks.catalog, f"groups.{made.id}"
     row = catalog.row("llm_models", str(asks.group.model))
     size = Fact(
@@ -179,5 +179,5 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
 
 
 def why_job(made: Tuning) -> str:
-    """What a job would take on other GPUs of one host."""
+    """Word the time of a job on other GPU counts of one host."""
     return "; ".join(said("llm.job on", gpus=size.gpus, hours=rough(size.hours)) for size in made.sizes)

@@ -1,6 +1,6 @@
-"""Power-on: what becomes of the VMs of each cluster as vSphere starts them, one after another and in any order.
+"""Power-on: the outcome for each cluster as vSphere starts its VMs, one after another and in any order.
 
-Under every reading of the rules some orders are tried at random; other settings, and VMs started by size, with the same orders.
+Each reading of the rules is tried with some random orders; other settings, and VMs started by size, use the same.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Setting(NamedTuple):
     value: object
     scenario: Scenario
     asked: tuple[Request, ...]
-    """What the VMs then ask for."""
+    """Requests of the VMs under this setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of the orders that were tried under one setting."""
+    """Outcome of the orders that were tried under one setting."""
 
     key: str
     """``now``, ``group``, ``largest``, ``group, largest`` and so on."""
@@ -86,7 +86,7 @@ class Tried:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The same with the error of so few orders, 95 % confident."""
+        """The same with the sampling error of the orders, 95 % confident."""
         bounds = [power_on.chance_interval(each.started, each.orders) for each in self.found]
         return min(low for low, _ in bounds), max(high for _, high in bounds)
 
@@ -114,18 +114,18 @@ class Tried:
 
     @property
     def all_start(self) -> bool:
-        """Whether every VM starts in every order that was tried, under every reading."""
+        """True if every VM starts in every order that was tried, under every reading."""
         return self.chance[0] == 1
 
 
 @dataclass(frozen=True)
 class PowerOn:
-    """What becomes of the VMs of one cluster as they are powered on; other settings are tried when they are asked for."""
+    """Outcome of powering on the VMs of one cluster; other settings are tried on request."""
 
     pool: Pool
     readings: tuple[Reading, ...]
     rooms: tuple[Room, ...]
-    """Hosts on which VMs start: all but those kept out of power-on."""
+    """Hosts on which VMs start: all but those excluded from power-on."""
     orders: int
     """Tried under each reading; 0: the design is too large."""
     scenario: Scenario = field(repr=False)
@@ -134,12 +134,12 @@ class PowerOn:
 
     @property
     def known(self) -> bool:
-        """Whether orders were tried."""
+        """True if orders were tried."""
         return bool(self.orders)
 
     @cached_property
     def now(self) -> Tried:
-        """As it is set."""
+        """Outcome under the current settings."""
         return self.tried("now")
 
     @cached_property
@@ -149,7 +149,7 @@ class PowerOn:
 
     @cached_property
     def demand_rooms(self) -> tuple[Room, ...]:
-        """What the hosts for the demand offer."""
+        """Capacity of each host for the demand."""
         pool = self.pool
         order = sorted(
             range(pool.hosts),
@@ -174,18 +174,18 @@ class PowerOn:
         return found
 
     def _time_sliced(self) -> list[Request]:
-        """VMs with time slices, of profiles of which each has GPUs of its own."""
+        """Time-sliced VMs whose profiles each take dedicated GPUs."""
         backings = {group.id: group.backing for group in self.groups}
         alone = (r for r in self.pool.requests if r.family and len(r.family.profiles) == 1)
         return [request for request in alone if backings.get(request.group) == "timesliced"]
 
     def _consolidates(self) -> bool:
-        """Whether DRS consolidates VMs of this cluster, or could."""
+        """True if DRS consolidates VMs of this cluster, or could."""
         whole = self.pool.kind == "vgpu" and any(request.gpus for request in self.pool.requests)
         return whole and not lacks(self.scenario.platform.vsphere, self.catalog, "host-consolidate")
 
     def _may_mix(self) -> bool:
-        """Whether time slices of several sizes may be on one GPU; a guaranteed share excludes it."""
+        """True if time slices of several sizes may share one GPU; a guaranteed share excludes this."""
         equal = self.scenario.platform.vgpu_sizes == "equal"
         fixed = any(group.scheduler == "fixed-share" for group in self.groups)
         return (
@@ -199,7 +199,7 @@ class PowerOn:
         return Setting(f"platform.{name}", value, scenario, self.pool.requests)
 
     def _asked_in(self, scenario: Scenario) -> tuple[Request, ...]:
-        """What the VMs of the cluster ask for in another mode."""
+        """Return the requests of the VMs of the cluster in another mode."""
         again = group_requests(Trail(), scenario, self.catalog, self.groups)
         return tuple(
             request._replace(family=again[request.group].family) if request.family else request
@@ -207,15 +207,15 @@ class PowerOn:
         )
 
     def tried(self, setting: str) -> Tried:
-        """What becomes of the same orders, or of a named one, under another setting: ``group``, ``largest``, ``group, largest``, ``host``."""
+        """Try the orders, or a named one, under a setting: ``group``, ``largest``, ``group, largest``, ``host``."""
         known = self._known
         if setting not in known:
-            found = self._tried(setting)  # what helps is tried as often as if it were set
+            found = self._tried(setting)  # a setting that helps is tried as often as if it were set
             known[setting] = self._tried(setting, parts=1) if found.all_start else found
         return known[setting]
 
     def keep(self, tried: Tried) -> None:
-        """Take over what was found under a setting elsewhere."""
+        """Keep the outcome of a setting that was tried elsewhere."""
         self._known[tried.key] = tried
 
     @cached_property
@@ -223,28 +223,28 @@ class PowerOn:
         return {}
 
     def setting(self, key: str) -> Setting | None:
-        """The way to set vSphere up in a key such as ``group, largest``; None if it stays as it is."""
+        """The vSphere settings in a key such as ``group, largest``; None if they stay unchanged."""
         return self.settings.get(key.partition(", ")[0])
 
     def set_up(self, key: str) -> tuple[tuple[Request, ...], tuple[Reading, ...]]:
-        """What the VMs ask for under a setting, and its readings."""
+        """Return the requests of the VMs under a setting, and its readings."""
         if (other := self.setting(key)) is None:
             return self.pool.requests, self.readings
         return other.asked, readings_of(other.scenario, self.catalog, self.pool.kind, other.asked)
 
     def order(self, key: str) -> tuple[int, ...]:
-        """The kinds of the VMs in the named order of such a key; empty if it has none."""
+        """The kinds of the VMs in the named order of such a key; empty if it names none."""
         return next((self.named[part] for part in key.split(", ") if part in self.named), ())
 
     @property
     def decided(self) -> str:
-        """The way to set vSphere up under which most orders start every VM; ``now`` if it stays as it is."""
+        """The vSphere settings under which most orders start every VM; ``now`` for the current ones."""
         first = "now" if not self.known or alike(self.pool.requests) else self.best.key.partition(", ")[0]
         return first if first in self.settings else "now"
 
     @property
     def as_decided(self) -> Tried:
-        """What becomes of random orders once vSphere is set up in that way."""
+        """Outcome of random orders once vSphere is set up as decided."""
         return self.tried(self.decided)
 
     @property
@@ -253,7 +253,7 @@ class PowerOn:
         return self.tried(LARGEST if self.decided == "now" else f"{self.decided}, {LARGEST}")
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
-        """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
+        """Return the number of orders to try under another setting: a part of the own setting's limit."""
         asked, readings = self.set_up(key)
         return min(self.orders, orders_within(asked, len(self.rooms), readings, parts))
 
@@ -282,7 +282,7 @@ class PowerOn:
 
     @cached_property
     def hosts_by_size(self) -> int:
-        """Hosts for the demand if VMs of each size have hosts of their own (host groups): then every order starts all of them."""
+        """Hosts for the demand if each VM size has dedicated hosts (host groups): then every order starts all VMs."""
         sizes: dict[Request, list[Request]] = {}
         for request in self.pool.requests:
             sizes.setdefault(request._replace(group="", vms=0), []).append(request)
@@ -298,7 +298,7 @@ class PowerOn:
 
     @cached_property
     def candidates(self) -> tuple[Tried, ...]:
-        """What is set, other settings, and VMs started by size under each, the simplest first; up to one under which all start."""
+        """Current and other settings, and VMs started by size under each, simplest first, up to one that starts all."""
         found: list[Tried] = []
         others = [name for name in self.settings if self._orders(name)]
         simple = [name for name in others if name != "mixed"]
@@ -311,18 +311,18 @@ class PowerOn:
 
     @cached_property
     def best(self) -> Tried:
-        """The simplest setting of those with the best chance; of equal ones that with the fewest VMs that do not start."""
+        """The simplest setting with the best chance; of equal ones the one with the fewest VMs that do not start."""
         return max(self.candidates, key=lambda each: (each.chance[0], each.chance[1], -each.missing[1]))
 
     @property
     def worst(self) -> tuple[Reading, tuple[int, ...]] | None:
-        """The worst order that was tried, by the kinds of its VMs, with the reading; None if all start in all."""
+        """The worst tried order, by the kinds of its VMs, with the reading; None if all start in all."""
         stuck = [(found.missing[-1][0], at) for at, found in enumerate(self.now.found) if found.worst]
         return (self.readings[max(stuck)[1]], self.now.found[max(stuck)[1]].worst) if stuck else None
 
     @property
     def sentence(self) -> str:
-        """In how many orders a VM does not start, and what would change that."""
+        """Say in how many orders a VM does not start, and what would change that."""
         pool = self.pool
         proof = "found" if pool.method == "heuristic" and pool.hosts_at_best > pool.bound else "proven"
         best = f"Best arrangement: {amount(pool.hosts_at_best, 'host')}, {proof}. "
@@ -346,7 +346,7 @@ class PowerOn:
         }
 
     def _way_out(self) -> str:
-        """What makes every VM start in the orders that were tried, or leaves fewer without a GPU."""
+        """Say what starts every VM in the orders that were tried, or leaves fewer without a GPU."""
         if self.now.all_start or self.best is self.now:
             return ""
         left = "all start"
@@ -378,12 +378,12 @@ def vms_words(low: float, high: float) -> str:
 
 
 def setting_words(key: str) -> str:
-    """A setting as it stands in a sentence: ``with the GPU policy set to group and the largest VMs started first``."""
+    """Word a setting for use in a sentence: ``with the GPU policy set to group and the largest VMs started first``."""
     return " and ".join(SETTINGS[part] for part in key.split(", ")).replace(" and with ", " and ")
 
 
 def steps_words(key: str) -> str:
-    """The same as what to do: ``set the GPU policy to group and start the largest VMs first``."""
+    """Word a setting as an action: ``set the GPU policy to group and start the largest VMs first``."""
     return " and ".join(STEPS[part] for part in key.split(", "))
 
 
@@ -396,7 +396,7 @@ def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
 
 
 def settings_now(made: PowerOn) -> str:
-    """How vSphere is set, as far as it counts for a cluster."""
+    """Describe the current vSphere settings that matter to a cluster."""
     platform, said = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
         said.append(f"keep the GPU assignment policy at {platform.gpu_policy}")
@@ -406,7 +406,7 @@ def settings_now(made: PowerOn) -> str:
 
 
 def compared(made: PowerOn) -> str:
-    """Each setting that was tried, with the orders in which every VM starts."""
+    """Each tried setting, with the orders in which every VM starts."""
     return "; ".join(f"{label(each.key, within=True)} ({_became(each)})" for each in made.candidates)
 
 
@@ -418,7 +418,7 @@ def label(key: str, *, within: bool = False) -> str:
 
 
 def _became(each: Tried) -> str:
-    """What became of the orders of a setting, or of the one that it names."""
+    """Word the outcome of the orders of a setting, or of the one order that it names."""
     if each.orders > 1:
         return each.share_words
     return (
@@ -436,12 +436,12 @@ def more_words(hosts: int) -> str:
 
 
 def orders_fail(starts: Mapping[str, PowerOn]) -> bool:
-    """Whether some tried order of power-on leaves a VM off, so that only the best arrangement places all."""
+    """True if a tried order of power-on leaves a VM off, so that only the best arrangement places all."""
     return any(made.known and not made.now.all_start for made in starts.values())
 
 
 def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
-    """Clusters in which orders were tried; of those alike the first."""
+    """Clusters in which orders were tried; only the first of identical ones."""
     found: dict[object, PowerOn] = {}
     for made in starts.values():
         if made.known:
@@ -456,7 +456,7 @@ def power_on_of(
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
 ) -> Mapping[str, PowerOn]:
-    """Power-on in each cluster by its id, with its lines; none where Bitfusion shares the GPUs. Clusters alike are tried once."""
+    """Power-on in each cluster by its id, with lines; none with Bitfusion. Identical clusters are tried once."""
     found: dict[str, PowerOn] = {}
     several = len({pool.requests for pool in pools if not alike(pool.requests)})
     for pool in pools:
@@ -475,7 +475,7 @@ def power_on_of(
 
 
 def _lines(trail: Trail, made: PowerOn) -> None:
-    """The chance that every VM starts, those that do not, and the GPUs that are idle then."""
+    """The chance that every VM starts, the VMs that do not, and the GPUs that are then idle."""
     pool, now = made.pool, made.now
     here, (low, high) = trail.about(f"pools.{pool.id}", name=pool.name), now.chance
     sources = tuple(dict.fromkeys(source for reading in made.readings for source in reading.sources))

@@ -1,6 +1,6 @@
-"""Rehearsal: hosts emptied one by one for an upgrade, restarts after each failure, a week of coming and going, all as vSphere places VMs.
+"""Rehearsal: rolling upgrades, restarts after each failure, a week of coming and going, all as vSphere places VMs.
 
-Nothing is rearranged: VMs go where the rules of power-on put them, under every reading of these. Each part is worked out when it is read.
+Nothing is rearranged: VMs go where each reading of the power-on rules puts them. Each part is computed when it is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gpuplan.scenario import Scenario
 LOOKS = 2_000_000
 """VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
 QUICK_LOOKS = 100_000
-"""Those of one that is rehearsed unasked, for its message."""
+"""The same for a cluster that is rehearsed unasked, for its message."""
 SEARCH_LOOKS = 40_000
 """Moves x GPUs that the search for an order of hosts tries: some 0.03 s."""
 WEEKS = 10
@@ -35,19 +35,19 @@ HOURS = 168
 
 
 class Went(NamedTuple):
-    """What becomes of a VM of a host that is emptied; hosts count from 1."""
+    """Outcome for a VM of a host that is evacuated; hosts count from 1."""
 
     group: str
     vm: int
     how: str
     """``moves`` by vMotion, ``restarts`` on another host after it was shut down, or is ``down`` until its host is back."""
     host: int
-    """Where it was."""
+    """Host on which it ran."""
     to_host: int | None
 
 
 class Turn(NamedTuple):
-    """A host that is emptied, upgraded and back."""
+    """A host that is evacuated, upgraded and returned."""
 
     host: int
     went: tuple[Went, ...]
@@ -55,23 +55,23 @@ class Turn(NamedTuple):
     down: tuple[int, int]
     """Fewest and most VMs that are down until it is back, over the readings."""
     stun_s: float | None
-    """What its VMs stand still in vMotion, one after the other; None where that is not known."""
+    """Total stun of its VMs in vMotion, one after the other; None where it is not known."""
 
     def vms(self, how: str) -> int:
-        """How many of its VMs go in one way."""
+        """Count its VMs that leave in this way."""
         return sum(each.how == how for each in self.went)
 
 
 class Upgraded(NamedTuple):
-    """All hosts of a cluster emptied in turn."""
+    """All hosts of a cluster evacuated in turn."""
 
     turns: tuple[Turn, ...]
     down: tuple[int, int]
     """Fewest and most VMs that are down with their hosts, over the readings."""
     works: bool
-    """Whether no VM is down until its host is back for want of a place, under any reading."""
+    """True if no VM stays down for lack of room until its host returns, under any reading."""
     proven: bool
-    """Whether it is proven that no order of hosts works, if this one does not."""
+    """True if, when this order of hosts fails, every order is proven to fail."""
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class Upgraded(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What HA restarts when hosts fail, each order of VMs of one priority being equally likely."""
+    """HA restarts when hosts fail; each order of VMs of one priority is equally likely."""
 
     hosts: tuple[int, ...]
     vms: int
@@ -99,12 +99,12 @@ class Failed(NamedTuple):
 
 
 class Lived(NamedTuple):
-    """What a week of coming and going does, over the readings: lowest and highest."""
+    """Effects of a week of VMs starting and stopping, over the readings: lowest and highest."""
 
     back: float
     """VMs that come back in a week."""
     refused: tuple[float, float]
-    """Share of them that do not start at once."""
+    """Share of starts that do not succeed at once."""
     first_start: tuple[float, float]
     """Share of the VMs of the busiest hour that do not start on empty hosts."""
     missing: tuple[float, ...]
@@ -118,7 +118,7 @@ class Lived(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rehearsed:
-    """A cluster as vSphere started it, and what becomes of it."""
+    """A cluster as vSphere started it, and the rehearsals of upgrades, failures and a week on it."""
 
     pool: Pool
     asked: tuple[Request, ...]
@@ -126,17 +126,17 @@ class Rehearsed:
     rules: tuple[power_on.Rules, ...]
     """Readings of the rules."""
     ways: tuple[str, ...]
-    """How VMs of each request leave a host."""
+    """The way in which VMs of each request leave a host."""
     priorities: tuple[int, ...]
     stuns: tuple[float | None, ...]
-    """How long a VM of each request stands still in vMotion."""
+    """Stun of a VM of each request in vMotion."""
     reserved: int
     """Hosts on which no VM is started."""
     weeks: Callable[[], Mapping[str, Mapping[str, Week]]] = field(repr=False)
 
     @property
     def looks(self) -> int:
-        """How much there is to look at."""
+        """Size of the search: GPUs x VMs x readings."""
         gpus, vms = sum(room.gpus for room in self.rooms), sum(request.vms for request in self.asked)
         return gpus * vms * len(self.rules)
 
@@ -149,12 +149,12 @@ class Rehearsed:
 
     @property
     def too_large(self) -> bool:
-        """Whether the cluster is too large to be rehearsed."""
+        """True if the cluster is too large to be rehearsed."""
         return self.looks > LOOKS
 
     @property
     def quick(self) -> bool:
-        """Whether an upgrade is rehearsed in a moment."""
+        """True if an upgrade can be rehearsed in a moment."""
         return self.looks <= QUICK_LOOKS
 
     @cached_property
@@ -170,11 +170,11 @@ class Rehearsed:
 
     @cached_property
     def upgrade(self) -> Upgraded:
-        """Hosts emptied in turn, from the VMs as they were powered on."""
+        """Hosts evacuated in turn, from the VMs as they were powered on."""
         return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out))
 
     def works_within(self, looks: int) -> bool:
-        """Whether a search of so many moves x GPUs finds an order of hosts in which every VM keeps running, all of them started."""
+        """True if a search of this many moves x GPUs finds an order of hosts that keeps all VMs running."""
         if self.not_started[1]:
             return False
         found = upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out, None, looks)
@@ -193,7 +193,7 @@ class Rehearsed:
         return Upgraded(turns, ends(down), found.works, found.proven)
 
     def _turn(self, stage: Sequence[power_on.Emptied], worst: int) -> Turn:
-        """A host that is emptied, under all readings, told under one of them."""
+        """Combine the evacuation of a host under all readings, with the details of one of them."""
         shown, host = stage[worst], stage[worst].host + 1
         went = [
             Went(self.asked[kind].group, vm, how, host, None if to is None else to + 1)
@@ -206,7 +206,7 @@ class Rehearsed:
 
     @cached_property
     def by_hand(self) -> bool:
-        """Whether a host stays empty that can take all VMs of any other, so that an operator who moves them there keeps them running."""
+        """True if an empty host can take all VMs of any other, so that an operator can move them without downtime."""
         if self.not_started[1] or not self.started:
             return False
         empty = [at for at in range(len(self.rooms)) if not any(c.vms[at] for c in self.started)]
@@ -218,22 +218,22 @@ class Rehearsed:
         return self._covers([at for at, host in enumerate(self.pool.placement) if not host])
 
     def _covers(self, empty: Sequence[int]) -> bool:
-        """Whether one of some hosts offers at least what each other one does."""
+        """True if one of these hosts offers at least as much as each other host."""
         return any(all(self.rooms[at].offers_as_much(room) for room in self.rooms) for at in empty)
 
     def emptied(self, host: int) -> Turn:
-        """One host, from 1, emptied as the cluster was powered on."""
+        """One host, from 1, evacuated with the cluster as powered on."""
         stage = [power_on.empty_host(world, host - 1, ways=self.ways)[1] for world in _worlds(self.started)]
         return self._turn(stage, max(range(len(stage)), key=lambda at: len(stage[at].down)))
 
     @cached_property
     def failures(self) -> tuple[Failed, ...]:
-        """What HA restarts when each host fails, the worst first."""
+        """HA restarts after the failure of each host, the worst first."""
         found = [self.failed(host) for host in range(1, len(self.rooms) + 1)]
         return tuple(sorted(found, key=lambda each: (-each.missing[1], each.chance[0], each.hosts)))
 
     def failed(self, *hosts: int) -> Failed:
-        """What HA restarts when these hosts fail at once; they count from 1."""
+        """Simulate HA restarts when these hosts fail at once; they count from 1."""
         lost = {host - 1 for host in hosts}
         restarts = [
             power_on.restart_after_failure(cluster, lost, priorities=self.priorities, ways=self.ways)
@@ -257,7 +257,7 @@ class Rehearsed:
 
     @cached_property
     def week(self) -> Lived | None:
-        """What coming and going does; None where no VM ever leaves."""
+        """Simulate VMs starting and stopping over a week; None where no VM ever leaves."""
         season, groups = next(iter(self.weeks().items()))
         wanted = _wanted(self.asked, groups)
         if len(set(wanted)) == 1:
@@ -312,7 +312,7 @@ def readings(scenario: Scenario, catalog: Catalog, pool: Pool) -> tuple[power_on
 
 
 def _way(pool: Pool, group: GroupPlan | None) -> str:
-    """How the VMs of a group leave a host, by what its access mode gives up."""
+    """Return the way in which VMs of a group leave a host, by what its access mode gives up."""
     if group is None:  # VMs without a GPU, or GPUs of no group
         return RESTARTS if pool.kind == "passthrough" else MOVES
     verdict = {trait.feature: trait.verdict for trait in group.traits}
@@ -322,7 +322,7 @@ def _way(pool: Pool, group: GroupPlan | None) -> str:
 
 
 def _stun(group: GroupPlan | None, request: Request) -> float | None:
-    """How long a VM stands still in vMotion; one without a GPU does not."""
+    """Return the stun of a VM in vMotion; one without a GPU has none."""
     if not request.gpus and not request.family:
         return 0.0
     return group.stun_s if group else None
@@ -332,7 +332,7 @@ def _stun(group: GroupPlan | None, request: Request) -> float | None:
 def started(
     asked: tuple[Request, ...], rooms: tuple[Room, ...], rules: power_on.Rules, kept_out: tuple[int, ...]
 ) -> power_on.Cluster:
-    """The VMs of a cluster powered on, largest first, on all hosts but some; remembered, so it is copied before something is tried on it."""
+    """The VMs of a cluster powered on, largest first, on all hosts but some; cached, so copy it before a trial."""
     cluster = power_on.Cluster(asked, rooms, rules)
     for kind in largest_first(asked):
         for vm in range(1, asked[kind].vms + 1):

@@ -1,4 +1,4 @@
-"""Rules of power-on: what vSphere does when a VM starts, as far as it is known, and orders of VMs that are tried by them.
+"""Rules of power-on: the documented behaviour of vSphere when a VM starts, and the orders of VMs to try with it.
 
 Where sources differ there are several readings.
 """
@@ -26,16 +26,16 @@ ORDERS = 100
 WORK = 4_500_000
 """Orders x VMs x hosts that it tries at most under all readings together: some 100 ms."""
 STEP, PLACES = 2000, 200
-"""As many hosts is a VM worth by itself, and a VM of an order where it matters where shares begin on a GPU."""
+"""Hosts that equal the work of one VM, and of a VM in an order where the start of shares on a GPU matters."""
 SIZING_ORDERS, SIZING_WORK = 200, 8_000_000
 """The same under each reading where hosts are sized for orders."""
 FEWEST = 10
-"""Fewer orders say too little: then none is tried."""
+"""Fewest orders that are informative; with fewer, none is tried."""
 Number = TypeVar("Number", int, float)
 
 
 def alike(asked: Sequence[Request]) -> bool:
-    """Whether all VMs ask for the same, so that all orders are one."""
+    """True if all VMs have the same request, so that all orders are one."""
     return len({request._replace(group="", vms=0) for request in asked}) == 1
 
 
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 def readings_of(
     scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[Request]
 ) -> tuple[Reading, ...]:
-    """Every reading of the rules for VMs of a kind of pool: one where all is known, none where Bitfusion shares the GPUs."""
+    """Every reading of the rules for VMs of a kind of pool: one where sources agree, none with Bitfusion."""
     if any(request.family and request.family.capacity for request in asked):
         return ()
     families = list(dict.fromkeys(request.family for request in asked if request.family))
@@ -70,7 +70,7 @@ def readings_of(
 
 
 def _reading(rules: power_on.Rules, said: Sequence[Row]) -> Reading:
-    """A reading of the rules, by the rows that say so."""
+    """A reading of the rules, by the rows behind it."""
     rows = {row.id: row for row in said}
     words = "; ".join(row["words"] for row in rows.values())
     sources = tuple(dict.fromkeys(source for row in rows.values() for source in row.sources))
@@ -82,13 +82,13 @@ def _rows(catalog: Catalog, mode: str) -> list[Row]:
 
 
 def _hosts(scenario: Scenario, catalog: Catalog, kind: str) -> list[Row]:
-    """How the host is chosen; consolidation looks at vGPUs alone."""
+    """Return the rules that choose the host; consolidation looks at vGPUs alone."""
     asked = "consolidate" if scenario.platform.drs_consolidation and kind == "vgpu" else "default"
     return [row for row in _rows(catalog, "host") if row["policy"] == asked]
 
 
 def _ways(scenario: Scenario, catalog: Catalog, family: Family) -> list[tuple[Row, power_on.Way]]:
-    """How the shares of a family are put on GPUs; where only one profile is asked for, its starts never exclude each other."""
+    """Return the rules that put a family's shares on GPUs; starts of a single profile never exclude each other."""
     gpu = catalog.gpus[scenario.hardware.gpu]
     backing = next(r["backing"] for r in catalog.profiles_of(gpu.id) if r["profile"] == family.profiles[0])
     mixed = scenario.platform.vgpu_sizes == "mixed"
@@ -112,7 +112,7 @@ def _ways(scenario: Scenario, catalog: Catalog, family: Family) -> list[tuple[Ro
 def _links(
     scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[Request]
 ) -> tuple[int, bool, list[Row]]:
-    """(GPUs of an NVLink domain, whether NVSwitch has partitions, the rules that say so) for VMs with several GPUs."""
+    """(GPUs of an NVLink domain, whether NVSwitch has partitions, the rules behind this) for VMs with several GPUs."""
     gpu, wanted = catalog.gpus[scenario.hardware.gpu], scenario.platform.nvlink_groups
     several = any(request.gpus > 1 for request in asked)
     if kind != "vgpu" or wanted == "no" or not several:
@@ -128,7 +128,7 @@ def _links(
 
 
 def lacks(version: str, catalog: Catalog, row: str) -> str | None:
-    """The first vSphere version that has what a row says, where this one does not yet."""
+    """Return the first vSphere version with the feature of a row, if this version lacks it."""
     since, order = catalog.row("power_on_rules", row)["vsphere_from"], version_order(catalog)
     return since if since and order[version] < order[since] else None
 
@@ -145,30 +145,30 @@ def ends(values: Sequence[Number]) -> tuple[Number, Number]:
 
 
 class Enough(NamedTuple):
-    """What orders of power-on must do on the hosts for the demand."""
+    """Target for orders of power-on on the hosts for the demand."""
 
     readings: tuple[Reading, ...]
     share: float
-    """Of the orders, at least so many start every VM."""
+    """Least share of the orders that start every VM."""
     most: int
     """Hosts that a cluster may have for the demand."""
 
 
 def largest_first(asked: Sequence[Request]) -> list[int]:
-    """Kinds of VMs, those with most GPUs' worth first, then by vCPUs and memory."""
+    """Kinds of VMs by GPUs, the most first, then by vCPUs and memory."""
     worth = Fits(asked).worth
     return sorted(range(len(asked)), key=lambda k: (-worth[k], -asked[k].vcpus, -asked[k].memory_gib))
 
 
 def orders_of(readings: int) -> int:
-    """How many orders a plan tries under each of so many readings."""
+    """Return the number of orders that a plan tries under each of these readings."""
     return ORDERS if readings <= 2 else max(FEWEST, 2 * ORDERS // readings)
 
 
 def orders_within(
     asked: Sequence[Request], hosts: int, readings: Sequence[Reading], clusters: int = 1
 ) -> int:
-    """How many orders a plan of so many clusters tries under each reading; 0 where one is too large, 1 where all orders are the same."""
+    """Return the orders that a plan of these clusters tries per reading; 0 if one is too large, 1 if all are alike."""
     places = any(way.pieces for reading in readings for _, way in reading.rules.ways)
     work = WORK // max(1, len(readings) * clusters)
     return _orders_for(asked, work, hosts + PLACES * places, orders_of(len(readings)))
@@ -203,13 +203,13 @@ def reached(
     enough: Enough,
     orders: int | tuple[tuple[int, ...], ...],
 ) -> bool:
-    """Whether the share of the orders starts every VM on these hosts, under every reading."""
+    """True if the share of the orders starts every VM on these hosts, under every reading."""
     found = (tried(asked, rooms, reading.rules, orders) for reading in enough.readings)
     return all(each.started >= enough.share * each.orders for each in found)
 
 
 def least(do: Callable[[int], bool], below: int, most: int) -> int:
-    """The least number above ``below`` with which something is done, by doubling and halving; ``most`` where it may be with none."""
+    """The least number above ``below`` that passes, by doubling and halving; ``most`` where none may."""
     low, high = below, min(most, below + 1)
     while high < most and not do(high):
         low, high = high, min(most, 2 * high - below)
@@ -223,9 +223,9 @@ def least(do: Callable[[int], bool], below: int, most: int) -> int:
 def more_hosts(
     asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, enough: Enough
 ) -> tuple[int, bool]:
-    """New hosts beside those of the best arrangement on which the share of orders starts every VM under every reading, and whether it does.
+    """Return the new hosts, beyond the best arrangement, for which the share of orders starts all VMs, and if it does.
 
-    Looked for by doubling and halving. As many as the cluster may have where no number does; none where a design is too large to be tried.
+    Found by doubling and halving. The cluster's maximum where no number does; none where a design is too large to try.
     """
     vms = sum(request.vms for request in asked)
     if not sizing_orders(asked, len(rooms)):
@@ -234,7 +234,7 @@ def more_hosts(
     def do(more: int) -> bool:
         return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
 
-    alone = vms - sum(there == room for there in rooms)  # each VM on a host of its own
+    alone = vms - sum(there == room for there in rooms)  # each VM on its own host
     most = max(0, min(alone, enough.most - len(rooms)))
     high = least(do, -1, most)
     return high, high < most or do(high)

@@ -1,1 +1,1 @@
-"""Training on several hosts: how fast a GPU is, how the network slows it, and what a job makes of it."""
+"""Training on several hosts: the speed of a GPU, the loss to the network, and the result for a job."""

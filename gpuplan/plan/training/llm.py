@@ -1,4 +1,4 @@
-"""Training and tuning of language models: what a job is on the boards and the network of a scenario, how fast, and in what memory."""
+"""Training and tuning of language models: the speed and memory of a job on the boards and the network of a scenario."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES
 
 ITEM = "llm-training"
-"""Item of the assumptions that holds the fitted parameters."""
+"""Item of the assumptions with the fitted parameters."""
 
 MEASURED = ("a100-sxm4-80gb", "h100-sxm5-80gb")
-"""Boards whose published steps the parameters were fitted on."""
+"""Boards with published steps on which the parameters were fitted."""
 
 GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0}
 
@@ -41,7 +41,7 @@ COUNTS = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True)
 class LlmTraining:
-    """A job that trains or tunes a language model. What is None is worked out."""
+    """A job that trains or tunes a language model. Fields that are None are derived."""
 
     model: str
     tokens: float | None = None
@@ -53,14 +53,14 @@ class LlmTraining:
     """Sequences of a GPU in a step."""
     sharding: str = "full"
     recompute: bool | None = None
-    """Whether activations are computed again in the backward pass."""
+    """True to recompute activations in the backward pass."""
     gradients: str = "fp32"
     rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LlmTrainingUse:
-    """What a job does on its GPUs."""
+    """Performance and memory of a job on its GPUs."""
 
     run: TrainingRun
     times: StepTimes
@@ -74,7 +74,7 @@ class LlmTrainingUse:
     alone: float
     """Tokens per second of a GPU of one host with memory enough."""
     efficiency: float
-    """What is left of that on these hosts: memory and the network take the rest."""
+    """Share of that speed on these hosts, after losses to memory and the network."""
     mfu: float
     hours: float | None
     hours_low: float | None
@@ -84,7 +84,7 @@ class LlmTrainingUse:
 
 
 def fitted_values(catalog: Catalog) -> Fitted:
-    """The fitted parameters as the catalog has them; the overlap is that of training with allreduce."""
+    """Return the fitted parameters of the catalog; the overlap comes from training with allreduce."""
     held = catalog.assumptions[ITEM]
     named = {name: float(held.fact(name).value) for name in (*FITTED_NAMES, *TUNING_NAMES)}
     overlap = float(catalog.assumptions["training-allreduce"].fact("overlap_share").value)
@@ -134,7 +134,7 @@ def tuning(
 def _tuned(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int | None, gpus_per_host: int | None
 ) -> LlmTrainingUse | str:
-    """The job, by what it depends on; or why there is none."""
+    """Return the job for its inputs; or say why there is none."""
     most = gpus_per_host or scenario.hardware.gpus_per_host
     try:
         if hosts is None:
@@ -148,7 +148,7 @@ def _tuned(
 def fitting_run(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
 ) -> TrainingRun:
-    """The fastest run of a job on so many GPUs that they hold: micro-batch, recomputing and split of the layers are chosen where they are not stated."""
+    """Find the fastest run that fits: micro-batch, recomputing and split of the layers are chosen unless stated."""
     run = _run(scenario, catalog, work, hosts, gpus_per_host)
     adapters, memory, usable = _adapters(catalog, work), _memory_gib(scenario, catalog), _usable(catalog)
     fitted, held = fitted_values(catalog), _held(catalog)
@@ -180,7 +180,7 @@ def fitting_run(
 def _fewest(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, counts: tuple[int, ...]
 ) -> tuple[int, int]:
-    """Hosts, and GPUs of each, the fewest of such counts that hold a job."""
+    """Fewest hosts, and GPUs of each, that hold a job, of these counts."""
     run = replace(_run(scenario, catalog, work, 1, counts[-1]), sharding="full", recompute=True)
     memory, usable, adapters = _memory_gib(scenario, catalog), _usable(catalog), _adapters(catalog, work)
     return fewest_gpus(run, memory_gib=memory, usable_share=usable, adapters=adapters, counts=counts)
@@ -264,7 +264,7 @@ def _run(
 
 
 def _usual_batch(catalog: Catalog, work: LlmTraining) -> int:
-    """Sequences of a GPU in a step where none are stated: the same tokens whatever their length, in whole micro-batches."""
+    """Sequences of a GPU in a step unless stated: the same tokens at any length, in whole micro-batches."""
     tokens, micro = float(catalog.assumptions["llm-tuning"].fact("micro_tokens").value), work.micro_batch or 1
     return micro * max(1, round(tokens / work.sequence_tokens / micro))
 
@@ -311,7 +311,7 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
 
 
 def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
-    """Tokens per second of each GPU of one host with memory enough for any model: what the network between hosts can only lessen."""
+    """Tokens per second of each GPU of one host with unlimited memory: the network between hosts can only lessen it."""
     fitted, each = fitted_values(catalog), run.batch // run.gpus
     gpus_per_host, batch = run.over.gpus_per_host, run.batch // run.over.hosts
     single = replace(run.on(1, gpus_per_host), batch=batch, recompute=False, pipeline=1, context=1)
@@ -327,7 +327,7 @@ def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
 
 
 def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:
-    """How far off a speed may be: wider where the board has no published step, and for tuning, whose software differs most."""
+    """Return the error of a speed: wider for boards without a published step, and for tuning (most varied software)."""
     held, network = catalog.assumptions[ITEM], catalog.assumptions["training-allreduce"]
     kind = "tuning_" if method != "full" else "" if gpu in MEASURED else "unseen_"
     found = {f"{end}_share": float(held.fact(f"{kind}{end}_share").value) for end in ("slower", "faster")}

@@ -1,4 +1,4 @@
-"""The training job of a scenario where it is a language model: its speed, its scaling, and the lines that say why."""
+"""The training job of a scenario where it is a language model: its speed, its scaling, and the lines behind them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NETWORKS = (
     (100, "roce", True),
     (400, "roce", True),
 )
-"""Links, transports, and whether each GPU has a link of its own: what the scaling chart shows beside the design."""
+"""Links, transports, and whether each GPU has its own link: the networks that the scaling chart adds to the design."""
 
 
 def scenario_work(scenario: Scenario) -> LlmTraining:
@@ -62,7 +62,7 @@ def scenario_work(scenario: Scenario) -> LlmTraining:
 
 
 def job_of(scenario: Scenario, catalog: Catalog, hosts: int) -> LlmTrainingUse | None:
-    """The job on so many hosts; None where they do not hold it."""
+    """The job on this many hosts; None where they do not hold it."""
     per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
     try:
         return tuning(scenario, catalog, scenario_work(scenario), hosts=hosts, gpus_per_host=per_host)
@@ -71,7 +71,7 @@ def job_of(scenario: Scenario, catalog: Catalog, hosts: int) -> LlmTrainingUse |
 
 
 def fewest_hosts(scenario: Scenario, catalog: Catalog) -> int:
-    """The fewest hosts that hold the job, of those that the curves show; ValueError, with what would help, if none does."""
+    """The fewest hosts on the curves that hold the job; ValueError, with what would help, if none does."""
     for hosts in HOSTS:
         if job_of(scenario, catalog, hosts) is not None:
             return hosts
@@ -81,7 +81,7 @@ def fewest_hosts(scenario: Scenario, catalog: Catalog) -> int:
 
 
 def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingUse:
-    """The job on the hosts stated, or on the fewest that hold it where those do not."""
+    """The job on the stated hosts, or on the fewest that hold it where those do not."""
     given, name = scenario.training, FIELD_BY_PATH["training.workload"].label
     use = job_of(scenario, catalog, given.hosts)
     hosts = scenario.fact("training.hosts")
@@ -139,7 +139,7 @@ def use_model(scenario: Scenario) -> str:
 
 
 def spread_words(run: TrainingRun) -> str:
-    """How a run is spread, in a few words."""
+    """Word the parallelism of a run in brief."""
     words = NAMES["sharding"][run.sharding]
     if run.sharding == "tensor-pipeline":
         copies = run.gpus // run.parts
@@ -174,14 +174,14 @@ def job_curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
 
 
 def _knee(scenario: Scenario, catalog: Catalog) -> int:
-    """Most hosts of those that the curves show on which a GPU keeps what is worth it."""
+    """Most hosts on the curves at which a GPU keeps its worthwhile share of speed."""
     worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
     steps = llm_curve(scenario, catalog, chosen=True).steps
     return max((step.hosts for step in steps if step.efficiency >= worth), default=0)
 
 
 def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple[str, ...]:
-    """What would make each GPU faster: the least network that nearly does what the best does, another way to spread the model, the next number of hosts."""
+    """List ways to speed up each GPU: the least network near the best, another split, the next number of hosts."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(use.efficiency, 2) >= good or use.hosts == 1:
         return ()
@@ -218,7 +218,7 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
 def _faster(
     catalog: Catalog, use: LlmTrainingUse, choices: Sequence[tuple[str, Scenario, int]]
 ) -> list[tuple[float, str]]:
-    """Those of the choices with which a GPU is faster by a twentieth at least: its tokens a second, and what is said of it."""
+    """Select the choices that speed up a GPU by a twentieth at least: its tokens a second, and the words for it."""
     found = []
     for words, other, hosts in choices:
         now = job_of(other, catalog, hosts)
@@ -327,7 +327,7 @@ COMPUTING = (
 def _answers(
     here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, step: Line, gpus: Fact
 ) -> float:
-    """Lines for what the job does in a second, its MFU, memory and hours; gives back the MFU."""
+    """Add lines for the job's throughput per second, MFU, memory and hours; return the MFU."""
     run, held = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
     tokens = round(run.batch * run.sequence_tokens / run.gpus)
     alone = derived(

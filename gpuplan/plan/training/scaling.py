@@ -1,6 +1,6 @@
-"""Time of a training step and what a GPU keeps of its speed, over hosts and links.
+"""Time of a training step and remaining speed of a GPU, over hosts and links.
 
-The models are in ``gpuplan.models.network.training`` and its neighbours; their parameters are fitted (``tests/validation``) and stand in
+The models are in ``gpuplan.models.network.training`` and its neighbours; fitted parameters (``tests/validation``) in
 ``data/assumptions.csv``. Every efficiency is a range.
 """
 
@@ -37,12 +37,12 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
 PATH = "network.job"
-"""Where the lines of the scenario's training job stand."""
+"""Prefix of the keys of the lines of the scenario's training job."""
 
 MAX_HOSTS = 64
 
 HOSTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Numbers of hosts that the scaling curves show."""
+"""Host counts on the scaling curves."""
 
 SHARES = ("exposed_share", "overlap_share", "straggler_share")
 
@@ -82,7 +82,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A training job: the network that it trains, how fast one GPU is, and the numbers that the models of a step take."""
+    """A training job: its network, the speed of one GPU, and the numbers that the models of a step take."""
 
     network: str
     """Id of a row of ``neural_networks``."""
@@ -92,7 +92,7 @@ class Job:
     native_s: float
     """Time of a step on one GPU alone, in the VM's own host."""
     compute_s: float
-    """The same as it takes here: longer where the GPU is reached over the network."""
+    """The same in this design: longer where the GPU is reached over the network."""
     batch: int
     gpus_per_host: int
 
@@ -100,7 +100,7 @@ class Job:
 def job_of(
     scenario: Scenario, catalog: Catalog, preset: Row, gpus_per_host: int, *, own: bool = False
 ) -> Job:
-    """Training a preset on the GPU of a scenario, as it is its own training job or that of a group."""
+    """Build the job that trains a preset on the GPU of a scenario, as the scenario's own job or for a group."""
     given, each = scenario.training, GRADIENT_BYTES[scenario.training.gradients]
     network, size = catalog.row("neural_networks", preset["neural_network"]), preset["batch"]
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
@@ -133,23 +133,23 @@ def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
 
 
 def summed_by(scenario: Scenario, hosts: int) -> str:
-    """How gradients are summed; in one host, and over another transport than InfiniBand, no switch sums, and a ring does."""
+    """Return the aggregation of gradients; in one host, and without InfiniBand, no switch sums, and a ring does."""
     how, over = scenario.training.aggregation, scenario.network.transport
     return "ring" if how == "in-network" and (over != "infiniband" or hosts == 1) else how
 
 
 class StepModel(NamedTuple):
-    """The model of a step and its inputs, and that of the sum of its gradient: an input of the step, or told beside it."""
+    """The model of a step and of its gradient sum, with inputs; the sum is an input of the step or shown beside it."""
 
     function: Callable[..., float]
     inputs: Given
     summing: Callable[..., float] | None = None
     summed: Given = MappingProxyType({})
     case: str = ""
-    """How the words of its lines are chosen."""
+    """Case that selects the words of its lines."""
 
     def time_s(self, hosts: int) -> float:
-        """Time of a step on so many hosts."""
+        """Time of a step on this many hosts."""
         given = {name: each.value for name, each in self.inputs.items()}
         if self.summing is not None and self.function is overlapped_step_s:
             moved = {name: each.value for name, each in self.summed.items()} | {"hosts": hosts}
@@ -160,7 +160,7 @@ class StepModel(NamedTuple):
 
 
 def step_model(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: str = PATH) -> StepModel:
-    """How the time of a step follows from the job and the network of a scenario."""
+    """Return the model of a step for the job and the network of a scenario."""
     how = summed_by(scenario, int(hosts.value))
     held, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
     late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
@@ -215,7 +215,7 @@ def alone(job: Job, path: str) -> Fact:
 
 
 def _compute(job: Job, path: str) -> Fact:
-    """The same as it takes here."""
+    """The same in this design."""
     here, over = alone(job, path), ""
     if job.compute_s != job.native_s:
         over = f"; {number(round(job.compute_s, 4))} s over the network"
@@ -223,7 +223,7 @@ def _compute(job: Job, path: str) -> Fact:
 
 
 def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: str) -> dict[str, Fact | Line]:
-    """What a job moves, and over what."""
+    """Return the data that a job moves, and the rates of its links."""
     network = catalog.row("neural_networks", job.network)
     weights = (
         f"{GRADIENT_BYTES[scenario.training.gradients]} bytes for each of the "
@@ -271,7 +271,7 @@ def all_links(scenario: Scenario, path: str = PATH) -> Fact:
 
 
 def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> dict[str, Fact | Line]:
-    """What a collective between hosts with NVLink takes from the network and from its fit."""
+    """Return the network inputs and fitted parameters of a collective between hosts with NVLink."""
     held, links = catalog.assumptions["collectives"], scenario.fact("training.links")
     found: dict[str, Fact | Line] = {name: held.fact(name) for name in COLLECTIVE}
     found["step_latency_us"] = _latency(held.fact("step_latency_us"), scenario, path)
@@ -281,14 +281,14 @@ def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> 
 
 
 def job_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
-    """What a host moves over TCP on all links of a job."""
+    """Return the TCP rate of a host over all links of a job."""
     return tcp_rate(scenario, catalog, float(all_links(scenario).value))
 
 
 def kept_range(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int, step_s: float
 ) -> tuple[float, float, float]:
-    """Efficiency on so many hosts: low, typical, high; as far off as published rows that were not fitted on."""
+    """Efficiency on this many hosts: low, typical, high; the range is the error on published rows not fitted on."""
     typical = scaling_efficiency(job.native_s, step_s=step_s)
     return ranged(catalog, scenario.training.aggregation, typical, sure=hosts * job.gpus_per_host == 1)
 
@@ -316,7 +316,7 @@ def curve(
 
 
 NETWORKS = ((10, "tcp"), (25, "tcp"), (25, "roce"), (100, "tcp"), (100, "roce"), (400, "roce"))
-"""Links and transports that the scaling chart shows beside the design."""
+"""Links and transports that the scaling chart adds to the design."""
 
 
 def curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
@@ -331,7 +331,7 @@ def beside(
     others: Sequence[tuple[int, str, int | None]],
     draw: Callable[[Scenario, bool], Curve],
 ) -> tuple[Curve, ...]:
-    """The curve of a scenario, and those with other links, transports and numbers of links."""
+    """The curve of a scenario, and curves with other links, transports and numbers of links."""
     network, training = scenario.network, scenario.training
     own = (network.link_gbit_s, network.transport in RDMA, training.links or 1)
     found = [draw(scenario, True)]
@@ -344,7 +344,7 @@ def beside(
 
 
 def knee(scenario: Scenario, catalog: Catalog, job: Job) -> int:
-    """Most hosts, up to ``MAX_HOSTS``, at which a GPU keeps the share of its speed that is worth it."""
+    """Most hosts, up to ``MAX_HOSTS``, at which a GPU keeps the worthwhile share of its speed."""
     worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
     low, high, time_s = 0, MAX_HOSTS + 1, step_times(scenario, catalog, job)
     while high - low > 1:  # efficiency never rises with more hosts

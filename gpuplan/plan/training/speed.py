@@ -1,4 +1,4 @@
-"""How fast a GPU is on the work of a preset, and the rates that the network models take from a design."""
+"""Speed of a GPU on the work of a preset, and the rates that the network models take from a design."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ ITEM = {
     "parameter-server": "training-parameter-server",
     "in-network": "training-allreduce",
 }
-"""How gradients are summed -> the item of the assumptions that holds the parameters of its fit."""
+"""Aggregation of gradients -> the item of the assumptions with the parameters of its fit."""
 
 LARGE_BATCH = 8
-"""From this batch on the published throughputs, which are of large batches, are taken."""
+"""Batch from which the published throughputs, which are of large batches, apply."""
 
 MIXED = ("AMP", "FP16")
 
 REFERENCE = "v100-pcie-32gb"
-"""Whose memory bandwidth is taken for a GPU that states none."""
+"""GPU whose memory bandwidth is used for a GPU that states none."""
 
 
 class Speed(NamedTuple):
-    """Samples per second of one GPU that works alone, and how that is known."""
+    """Samples per second of a single GPU, and the basis."""
 
     per_s: Fact
     how: str
@@ -52,7 +52,7 @@ Known = Mapping[str, tuple[Fact, str]]
 
 
 def usual_workload(catalog: Catalog, group: Group) -> str:
-    """The preset that a group's workload kind stands for, unless one is chosen."""
+    """Return the usual preset of a group's workload kind, unless one is chosen."""
     if group.workload is not None:
         return group.workload
     usual = (
@@ -92,7 +92,7 @@ def _bandwidth(catalog: Catalog, gpu: str) -> float:
     maxsize=64
 )  # reads all published measurements for each group: without it an edit takes a fifth longer
 def _measured(catalog: Catalog, network: str, phase: str) -> Known:
-    """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
+    """GPU -> the median published speed of one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
     for row in catalog.rows("workloads"):
         if row["neural_network"] == network and _of_one_gpu(row, phase):
@@ -112,20 +112,20 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Known:
 
 
 def _of_one_gpu(row: Row, phase: str) -> bool:
-    """Whether a published throughput is that of one known GPU in this phase."""
+    """True if a published throughput is for a single known GPU in this phase."""
     known = (row["gpu"] or row["gpu_like"]) and row["gpus"] == 1 and row["scaling"] != "fixed"
     return bool(known) and (row["phase"] == "inference") == (phase == "inference")
 
 
 def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:
-    """What a host moves over TCP on its link (or another): measured by the customer, or as fitted."""
+    """Return the TCP rate of a host on its link (or another): measured by the customer, or as fitted."""
     if scenario.network.tcp_gbit_s is not None:
         return scenario.fact("network.tcp_gbit_s")
     return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
 
 
 def many_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
-    """What a host moves over many TCP connections, as users and parameter servers have them: measured by the customer, or as fitted."""
+    """Return a host's rate over many TCP connections, as of users and parameter servers: customer's or fitted."""
     if scenario.network.tcp_gbit_s is not None:
         return scenario.fact("network.tcp_gbit_s")
     seen = catalog.assumptions[ITEM["ring"]].fact("tcp_gbit_s")
@@ -148,7 +148,7 @@ def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
 
 
 def network_bases(scenario: Scenario) -> tuple[str, ...]:
-    """How well the link, the transport and the MTU of a design are known."""
+    """Bases of the link, the transport and the MTU of a design."""
     paths = ("network.link_gbit_s", "network.transport", "network.mtu_bytes")
     return tuple(scenario.fact(path).basis for path in paths)
 
@@ -162,7 +162,7 @@ def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:
 
 
 def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
-    """Rate that NCCL plans a ring with where NVLink joins all GPUs of a host, as it does SXM modules; a bridge joins two boards only."""
+    """Rate that NCCL plans for a ring where NVLink joins all GPUs of a host, as SXM does; a bridge joins two boards."""
     item = catalog.gpus[gpu]
     link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
     each = architecture_of(catalog, gpu).get("nvlink_gb_s")
@@ -177,7 +177,7 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
 
 
 def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
-    """Rate of so many GPUs that sum inside one host: as measured, else that of NVLink on a board that has it, else PCIe by its generation."""
+    """Rate of these GPUs when summing in one host: as measured, else of NVLink if any, else of PCIe by generation."""
     measured = [row for row in catalog.rows("nccl_rates") if row["gpu"] == gpu]
     if measured:
         near = min(measured, key=lambda row: (abs(row["gpus"] - gpus), row["gpus"]))
@@ -207,7 +207,7 @@ def row_fact(row: Row, column: str, unit: str) -> Fact:
 
 
 def verdict_of(catalog: Catalog, kept: float) -> str:
-    """``good``, ``fair`` or ``bad``: whether work that keeps this share of its speed, in whole per cent, counts as carried."""
+    """``good``, ``fair`` or ``bad``: the verdict on work that keeps this share of its speed, in whole per cent."""
     planning = catalog.assumptions["network-planning"]
     shown = round(kept, 2)
     if shown >= float(planning.fact("good_share").value):

@@ -1,6 +1,6 @@
 """Training of one model on several hosts: efficiency, throughput, hours, and where more hosts stop being worth it.
 
-The time of a step is worked out in ``gpuplan.plan.training.scaling``; here it becomes an answer with its lines.
+``gpuplan.plan.training.scaling`` computes the time of a step; this module turns it into an answer with its lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from gpuplan.units import exact
 from gpuplan.wording import number, whole_percent
 
 JOB = "job"
-"""Id of the training job of the scenario; those of the groups have the group's id."""
+"""Id of the training job of the scenario; jobs of groups have the group's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class TrainingUse:
 
     id: str
     path: str
-    """Where its lines stand: ``network.job`` or ``network.training.`` and the group's id."""
+    """Prefix of its lines: ``network.job`` or ``network.training.`` and the group's id."""
     name: str
     workload: str
     workload_name: str
@@ -71,18 +71,18 @@ class TrainingUse:
     per_s: float
     """Samples per second of all GPUs together."""
     needs_gbit_s: float
-    """What a host moves on average while it trains."""
+    """Mean traffic of a host during training."""
     hours: float | None
     samples: int | None
     epochs: float | None
     knee_hosts: int
-    """Most hosts at which a GPU keeps ``worth_share`` of its own speed; 0 if it does not on one host."""
+    """Most hosts at which a GPU keeps ``worth_share`` of its own speed; 0 if one host is already too many."""
     verdict: str
     basis: str
     changes: tuple[str, ...]
     sources: tuple[str, ...]
     mfu: float | None = None
-    """Share of the tensor rate that a language model's own operations use; None of other work."""
+    """Share of the tensor rate that a language model's own operations use; None for other work."""
     per_gpu: tuple[float, float, float] | None = None
     """Tokens per second of each GPU: low, typical, high."""
     hours_low: float | None = None
@@ -92,7 +92,7 @@ class TrainingUse:
 
 
 class TrainingWork(NamedTuple):
-    """A job on the hosts that it runs on, and what the plan calls it."""
+    """A job on its hosts, and its name in the plan."""
 
     preset: Row
     job: Job
@@ -100,18 +100,18 @@ class TrainingWork(NamedTuple):
     name: str
     hosts: Fact
     own: bool = False
-    """Whether it is the training job of the scenario, which states its samples and epochs."""
+    """True if it is the training job of the scenario, which states its samples and epochs."""
 
     @property
     def path(self) -> str:
-        """Where its lines stand."""
+        """Prefix of its lines."""
         return "network.job" if self.own else f"network.training.{self.key}"
 
 
 def training_use(
     scenario: Scenario, catalog: Catalog, training: TrainingWork, trail: Trail | None = None
 ) -> TrainingUse:
-    """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it."""
+    """Return one training job on a scenario's network: efficiency, throughput, hours, knee, and possible changes."""
     preset, job, key, name, hosts, _ = training
     speed = job.speed
     count = int(hosts.value)
@@ -182,7 +182,7 @@ def training_use(
 def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
-    """Efficiency with its range, time of a step, hosts worth it, and what would change it: by network and training alone."""
+    """Return efficiency with range, step time, worthwhile hosts, and changes: by network and training alone."""
     step = step_time_s(scenario, catalog, job, hosts)
     share = kept_range(scenario, catalog, job, hosts, step)
     changes = _training_changes(scenario, catalog, job, hosts, share[1])
@@ -190,14 +190,14 @@ def _trained(
 
 
 def over_tree(scenario: Scenario, catalog: Catalog, hosts: int, aggregation: str) -> bool:
-    """Whether a tree may sum, by which two hosts send each byte of the gradient once."""
+    """True if a tree may sum, by which two hosts send each byte of the gradient once."""
     return hosts == 2 and aggregation == "ring" and nvlink_gb_s(catalog, scenario.hardware.gpu) is not None
 
 
 def _training_changes(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int, typical: float
 ) -> tuple[str, ...]:
-    """What would make training efficient that is not: the slowest link that does, else the best one and what else helps."""
+    """Say what makes inefficient training efficient: the slowest sufficient link, else the best and other changes."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(typical, 2) >= good or hosts == 1:
         return ()
@@ -269,7 +269,7 @@ def _answer_lines(
     *,
     timed: bool,
 ) -> None:
-    """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
+    """Add lines for the job's throughput per second, the time of its epochs, and the most worthwhile hosts."""
     job, path, here = training.job, training.path, trail.about(training.path, name=training.name)
     together: dict[str, Fact | Line] = {
         "gpus": _gpus(training),
@@ -288,7 +288,7 @@ def _answer_lines(
 def hours_and_knee(
     here: Trail, scenario: Scenario, catalog: Catalog, together: Given, samples: Fact | None, worth: int
 ) -> None:
-    """Lines for how long the epochs of a job take, if its samples are known, and up to how many hosts it is worth it."""
+    """Lines for the time of a job's epochs, if its samples are known, and the most worthwhile hosts."""
     if samples is not None:
         epochs = scenario.fact("training.epochs")
         if epochs.value is None:
