@@ -324,14 +324,10 @@ class Scenario(Brief):
 
     def get(self, path: str) -> Any:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
+        group = self._check(path)
         head, _, rest = path.partition(".")
-        if head == "groups":
-            group, _, name = rest.partition(".")
-            if name in GROUP_FIELD_BY_NAME:
-                for each in self.groups:
-                    if each.id == group:
-                        return getattr(each, name)
-        self._check(path)
+        if group is not None:
+            return getattr(group, rest.partition(".")[2])
         if head in MAPS:
             return dict(getattr(self, head)).get(rest)
         return getattr(getattr(self, head), rest) if rest else getattr(self, head)
@@ -348,19 +344,21 @@ class Scenario(Brief):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.paths)
 
-    def _check(self, path: str) -> None:
-        """Refuse a path at which this scenario has no input, and name the nearest."""
+    def _check(self, path: str) -> Group | None:
+        """Refuse a path at which this scenario has no input, and name the nearest; else return its group, if it is of one."""
         head, _, rest = str(path).partition(".")
         if head == "ranges" and not rest.startswith("prices."):
-            return self._check(rest)
+            self._check(rest)
+            return None
+        id, _, name = rest.partition(".")
+        group = next((g for g in self.groups if g.id == id), None) if head == "groups" else None
         if head == "groups":
-            group, _, name = rest.partition(".")
-            there = name in GROUP_FIELD_BY_NAME and any(g.id == group for g in self.groups)
+            there = name in GROUP_FIELD_BY_NAME and group is not None
         else:
             there = path in FIELD_BY_PATH or (head in MAPS and bool(rest))
         if not there:
             pick(dict.fromkeys(self.paths), path, "input")
-        return None
+        return group
 
     def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""

@@ -175,6 +175,8 @@ def test_what_is_no_path_is_refused() -> None:
     for path in (None, 3, "", "groups", "groups.", "prices"):
         with pytest.raises(ScenarioError, match="there is no input"):
             load_scenario("enterprise").with_value(path, 1)  # type: ignore[arg-type]
+        with pytest.raises(ScenarioError, match="there is no input"):
+            load_scenario("enterprise").get(path)  # type: ignore[arg-type]
 
 
 def test_a_path_that_is_there_is_taken() -> None:
