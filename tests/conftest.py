@@ -49,7 +49,7 @@ def on_other_days(items: list[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         if mark := item.get_closest_marker("by_day"):
             groups.setdefault(mark.args, []).append(item)
-    chosen = {item for (_, few), of in groups.items() for item in of_the_day(of, few)}
+    chosen = {item for (name, few), of in groups.items() for item in of_the_day(of, few, name)}
     return {item for of in groups.values() for item in of} - chosen
 
 

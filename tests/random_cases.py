@@ -21,10 +21,16 @@ DAY = datetime.date.fromisoformat(
 """The day that chooses the cases: that of the first process of a run, for all of its workers."""
 
 
-def of_the_day(cases: Sequence[T], few: int) -> Sequence[T]:
-    """About so many of the cases, as far apart as they can be, each once before any comes again; in the night all."""
+def of_the_day(cases: Sequence[T], few: int, group: str = "") -> Sequence[T]:
+    """About so many of the cases, as far apart as they can be, each once before any comes again; in the night all.
+
+    A ``group`` takes its turns in an order of its own, so that a test which itself chooses by day has another choice each time.
+    """
     apart = 1 if NIGHTLY else -(-len(cases) // few)
-    return cases[DAY.toordinal() % apart :: apart]
+    round, turn = divmod(DAY.toordinal(), apart)
+    if group:
+        turn = random.Random(f"{group}.{round}").sample(range(apart), apart)[turn]
+    return cases[turn::apart]
 
 
 def cases(seed: int, total: int, few: int = 100) -> Iterator[random.Random]:
