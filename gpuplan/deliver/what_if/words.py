@@ -68,11 +68,12 @@ class Measure(NamedTuple):
     key: str
     kind: str = "count"
     """``count``, ``money`` or ``power``."""
+    field: str = ""
+    """Name of it in the answer, where it is not the key."""
 
     def of(self, answer: Answer) -> float | None:
         """The figure of an answer; None where it has none."""
-        name = {"unplaced_after_failure": "unplaced_vms_after_failure"}.get(self.key, self.key)
-        parts = (answer, answer.totals, answer.cost)
+        name, parts = self.field or self.key, (answer, answer.totals, answer.cost)
         return next((getattr(part, name) for part in parts if hasattr(part, name)), None)
 
     def words(self, value: float, currency: str = "") -> str:
@@ -104,7 +105,8 @@ def signed(difference: float, words: Callable[[float], str]) -> str:
 
 
 MEASURES = (
-    *map(Measure, ("hosts", "hosts_at_end", "gpus", "gpus_after_failure", "unplaced_after_failure")),
+    *map(Measure, ("hosts", "hosts_at_end", "gpus", "gpus_after_failure")),
+    Measure("unplaced_after_failure", field="unplaced_vms_after_failure"),
     *(Measure(key, "money") for key in ("net_present", "low", "high", "upfront", "gpu_hour_used")),
     Measure("typical_w", "power"),
 )
