@@ -88,6 +88,16 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
             each.get(path) for each in scenarios
         ):
             yield path
+    yield from _changed_in_groups(scenarios)
+    for head in ("prices", "ranges"):
+        stated = [dict(getattr(each, head)) for each in scenarios]
+        for key in dict.fromkeys(key for each in stated for key in each):
+            if _differ(each.get(key) for each in stated):
+                yield f"{head}.{key}"
+
+
+def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Yield the paths of inputs of groups that differ, or of a group that not all scenarios have."""
     having = [{group.id: group for group in each.groups} for each in scenarios]
     for id in dict.fromkeys(id for groups in having for id in groups):
         groups = [each[id] for each in having if id in each]
@@ -97,11 +107,6 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
         for name in GROUP_FIELD_BY_NAME:
             if _differ(getattr(group, name) for group in groups):
                 yield f"groups.{id}.{name}"
-    for head in ("prices", "ranges"):
-        stated = [dict(getattr(each, head)) for each in scenarios]
-        for key in dict.fromkeys(key for each in stated for key in each):
-            if _differ(each.get(key) for each in stated):
-                yield f"{head}.{key}"
 
 
 def _differ(values: Iterable[object]) -> bool:
