@@ -259,15 +259,15 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
         return ""
     share = exact(share_each(group))
     if profile.whole:
-        known = "" if share == 1 else f": no smaller profile gives {share} of one"
-        return f"the whole frame buffer of {'a GPU' if group.gpus_each <= 1 else 'each GPU'}{known}"
-    each = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
+        why = "" if share == 1 else f": no smaller profile gives {share} of one"
+        return f"the whole frame buffer of {'a GPU' if group.gpus_each <= 1 else 'each GPU'}{why}"
+    per_vm = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
     short = profile.compute_slices < share * profile.gpu_slices
     size = (
         f"the nearest to {share} of a GPU" if short else f"the smallest that gives at least {share} of a GPU"
     )
     most = most_on_gpu(scenario, profile)
-    fit = f"{each}{size}; {most} {verb(most, 'fit')} on a GPU"
+    fit = f"{per_vm}{size}; {most} {verb(most, 'fit')} on a GPU"
     if profile.compute_slices:
         fit += f", each with {profile.compute_slices} of {profile.gpu_slices} compute slices"
     return fit
@@ -289,13 +289,13 @@ def _traits(
 @lru_cache(maxsize=256)  # each group asks twice: without it a plan makes 3 % more calls
 def _trait_rows(catalog: Catalog, mode: str, facts: tuple[str, ...], version_id: str) -> tuple[Row, ...]:
     """The rows on an access mode that apply with these facts on this vSphere version."""
-    order, known = version_order(catalog), frozenset(facts)
+    order, fact_set = version_order(catalog), frozenset(facts)
     now = order[version_id]
     return tuple(
         row
         for row in catalog.rows("modes")
         if row["mode"] == mode
-        and access.holds(listed(row["when"]), facts=known)
+        and access.holds(listed(row["when"]), facts=fact_set)
         and (not row["vsphere_from"] or order[row["vsphere_from"]] <= now)
         and (not row["vsphere_until"] or order[row["vsphere_until"]] >= now)
     )
@@ -304,7 +304,7 @@ def _trait_rows(catalog: Catalog, mode: str, facts: tuple[str, ...], version_id:
 def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
     """A letter for each group in the pictures, unique in the scenario; its place in the list where no letter is left."""
     preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
-    found: dict[str, str] = {}
+    letters: dict[str, str] = {}
     taken: set[str] = set()
     for place, group in enumerate(scenario.groups, 1):
         wishes = [
@@ -312,9 +312,9 @@ def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
             *(c.upper() for c in group.name if c.isascii() and c.isalpha()),
             *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
         ]
-        found[group.id] = next((c for c in wishes if c not in taken), str(place))
-        taken.add(found[group.id])
-    return found
+        letters[group.id] = next((c for c in wishes if c not in taken), str(place))
+        taken.add(letters[group.id])
+    return letters
 
 
 SERVERS_ON_VGPU = "Bitfusion servers on vGPU"
@@ -335,11 +335,11 @@ def with_pools(
         "passthrough": "passthrough",
         "bitfusion": "vgpu" if shared else "bitfusion",
     }
-    found = []
+    plans = []
     for group in groups:
         fed = (SERVERS_ON_VGPU,) * (group.mode == "bitfusion" and shared)
-        known = replace(
+        plan = replace(
             group, pool=pools.get(group.mode, ""), letter=letters[group.id], facts=(*group.facts, *fed)
         )
-        found.append(replace(known, traits=_traits(catalog, known, version, weighed[group.id].words)))
-    return found
+        plans.append(replace(plan, traits=_traits(catalog, plan, version, weighed[group.id].words)))
+    return plans

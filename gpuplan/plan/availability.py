@@ -60,15 +60,15 @@ def postures_of(
         mtbf_h=facts["mtbf_h"],
         repair_h=facts["repair_h"],
     )
-    found = []
+    postures = []
     for failures in sorted({0, 1, 2, here, here + 1}):
         divided = chosen
         if failures != here:
             other = replace(scenario, availability=replace(scenario.availability, host_failures=failures))
             divided = divisions(other, catalog, requests, layouts(other, catalog, requests))
-        clusters = [each for kind, division in divided.items() for each in division.named(kind)]
-        found.append(_posture(trail, scenario, clusters, failures, up, facts))
-    return tuple(found)
+        clusters = [cluster for kind, division in divided.items() for cluster in division.named(kind)]
+        postures.append(_posture(trail, scenario, clusters, failures, up, facts))
+    return tuple(postures)
 
 
 RELIABILITY = ("mtbf_h", "repair_h", "maintenance_h_per_host")
@@ -93,18 +93,18 @@ def _posture(
     chosen = failures == scenario.availability.host_failures
     parts: dict[str, list[Line]] = {}
     for cluster, laid in clusters:
-        there = trail.about(f"postures.n{failures}.{cluster.id}", name=f"N+{failures}, {cluster.name}")
-        needed = _needed_line(trail, there, cluster, laid)
-        hosts = _posture_hosts(trail, there, scenario, cluster, laid, failures, needed)
+        branch = trail.about(f"postures.n{failures}.{cluster.id}", name=f"N+{failures}, {cluster.name}")
+        needed = _needed_line(trail, branch, cluster, laid)
+        hosts = _posture_hosts(trail, branch, scenario, cluster, laid, failures, needed)
         each_h = facts["maintenance_h_per_host"]
-        maintenance = there.compute(
+        maintenance = branch.compute(
             "maintenance_h", availability.maintenance_hours_h, hosts=hosts, maintenance_h_per_host=each_h
         )
-        known: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
+        inputs: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
         if len(laid.new_needed) > 1:
-            lines = _mixed_hosts_lines(there, cluster, laid, hosts, known)
+            lines = _mixed_hosts_lines(branch, cluster, laid, hosts, inputs)
         else:
-            lines = _identical_hosts_lines(there, needed, hosts, known)
+            lines = _identical_hosts_lines(branch, needed, hosts, inputs)
         for name, line in {"hosts": hosts, **lines}.items():
             parts.setdefault(name, []).append(line)
     totals = {name: _over_pools(here, name, lines) for name, lines in parts.items()}
@@ -164,15 +164,15 @@ def _mixed_hosts_lines(
         "",
         "placed again for each, the worst of as many; more hosts down count as too many",
     )
-    found = {}
+    lines = {}
     for name, (function, behind) in MIXED_HOSTS.items():
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
         value = function(mix, **{other: float(known[other].value) for other in taken})
         shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
         several = " of several kinds" if len(kinds) > 1 else ", taken at the worst of their kinds,"
-        there = {"existing": len(laid.existing), "kinds": several * (len({*laid.existing}) > 1)}
-        found[name] = here.record(name, function, value, shown, when="mixed", words=there)
-    return found
+        words = {"existing": len(laid.existing), "kinds": several * (len({*laid.existing}) > 1)}
+        lines[name] = here.record(name, function, value, shown, when="mixed", words=words)
+    return lines
 
 
 def _posture_hosts(
@@ -187,14 +187,14 @@ def _posture_hosts(
     """Hosts of a cluster in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:
         return here.repeat("hosts", trail[f"pools.{cluster.id}.hosts"])
-    given = scenario.fact("availability.host_failures")
+    tolerance = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
     spare = here.compute(
         "spare",
         availability.spare_hosts,
         when="accepted" if accepted.value else "not accepted",
         host_failures=replace(
-            given, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
+            tolerance, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
         ),
         maintenance_failure_accepted=accepted,
     )

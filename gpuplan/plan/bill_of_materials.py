@@ -106,20 +106,20 @@ class Counts:
     def gpus(self, hosts: Mapping[str, int], licensed: bool = False) -> int:
         """Return the GPUs of the hosts of each pool; ``licensed`` counts those whose sharing takes a licence."""
         counted = self.needs_licence if licensed else hosts.keys()
-        there = [
+        existing = [
             room.gpus
             for pool in self.pools
             if pool.kind in counted
             for room in pool.rooms[: pool.existing_hosts]
         ]
-        new = sum(hosts[kind] for kind in counted) - len(there)
-        return sum(there) + new * self.scenario.hardware.gpus_per_host
+        new = sum(hosts[kind] for kind in counted) - len(existing)
+        return sum(existing) + new * self.scenario.hardware.gpus_per_host
 
     def of(self, hosts: Mapping[str, int]) -> dict[str, int]:
         """Return the quantity of each material, by key, for the hosts of each pool."""
         total = sum(hosts.values())
         new = total - self.existing
-        found = {
+        quantities = {
             "servers": new,
             "gpus": new * self.boards_per_host,
             "spare-gpus": self.scenario.cost.spare_gpus if total else 0,
@@ -135,13 +135,13 @@ class Counts:
         switches = self._switches(total)
         if switches is not None:
             shape = switches.shape
-            found |= {
+            quantities |= {
                 "leaf": shape.leaves,
                 "spine": shape.spines,
                 "host-cables": shape.host_cables,
                 "switch-cables": shape.uplink_cables + shape.peer_cables,
             }
-        return found
+        return quantities
 
     def spine(self, growth: Sequence[Mapping[str, int]]) -> tuple[str, str]:
         """Spine and its name in the first year that needs some; empty if none does."""
@@ -200,17 +200,20 @@ def bill(
     domain: ManagementDomain,
 ) -> tuple[Material, ...]:
     """List all items of a design; items that only its growth takes are listed with none at the start."""
-    made, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
+    builder, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
     many = counts.of(hosts)
-    found = [*_hardware(made, scenario, catalog, counts, growth), _platform(made, counts, many["platform"])]
+    materials = [
+        *_hardware(builder, scenario, catalog, counts, growth),
+        _platform(builder, counts, many["platform"]),
+    ]
     if counts.ai_add_on and many["ai-add-on"]:
         price = TERM_PRICES["private-ai"][scenario.cost.licence_term_years]
         words = {"cores": number(many["ai-add-on"]), "price": price}
-        found.append(made.material("ai-add-on", many["ai-add-on"], "", words))
+        materials.append(builder.material("ai-add-on", many["ai-add-on"], "", words))
     if many["gpu-software"]:
-        found.append(_gpu_software(made, scenario, catalog, many["gpu-software"]))
-    found += _management_platform(made, counts, domain)
-    return (*found, *_domain(made, scenario, counts, domain))
+        materials.append(_gpu_software(builder, scenario, catalog, many["gpu-software"]))
+    materials += _management_platform(builder, counts, domain)
+    return (*materials, *_domain(builder, scenario, counts, domain))
 
 
 class _Bill:
@@ -283,7 +286,7 @@ def _hardware(
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
     server, instead = server_price(scenario, catalog)
     spine, spine_name = counts.spine(growth)
-    held = fabric.switches
+    switches = fabric.switches
     words = {
         "server": catalog.servers[named].name if named else "Server of any make, without GPUs",
         "server_price": server,
@@ -298,12 +301,12 @@ def _hardware(
         "link": scenario.network.link_gbit_s,
         "hosts": fabric.gpu_hosts + fabric.compute_hosts,
         "ports": fabric.ports.total,
-        "leaf": held.leaf_name if held else "",
-        "leaf_id": held.leaf if held else "",
+        "leaf": switches.leaf_name if switches else "",
+        "leaf_id": switches.leaf if switches else "",
         "spine": spine_name,
         "spine_id": spine,
         "most": number(fabric.max_oversubscription),
-        "up": number(held.up_gbit_s) if held else "",
+        "up": number(switches.up_gbit_s) if switches else "",
     }
     for key in HARDWARE:
         later = max(year[key] for year in years)
@@ -319,20 +322,20 @@ HARDWARE = ("servers", "gpus", "spare-gpus", "adapters", "leaf", "spine", "host-
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
     """Platform licences of all hosts, existing ones included: by the core, or by the processor."""
     choice, hosts = made.cost.platform_licence, made.trail["totals.hosts"]
-    held: dict[str, Fact | Line] = {
+    inputs: dict[str, Fact | Line] = {
         "hosts": hosts,
         "sockets": counts.sockets,
         "cores_per_socket": counts.cores,
     }
     if choice == "socket":
         covered = counts.cores_per_licence
-        made.trail.compute("cost.licensed_sockets", licensed_sockets, held, cores_per_licence=covered)
+        made.trail.compute("cost.licensed_sockets", licensed_sockets, inputs, cores_per_licence=covered)
     else:
         least_of = {"minimum_cores": counts.least_cores}
         when = "" if choice in BY_CORE else "owned"
         if choice in BY_CORE:
             least_of["minimum_order"] = counts.least_order
-        made.trail.compute("cost.licensed_cores", licensed_cores, {**held, **least_of}, when=when)
+        made.trail.compute("cost.licensed_cores", licensed_cores, {**inputs, **least_of}, when=when)
     cores, least = int(counts.cores.value), int(counts.least_cores.value)
     term = made.cost.licence_term_years
     words = {
@@ -384,7 +387,7 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
 
 def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
     """List the items that the reference architecture puts around the GPU hosts, as the management domain sizes them."""
-    given, vcenter, nsx = (
+    settings, vcenter, nsx = (
         scenario.cost,
         domain.of("vcenter", domain=True),
         domain.of("nsx-manager", domain=True),
@@ -392,7 +395,7 @@ def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementD
     cluster = domain.of("nsx-manager").nodes
     hosts = sum(counts.at_start().values())
     words = {
-        "status": "included" if given.platform_licence == "vcf" else "to be sized",
+        "status": "included" if settings.platform_licence == "vcf" else "to be sized",
         "size": vcenter.size,
         "hosts": number(hosts),
         "domains": domain.domains,
@@ -411,16 +414,16 @@ def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementD
     compute = scenario.network.compute_hosts or 0
     compute_when = "to be sized"
     if compute:
-        compute_when = "bought" if given.compute_hosts_bought else "there"
-    storage = "bought" if given.storage_tb else "to be sized"
+        compute_when = "bought" if settings.compute_hosts_bought else "there"
+    storage = "bought" if settings.storage_tb else "to be sized"
     for key, many, when in (
         ("vcenter", domain.domains, "several" * (domain.domains > 1)),
         ("nsx-manager", nsx.nodes, "several" * (nsx.nodes > cluster)),
         ("sddc-manager", 1, ""),
         ("distributed-switches", switches, ""),
-        ("management-hosts", domain.hosts, "bought" if given.management_hosts else "there"),
+        ("management-hosts", domain.hosts, "bought" if settings.management_hosts else "there"),
         *[("compute-hosts", compute, compute_when)] * (compute > 0 or counts.remote),
-        ("storage", given.storage_tb, storage),
+        ("storage", settings.storage_tb, storage),
         ("uplinks", 0, ""),
         ("rack-equipment", 0, ""),
     ):

@@ -106,19 +106,19 @@ class Flows:
         self.use, self.growth = use, growth
         self.materials = {m.key: m for m in materials}
         self.years = scenario.cost.years
-        held = [counts.of(hosts) for hosts in growth.hosts]
+        needs = [counts.of(hosts) for hosts in growth.hosts]
         self.held = [
-            {key: max(many[key] for many in held[: at + 1]) for key in held[0]} for at in range(self.years)
+            {key: max(many[key] for many in needs[: at + 1]) for key in needs[0]} for at in range(self.years)
         ]
         """Quantity of every item in each year from 1; bought items stay."""
         self.spine_w = use.spine_w
         spine, spine_name = counts.spine(growth.hosts)
         unknown = dict.fromkeys(use.unknown_power)
-        if spine and not held[0]["spine"]:
+        if spine and not needs[0]["spine"]:
             self.spine_w = usual_power_w(catalog.switches[spine]) or 0.0
             if not self.spine_w:
                 unknown[said("cost.switches", name=spine_name)] = None
-        self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
+        self.not_counted = self._not_counted([bool(many["leaf"]) for many in needs], tuple(unknown))
         self.factors = {name: factor(scenario, catalog, name) for name in RANGED}
         self.residual = factor(scenario, catalog, "residual_share")
         self.payments: list[Payment] = []
@@ -195,8 +195,8 @@ class Flows:
 
     def _more(self, key: str) -> list[int]:
         """Return the purchases at the start of each year beyond the stock of the year before."""
-        held = [many[key] for many in self.held]
-        return [held[0], *(now - before for before, now in pairwise(held))]
+        stock = [many[key] for many in self.held]
+        return [stock[0], *(now - before for before, now in pairwise(stock))]
 
     def _buy(self, material: Material) -> None:
         """Add the purchases of a material at the start of each year, where its price is known."""
@@ -334,7 +334,7 @@ class Flows:
             idle_share=self.use.idle_share,
             load=self.load(year),
         )
-        held = self.held[year - 1]
+        stock = self.held[year - 1]
         return power.total_power_w(
-            hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w, self.use.management_w
+            hosts_w, stock["leaf"] * self.use.leaf_w, stock["spine"] * self.spine_w, self.use.management_w
         )

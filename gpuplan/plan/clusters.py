@@ -141,19 +141,19 @@ def _clusters(
         together, key=lambda home: len(placed(tuple(together[home]), (), room, 0).hosts), default=""
     )
     together[largest] += [request for home, request in zip(homes, asked, strict=True) if home is None]
-    found, left = [], existing
+    clusters, left = [], existing
     for at, home in enumerate(sorted(together, key=lambda home: first.get(home, LAST)), 1):
-        own, there = tuple(together[home]), left
+        requests, rooms = tuple(together[home]), left
         if at < len(together) and left:
-            hosts = placed(own, left, room, within.spare).hosts[: len(left)]
+            hosts = placed(requests, left, room, within.spare).hosts[: len(left)]
             idle = sorted(
                 (n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True
             )
             taken = {n for n, host in enumerate(hosts) if host} | {*idle[: within.spare]}
-            there = tuple(each for n, each in enumerate(left) if n in taken)
-            left = tuple(each for n, each in enumerate(left) if n not in taken)
-        found += [Cluster(layout, home) for layout in _few_large(own, there, room, within)]
-    return tuple(_numbered(found))
+            rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
+            left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
+        clusters += [Cluster(layout, home) for layout in _few_large(requests, rooms, room, within)]
+    return tuple(_numbered(clusters))
 
 
 def _few_large(
@@ -176,11 +176,11 @@ def _few_large(
         dealt, first = [], 0
         sizes = cluster_hosts(len(used), clusters=min(clusters, len(used)))
         for size, more in zip(sizes, _idle_hosts(idle, sizes), strict=True):
-            own = used[first : first + size]
-            part = _part(whole, sorted((*own, *more)), spare)
+            chunk = used[first : first + size]
+            part = _part(whole, sorted((*chunk, *more)), spare)
             while clusters >= len(used) and more and len(part.hosts) > most:
                 more = more[: max(0, len(more) - len(part.hosts) + most)]
-                part = _part(whole, sorted((*own, *more)), spare)
+                part = _part(whole, sorted((*chunk, *more)), spare)
             dealt.append(part if enough is None else for_orders(part, enough, spare))
             first += size
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
@@ -190,26 +190,26 @@ def _few_large(
 
 def _idle_hosts(idle: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
     """Deal out existing hosts that the demand does not take to clusters of these sizes, the smallest first."""
-    found: list[list[int]] = [[] for _ in sizes]
+    dealt: list[list[int]] = [[] for _ in sizes]
     for host in idle:
-        least = min(range(len(sizes)), key=lambda at: sizes[at] + len(found[at]))
-        found[least].append(host)
-    return found
+        least = min(range(len(sizes)), key=lambda at: sizes[at] + len(dealt[at]))
+        dealt[least].append(host)
+    return dealt
 
 
 def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
     """Return the cluster of some hosts of a placement, with its own spare hosts."""
-    there = len(whole.existing)
-    existing = tuple(whole.existing[at] for at in hosts if at < there)
+    old_count = len(whole.existing)
+    existing = tuple(whole.existing[at] for at in hosts if at < old_count)
     content = tuple(whole.needed.hosts[at] for at in hosts)
     vms = Counter(group for group, _ in _vms(content))
-    asked = tuple(request._replace(vms=vms[request.group]) for request in whole.asked if vms[request.group])
-    needed, mixed = _needed(whole, content, len(existing)), bool(existing or (whole.mixed and not there))
-    dealt = replace(whole, asked=asked, existing=existing, needed=needed, mixed=mixed)
+    wanted = tuple(request._replace(vms=vms[request.group]) for request in whole.asked if vms[request.group])
+    needed, mixed = _needed(whole, content, len(existing)), bool(existing or (whole.mixed and not old_count))
+    dealt = replace(whole, asked=wanted, existing=existing, needed=needed, mixed=mixed)
     if set(existing) <= {whole.room}:  # an empty host takes over the VMs of any lost one
         empty = sum(not host for host in content)
         return replace(dealt, hosts=content + ((),) * max(0, spare - empty))
-    again = placed(asked, existing, whole.room, spare)
+    again = placed(wanted, existing, whole.room, spare)
     if _takes_over(whole.room, existing) and len(content) + spare < len(again.hosts):
         return replace(dealt, hosts=content + ((),) * spare)
     return again
@@ -218,9 +218,9 @@ def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
 def _takes_over(room: Room, existing: Sequence[Room]) -> bool:
     """True if a new host offers as much of everything as each existing host; 0 is not counted."""
     return all(
-        room.gpus >= each.gpus
-        and all(new == 0 or 0 < old <= new for new, old in zip(room[1:], each[1:], strict=True))
-        for each in existing
+        room.gpus >= host.gpus
+        and all(new == 0 or 0 < old <= new for new, old in zip(room[1:], host[1:], strict=True))
+        for host in existing
     )
 
 
@@ -250,17 +250,17 @@ def _vms(hosts: Sequence[Host]) -> set[tuple[str, int]]:
 
 def _numbered(clusters: Sequence[Cluster]) -> Iterator[Cluster]:
     """The clusters with the VMs of each group numbered on from one to the next."""
-    given = Counter[str]()
+    numbered = Counter[str]()
     for layout, site in clusters:
         hosts = layout.hosts
         first: dict[str, int] = {}
         for group, vm in _vms(hosts):
             first[group] = min(first.get(group, vm), vm)
-        shift = {group: given[group] + 1 - vm for group, vm in first.items()}
+        shift = {group: numbered[group] + 1 - vm for group, vm in first.items()}
         if any(shift.values()):
             hosts = tuple(_shifted(host, shift) for host in hosts)
         for request in layout.asked:
-            given[request.group] += request.vms
+            numbered[request.group] += request.vms
         yield Cluster(replace(layout, hosts=hosts), site)
 
 
@@ -282,18 +282,18 @@ def pools(
     divided: Mapping[str, Division],
 ) -> tuple[Pool, ...]:
     """Return each cluster of hosts, with its placement and the effect of failures on it."""
-    found: list[Pool] = []
+    all_pools: list[Pool] = []
     for kind, division in divided.items():
         clusters = division.named(kind)
         if len(clusters) == 1:
-            found.append(undivided_pool(trail, scenario, requests, *clusters[0]))
+            all_pools.append(undivided_pool(trail, scenario, requests, *clusters[0]))
             continue
         parts = whole_pool_lines(trail, scenario, requests, kind, division.whole)
-        found += [
-            cluster_of_pool(trail, scenario, requests, *each, division.whole, parts) for each in clusters
+        all_pools += [
+            cluster_of_pool(trail, scenario, requests, *pair, division.whole, parts) for pair in clusters
         ]
         _cluster_lines(trail, scenario, catalog, requests, kind, division)
-    return tuple(found)
+    return tuple(all_pools)
 
 
 def _cluster_lines(
@@ -301,7 +301,7 @@ def _cluster_lines(
 ) -> None:
     """Add lines for the number of clusters of a pool, beside the alternatives for dividing it, and for their hosts."""
     here, count = trail.about(f"pools.{kind}", name=POOL_NAMES[kind]), len(division.clusters)
-    known: dict[str, Fact | Line] = {
+    inputs: dict[str, Fact | Line] = {
         "hosts_for_demand": trail[f"pools.{kind}.hosts_for_demand"],
         "hosts_for_failures": trail[f"pools.{kind}-1.hosts_for_failures"],
         "most_hosts": most_hosts_fact(scenario, catalog),
@@ -309,8 +309,8 @@ def _cluster_lines(
     for split in SPLIT_NAMES:
         way = _divided(scenario, catalog, kind, requests.members[kind], division.whole, split)
         note = f"in {counted(len(way.clusters), 'cluster')}"
-        known[split.replace("-", "_")] = derived(f"clusters/{split}", way.hosts, "host", note)
-    here.record("clusters", availability.cluster_count, count, known)
+        inputs[split.replace("-", "_")] = derived(f"clusters/{split}", way.hosts, "host", note)
+    here.record("clusters", availability.cluster_count, count, inputs)
     parts: dict[str, Fact | Line] = {
         str(number): trail[f"pools.{kind}-{number}.hosts"] for number in range(1, count + 1)
     }

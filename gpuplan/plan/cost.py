@@ -130,22 +130,22 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
 
 def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency: str) -> tuple[Line, ...]:
     """A line for each part, for each year, and for their sum."""
-    held: dict[str, dict[int, Fact]] = {}
+    facts: dict[str, dict[int, Fact]] = {}
     for part in parts:
         key, behind = part.key, flows.facts[part.name]
-        held[part.name] = {
+        facts[part.name] = {
             year: resting_on(behind, f"cost/{key}/year_{year}", paid, currency, f"{part.name}, {when}")
             for year, paid in enumerate(part.yearly)
             for when in [f"year {year}" if year else "at the start"]
             if paid
         }
-        named = {f"year_{year}": fact for year, fact in held[part.name].items()}
+        named = {f"year_{year}": fact for year, fact in facts[part.name].items()}
         trail.add_up(f"cost.parts.{key}", cost.total_cost, named, name=part.name)
     lines = tuple(
         trail.add_up(
             f"cost.years.{year}",
             cost.total_cost,
-            {name: yearly[year] for name, yearly in held.items() if year in yearly},
+            {name: yearly[year] for name, yearly in facts.items() if year in yearly},
             when=f"in year {year}" if year else "at the start",
         )
         for year in range(flows.years + 1)
@@ -183,12 +183,12 @@ def _hour_line(
 
 def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
     """GPUs that each group demands of the hosts, and the stated ones of no group."""
-    found = {}
+    shares = {}
     for kind in dict.fromkeys(pool.kind for pool in pools):
         for part in trail[f"pools.{kind}.gpus_demanded"].inputs:
             head, _, rest = part.key.partition(".")
-            found[rest.split(".")[0] if head == "groups" else UNASSIGNED] = trail[part.key]
-    return found
+            shares[rest.split(".")[0] if head == "groups" else UNASSIGNED] = trail[part.key]
+    return shares
 
 
 def _group_costs(trail: Trail, shares: Mapping[str, Line]) -> tuple[GroupCost, ...]:

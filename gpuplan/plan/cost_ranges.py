@@ -66,8 +66,8 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
     causes = _causes(flows, planned)
     undiscounted = [cause for cause in causes if cause != "discount_rate"]
     groups = [[], undiscounted, *([cause] for cause in causes)]
-    found = _figures(flows, [case(each, end) for each in groups for end in ("low", "high")], costs)
-    (now, _), (least, most), *ends = zip(found[::2], found[1::2], strict=True)
+    figures = _figures(flows, [case(group, end) for group in groups for end in ("low", "high")], costs)
+    (now, _), (least, most), *ends = zip(figures[::2], figures[1::2], strict=True)
     low_high = {
         name: combined_range(
             value,
@@ -78,8 +78,8 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
     }
     moved = {
         cause: (min(both), max(both))
-        for cause, tried in zip(causes, ends, strict=True)
-        for both in [[figure["net_present"] for figure in tried]]
+        for cause, pair in zip(causes, ends, strict=True)
+        for both in [[figure["net_present"] for figure in pair]]
     }
     return CostRanges(
         net_present=low_high["net_present"],
@@ -95,9 +95,9 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
 
 def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:
     """Return the causes of uncertainty in the cost, each once."""
-    found = [price.cause for price in planned.values() if _ranged(price.fact)]
-    found += [_cause(name) for name, fact in flows.factors.items() if _ranged(fact)]
-    return list(dict.fromkeys(found))
+    causes = [price.cause for price in planned.values() if _ranged(price.fact)]
+    causes += [_cause(name) for name, fact in flows.factors.items() if _ranged(fact)]
+    return list(dict.fromkeys(causes))
 
 
 def _cause(name: str) -> str:
@@ -122,7 +122,7 @@ def _figures(flows: Flows, cases: Sequence[Case], costs: Costs) -> list[dict[str
     discounts = (1 + rates[:, None]) ** -np.arange(costs.years + 1.0)
     present = (cash * discounts).sum(axis=1)
     hardware = [PARTS.index(part) for part in HARDWARE]
-    found = {
+    totals = {
         "net_present": present,
         "total": cash.sum(axis=1),
         "hardware": paid[:, hardware, 0].sum(axis=1),
@@ -131,5 +131,5 @@ def _figures(flows: Flows, cases: Sequence[Case], costs: Costs) -> list[dict[str
     }
     for name, hours in (("installed", costs.gpu_hours), ("used", costs.used_gpu_hours)):
         if any(hours):
-            found[f"gpu_hour_{name}"] = present / (discounts[:, 1:] @ hours)
-    return [dict(zip(found, row, strict=True)) for row in np.array(list(found.values())).T.tolist()]
+            totals[f"gpu_hour_{name}"] = present / (discounts[:, 1:] @ hours)
+    return [dict(zip(totals, row, strict=True)) for row in np.array(list(totals.values())).T.tolist()]

@@ -107,7 +107,7 @@ def decide(
         _workload_domain(pools, groups),
         *([_cost(scenario, catalog, pools, lines, money.hosts[-1])] if money is not None else ()),
     ]
-    return Several(_decision(at, each, lines) for at, each in enumerate(decided, 1))
+    return Several(_decision(at, decision, lines) for at, decision in enumerate(decided, 1))
 
 
 def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
@@ -126,23 +126,23 @@ def _enough(
     scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
 ) -> Iterator[Found]:
     """Decide the GPU count, where it is not simply the sum of the groups' peaks."""
-    asked = scenario.demand
-    if groups and asked.rule == "stated":
+    demand = scenario.demand
+    if groups and demand.rule == "stated":
         yield _stated_total(groups, lines)
-    if asked.rule in ("sum", "stated"):
+    if demand.rule in ("sum", "stated"):
         return
     at_target = [key for kind in whole_pools(pools) if (key := f"pools.{kind}.gpus_for_target") in lines]
     methods = {lines[key].function.rpartition(".")[2] for key in at_target}
     told_apart = all(name.startswith(("closed", "kaufman")) for name in methods)
-    each = asked.for_whom == "each" and told_apart
+    per_group = demand.for_whom == "each" and told_apart
     closed = all(name.startswith("closed") for name in methods)
     keys = ("demand.groups_gpus", "demand.sum_of_peaks_gpus")
     gpus, peaks = (amount(whole(lines[key].value), "GPU") for key in keys)
-    if asked.rule == "hours":
+    if demand.rule == "hours":
         carry = verb(whole(lines[keys[0]].value), "carry")
         yield found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks, carry=carry)
         return
-    promise = target_words(asked.rule, asked.chance, asked.wait_min, each)
+    promise = target_words(demand.rule, demand.chance, demand.wait_min, per_group)
     case = "enough for a target, known people" if closed else "enough for a target"
     yield found(case, *keys, *at_target, gpus=gpus, peaks=peaks, promise=promise)
 
@@ -162,7 +162,7 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:
     hardware = scenario.hardware
     per_host = hardware.gpus_per_host
-    there = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
+    existing = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == per_host > 1:
         why = f"A VM of {largest.name} needs {written(largest.gpus_each, 'g')} GPUs at once, which perform best in a single host."
@@ -173,12 +173,12 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
         )
     else:
         why = f"No VM needs more than one GPU, so {per_host} per host follows from server and price."
-    differ = any(kind.gpus not in (None, per_host) for kind in there)
+    differ = any(kind.gpus not in (None, per_host) for kind in existing)
     server = f"a {catalog.servers[hardware.server].name}" if hardware.server else "a server (to be chosen)"
     return found(
         "GPUs per host, hosts differ" if differ else "GPUs per host",
         "demand.gpus",
-        new="new " * bool(there),
+        new="new " * bool(existing),
         server=server,
         per_host=per_host,
         gpu=catalog.gpus[hardware.gpu].name,
@@ -198,9 +198,9 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         case = "hosts, mixed"
     if laid.more:
         case = "hosts, for orders" if laid.reached else "hosts, short of orders"
-    each = amount(laid.room.gpus, "GPU")
-    added = f"{new} new with {each} each {verb(new, 'are')} added"
-    there = f"{amount(existing, 'host')} already {verb(existing, 'exist')}"
+    gpus = amount(laid.room.gpus, "GPU")
+    added = f"{new} new with {gpus} each {verb(new, 'are')} added"
+    present = f"{amount(existing, 'host')} already {verb(existing, 'exist')}"
     demanded = whole(lines[f"{at}.gpus_demanded"].value)
     return found(
         case,
@@ -213,9 +213,9 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         take=verb(demanded, "take"),
         hosts=amount(laid.used, "host"),
         best=amount(laid.fewest, "host"),
-        each=each,
+        each=gpus,
         fewer=_one_fewer(laid),
-        there=there,
+        there=present,
         added=added if new else "none is added",
         new=new,
         least=least,
@@ -250,17 +250,17 @@ def _clusters(
 ) -> Found:
     """Describe how a pool is divided into clusters, and the size of the alternatives."""
     at, split, spare = f"pools.{pool.kind}", scenario.availability.split, pool.clusters[0].hosts_for_failures
-    held = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
-    names = [g for g, n in held.items() if n > 1]
+    counts = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
+    names = [g for g, n in counts.items() if n > 1]
     named = {group.id: group.name for group in scenario.groups}
     sizes = sorted({cluster.hosts for cluster in pool.clusters})
     size = f"{sizes[0]} to {sizes[-1]}" if sizes[1:] else str(sizes[0])
     over = some_of([named.get(g, "GPUs of no group") for g in names])
-    known = {given.name: given for given in lines[f"{at}.clusters"].inputs}
+    inputs = {fact.name: fact for fact in lines[f"{at}.clusters"].inputs}
     ways = {
-        way: f"{name} ({amount(given.value, 'host')} {given.note})"
+        way: f"{name} ({amount(fact.value, 'host')} {fact.note})"
         for way, name in SPLIT_NAMES.items()
-        for given in [known[way.replace("-", "_")]]
+        for fact in [inputs[way.replace("-", "_")]]
     }
     return found(
         "clusters",
@@ -272,7 +272,7 @@ def _clusters(
         size=size,
         each=f", each with {counted(spare, 'spare host')}" if spare else "",
         why=SPLIT_REASONS[split],
-        most=known["most_hosts"].value,
+        most=inputs["most_hosts"].value,
         whose="as stated"
         if scenario.availability.hosts_per_cluster
         else "the limit of VMware Cloud Foundation and vSAN",
@@ -397,23 +397,23 @@ def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
 
 def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
     """Decide how VMs are placed at power-on: the simplest of the settings under which most orders start every VM."""
-    for made in distinct(starts):
-        if alike(made.pool.requests):
+    for start in distinct(starts):
+        if alike(start.pool.requests):
             continue
-        best, keys = made.best, (f"pools.{made.pool.id}.power_on_chance",)
-        words = {"where": f" in the {made.pool.name}" if len(starts) > 1 else ""}
-        if made.now.all_start:
-            yield found("power-on, any", *keys, **words, orders=made.orders, now=settings_now(made))
+        best, keys = start.best, (f"pools.{start.pool.id}.power_on_chance",)
+        words = {"where": f" in the {start.pool.name}" if len(starts) > 1 else ""}
+        if start.now.all_start:
+            yield found("power-on, any", *keys, **words, orders=start.orders, now=settings_now(start))
             continue
-        sizes = made.hosts_by_size
+        sizes = start.hosts_by_size
         yield found(
             "power-on, best" if best.all_start else "power-on, not all",
             *keys,
             **words,
-            best=capital(steps_words(best.key)) if best.key != "now" else settings_now(made),
-            compared=compared(made),
+            best=capital(steps_words(best.key)) if best.key != "now" else settings_now(start),
+            compared=compared(start),
             sizes=amount(sizes, "host"),
-            more=more_words(sizes - made.pool.hosts_at_best),
+            more=more_words(sizes - start.pool.hosts_at_best),
         )
 
 
@@ -434,10 +434,10 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
 def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     ports, link = fabric.ports, scenario.network.link_gbit_s
     extra = f" and {ports.rdma} for {TRANSPORT_NAMES[scenario.network.transport]} only" if ports.rdma else ""
-    each = f"Each GPU host has {ports.shared} teamed ports of {link} Gbit/s{extra}"
+    per_host = f"Each GPU host has {ports.shared} teamed ports of {link} Gbit/s{extra}"
     keys = ["network.ports.shared", *["network.ports.rdma"] * bool(ports.rdma)]
     if fabric.switches is None:
-        return found("fabric without switches", *keys, each=each, reason=fabric.reason)
+        return found("fabric without switches", *keys, each=per_host, reason=fabric.reason)
     keys += [f"network.fabric.{name}" for name in ("leaves", "spines", "oversubscription")]
     shape, chosen = fabric.switches.shape, fabric.switches
     joined = f"{amount(chosen.peer_links, 'link')} of {written(chosen.up_gbit_s, 'g')} Gbit/s"
@@ -450,7 +450,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     return found(
         "fabric",
         *keys,
-        each=each,
+        each=per_host,
         hosts=amount(fabric.gpu_hosts, "GPU host") + more,
         connect=verb(fabric.gpu_hosts + fabric.compute_hosts, "connect"),
         leaves=f"{amount(shape.leaves, 'leaf switch')} {chosen.leaf_name}{chosen.where}",
@@ -472,10 +472,10 @@ def _cost(
     scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line], last_hosts: int
 ) -> Found:
     """State the licences and the cost of the design."""
-    given, hosts = scenario.cost, lines["totals.hosts"].value
+    cost, hosts = scenario.cost, lines["totals.hosts"].value
     keys, licensed = ["cost.net_present", "cost.total"], ""
     for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):
-        if key in lines and given.platform_licence != "owned":
+        if key in lines and cost.platform_licence != "owned":
             licensed += f", {counted(lines[key].value, unit)}"
             keys.append(key)
     sources: tuple[str, ...] = ()
@@ -483,21 +483,21 @@ def _cost(
     if shared:
         sources = catalog.products["nvidia-ai-enterprise"].fact("licence_unit").sources
         included = catalog.gpus[scenario.hardware.gpu].value("nvaie_years")
-        how = f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][given.gpu_licence]}."
+        how = f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][cost.gpu_licence]}."
         if included:
             days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
-            after = ", and is bought for the years after that" * (int(included) < given.years)
+            after = ", and is bought for the years after that" * (int(included) < cost.years)
             how = f"which is bundled with the board for {included} years from {days} days after shipment{after}."
         software = f" The {amount(shared, 'GPU')} in hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(
-        f"cost, {given.platform_licence}",
+        f"cost, {cost.platform_licence}",
         *keys,
         hosts=amount(hosts, "host") + " at the start" * grows,
         licensed=licensed,
-        advance=in_advance(given.licence_term_years),
+        advance=in_advance(cost.licence_term_years),
         software=software,
-        years=counted(given.years, "year"),
+        years=counted(cost.years, "year"),
         costs=f" and growth to {amount(last_hosts, 'host')} cost" if grows else " costs",
         total=amount(total.value, total.unit),
         first=amount(lines["cost.years.0"].value, total.unit),

@@ -151,21 +151,21 @@ def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed])
 
 def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
     """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts."""
-    each = {group.id: group.vms_each for group in scenario.groups}
-    found = []
+    vms_each = {group.id: group.vms_each for group in scenario.groups}
+    demands = []
     for pool, together in shape.mixes.items():
         wants = [needed(scenario, catalog, mix) for mix in together]
         hosts = [
             _hosts(
                 scenario,
-                [shape.requests[g]._replace(vms=n * each[g]) for g, n in want.requests.items() if n],
+                [shape.requests[g]._replace(vms=n * vms_each[g]) for g, n in want.requests.items() if n],
                 shape.there.get(pool, ()),
             )
             for want in wants
         ]
         chosen = max(range(len(wants)), key=lambda i: (hosts[i], wants[i].gpus, -i))
-        found.append(PoolDemand(pool, tuple(wants), tuple(hosts), chosen))
-    return tuple(found)
+        demands.append(PoolDemand(pool, tuple(wants), tuple(hosts), chosen))
+    return tuple(demands)
 
 
 def _hosts(
@@ -193,20 +193,20 @@ def demand_lines(
     )
     groups = {group.id: group for group in scenario.groups}
     served = {ask.group for pool in hours for ask in pool.needed[pool.chosen].mix.asks}
-    found = {}
+    demands = {}
     for group in scenario.groups:
         if group.id not in served:  # no access mode is possible
             keys = (f"groups.{group.id}.{name}" for name in ("active", "vms", "demand_gpus"))
             repeated = (
                 trail.repeat(key, line, line.label) for key, line in zip(keys, peaks[group.id], strict=True)
             )
-            found[group.id] = GroupDemand(*repeated)
+            demands[group.id] = GroupDemand(*repeated)
     for pool in hours:
         want = pool.needed[pool.chosen]
         inputs = _target_lines(trail, scenario, catalog, pool.pool, want, groups)
         for ask in want.mix.asks:
-            found[ask.group] = _group_lines(trail, scenario, groups[ask.group], want, inputs)
-    return found
+            demands[ask.group] = _group_lines(trail, scenario, groups[ask.group], want, inputs)
+    return demands
 
 
 def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, ask: Ask) -> Line:

@@ -146,7 +146,7 @@ def cabling(
     hosts = sum(p.hosts for p in pools)
     if not hosts:
         return None
-    given = scenario.network
+    network = scenario.network
     ports = _ports(trail, scenario, catalog, use)
     compute = _compute_ports(scenario, catalog, use, hosts)
     bound = _bound(scenario, use)
@@ -154,20 +154,20 @@ def cabling(
     for pool in pools:
         sites[pool.site] += pool.hosts
     site_hosts = tuple(sites.values())
-    on_fabric = at_sites(hosts, given.compute_hosts or 0, site_hosts)
+    on_fabric = at_sites(hosts, network.compute_hosts or 0, site_hosts)
     ethernet = _ethernet_ports(scenario, ports, compute)
     most = int(most_hosts_fact(scenario, catalog).value)
-    wanted = _Wanted(catalog, given.link_gbit_s, given.leaf, given.spine, ethernet, float(bound.value))
+    wanted = _Wanted(catalog, network.link_gbit_s, network.leaf, network.spine, ethernet, float(bound.value))
     switches, reason = _fabrics(wanted, on_fabric, most)
     if switches is not None:
         _record(trail, scenario, switches, sum(on_fabric), ethernet, bound)
     return Cabling(
         gpu_hosts=hosts,
         site_hosts=site_hosts,
-        compute_hosts=given.compute_hosts or 0,
+        compute_hosts=network.compute_hosts or 0,
         ports=ports,
         compute_ports=compute,
-        distributed_switches=1 + (ports.rdma if given.transport == "pvrdma" else 0),
+        distributed_switches=1 + (ports.rdma if network.transport == "pvrdma" else 0),
         max_oversubscription=float(bound.value),
         switches=switches,
         reason=reason,
@@ -179,25 +179,25 @@ def cabling(
 
 def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
     """The same leaves and spines for another number of GPU hosts; None if they cannot connect them."""
-    held = fabric.switches
-    if held is None or gpu_hosts == fabric.gpu_hosts:
-        return held
+    switches = fabric.switches
+    if switches is None or gpu_hosts == fabric.gpu_hosts:
+        return switches
     ethernet = _ethernet_ports(scenario, fabric.ports, fabric.compute_ports)
-    link, spine = scenario.network.link_gbit_s, held.spine or scenario.network.spine
-    wanted = _Wanted(catalog, link, held.leaf, spine, ethernet, fabric.max_oversubscription)
+    link, spine = scenario.network.link_gbit_s, switches.spine or scenario.network.spine
+    wanted = _Wanted(catalog, link, switches.leaf, spine, ethernet, fabric.max_oversubscription)
     sites = at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts)
     return _fabrics(wanted, sites, int(most_hosts_fact(scenario, catalog).value))[0]
 
 
 def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
     """Divide a number of hosts between sites; GPU hosts and the others are divided like the GPU hosts of the plan."""
-    found, before = [], 0
+    counts, before = [], 0
     for upto in itertools.accumulate(sites):
         share = Fraction(upto, sum(sites))
         all_upto = round(gpu_hosts * share) + round(other_hosts * share)
-        found.append(all_upto - before)
+        counts.append(all_upto - before)
         before = all_upto
-    return tuple(hosts for hosts in found if hosts)
+    return tuple(hosts for hosts in counts if hosts)
 
 
 def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
@@ -208,7 +208,7 @@ def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
 
 def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) -> Ports:
     """Size the ports of a GPU host by concurrent traffic: remote GPUs, the largest training job, everything else."""
-    given = scenario.network
+    network = scenario.network
     remote = use.remote_gbit_s
     trains = max((t.needs_gbit_s for t in use.training[:-1]), default=0.0)
     usable = catalog.assumptions[ITEM["ring"]].fact("usable_share")
@@ -220,7 +220,7 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
         "average of what remote GPUs and training across hosts move in one host",
     )
     other = scenario.fact("network.other_gbit_s")
-    apart = given.transport in APART
+    apart = network.transport in APART
     demand = float(other.value) + (0.0 if apart else float(together.value))
     carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
     shared = trail.compute(
@@ -245,23 +245,23 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
             usable_share=usable,
         )
         rdma = int(line.value)
-        if given.transport == "pvrdma":
+        if network.transport == "pvrdma":
             trail.record("network.distributed_switches", pvrdma_ports, 1 + rdma, rdma_ports=line)
     return Ports(int(shared.value), rdma, demand, float(together.value) if apart else 0.0)
 
 
 def _compute_ports(scenario: Scenario, catalog: Catalog, use: NetworkUse, gpu_hosts: int) -> Ports | None:
     """Ports of a compute host: the users of remote GPUs spread over them, and as much other traffic as a GPU host."""
-    given = scenario.network
-    if not given.compute_hosts:
+    network = scenario.network
+    if not network.compute_hosts:
         return None
     usable = float(catalog.assumptions[ITEM["ring"]].fact("usable_share").value)
-    remote = use.remote_gbit_s * gpu_hosts / given.compute_hosts
-    apart = given.transport in APART
-    demand = given.other_gbit_s + (0.0 if apart else remote)
+    remote = use.remote_gbit_s * gpu_hosts / network.compute_hosts
+    apart = network.transport in APART
+    demand = network.other_gbit_s + (0.0 if apart else remote)
     return Ports(
-        host_ports(demand, given.link_gbit_s, usable_share=usable),
-        pvrdma_ports(remote, given.link_gbit_s, usable_share=usable) if apart else 0,
+        host_ports(demand, network.link_gbit_s, usable_share=usable),
+        pvrdma_ports(remote, network.link_gbit_s, usable_share=usable) if apart else 0,
         demand,
         remote if apart else 0.0,
     )
@@ -314,7 +314,7 @@ def _count(item: Item, speed: int) -> int:
 
 def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind]:
     """Switches for sale, or the named one, whose ports match the link: with faster ports for uplinks, or all alike."""
-    found = []
+    kinds = []
     for id, item in catalog.switches.items():
         if wanted != id and (wanted or item.value("end_of_sale")):
             continue
@@ -326,19 +326,19 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
             total = sum(_count(item, s) for s in PORT_SPEEDS)
             if faster:
                 up = faster[-1]
-                found.append(_Kind(id, down, _count(item, up), None, up, total))
+                kinds.append(_Kind(id, down, _count(item, up), None, up, total))
             else:
-                found.append(_Kind(id, None, None, down, speed, total))
+                kinds.append(_Kind(id, None, None, down, speed, total))
             break
-    return found
+    return kinds
 
 
 @lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
 def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Switches | None, str]:
     """Design a fabric per site, or else the fewest, each for whole clusters of this size; else say why none fits."""
-    found, reason, most = _cheapest(wanted, sites)
-    if found is not None or most < min(cluster, max(sites)):
-        return found, reason
+    switches, reason, most = _cheapest(wanted, sites)
+    if switches is not None or most < min(cluster, max(sites)):
+        return switches, reason
     clusters = [cluster_hosts(hosts, clusters=-(-hosts // cluster)) for hosts in sites]
     for more in range(max(map(len, clusters))):
         parts: list[int] = []
@@ -347,9 +347,9 @@ def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Swi
             for count in cluster_hosts(len(sizes), clusters=min(len(sizes), more - (-hosts // most))):
                 parts.append(sum(left[:count]))
                 left = left[count:]
-        found = _cheapest(wanted, tuple(parts))[0]
-        if found is not None:
-            return found, ""
+        switches = _cheapest(wanted, tuple(parts))[0]
+        if switches is not None:
+            return switches, ""
     return None, reason
 
 
@@ -392,11 +392,11 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
             except ValueError as error:
                 reason = reason if most else missing or str(error)
             else:
-                order, made = _built(catalog, kind, spine_id, spine_ports, link, shape)
-                peers = max(each.peer_cables for each in shapes.values())
+                order, switches = _built(catalog, kind, spine_id, spine_ports, link, shape)
+                peers = max(fabric.peer_cables for fabric in shapes.values())
                 free = _ports_up(kind, shape) - (shape.uplinks_per_leaf or peers)
-                made = replace(made, fabrics=len(parts), peer_links=peers, free_leaf_ports=free)
-                built.append((order, made))
+                switches = replace(switches, fabrics=len(parts), peer_links=peers, free_leaf_ports=free)
+                built.append((order, switches))
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0
@@ -421,9 +421,9 @@ def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tup
     offered = catalog.switches.items()
     sold = [item for id, item in offered if id in (wanted, kind.id) or not item.value("end_of_sale")]
     counts = {item.id: _count(item, int(kind.up_gbit_s)) for item in sold}
-    found = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
-    if found:
-        return found, ""
+    spines = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
+    if spines:
+        return spines, ""
     has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch in the catalog has"
     what = f"{SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
     return [("", SPINE_PORTS)], f"{has} {what}"
@@ -445,7 +445,7 @@ def _record(
     trail: Trail, scenario: Scenario, switches: Switches, hosts: int, ports: int, bound: Fact
 ) -> None:
     shape = switches.shape
-    held = {
+    inputs = {
         "hosts": derived(
             "network.fabric/hosts", hosts, "host", "GPU hosts and the compute hosts on the same switches"
         ),
@@ -458,7 +458,7 @@ def _record(
             f"network.fabric.{key}",
             leaf_spine,
             getattr(shape, key),
-            held,
+            inputs,
             words={"leaf": switches.leaf_name, "fabrics": switches.where},
         )
     up = shape.uplinks_per_leaf or switches.peer_links
@@ -505,14 +505,14 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         words["rdma"] = left(ports.rdma)
     if switches is not None:
         shape = switches.shape
-        each = shape.uplinks_per_leaf // max(1, shape.links_per_spine)
+        spines = shape.uplinks_per_leaf // max(1, shape.links_per_spine)
         connected = ports.shared if transport == "infiniband" else ports.total
-        holds |= {"switches"} | ({"spines"} if each > 1 else {"peers"} if shape.peer_cables else set())
+        holds |= {"switches"} | ({"spines"} if spines > 1 else {"peers"} if shape.peer_cables else set())
         words |= {
             "leaf": left(connected, -(-connected // 2)),
             "hosts": shape.hosts_per_pair,
             "fall_back": "; RDMA ports on the failed leaf fall back to TCP" * (transport == "pvrdma"),
-            "spine": left(each) if each > 1 else "",
+            "spine": left(spines) if spines > 1 else "",
             "before": shape.oversubscription,
             "after": shape.oversubscription_after_spine or shape.oversubscription,
             "peer": left(switches.peer_links) if switches.peer_links else "",

@@ -21,17 +21,17 @@ def fail_hosts(
 ) -> failover.Outcome:
     """Return the outcome when hosts of a pool fail after others were evacuated for maintenance; hosts count from 1."""
     pool = plan.pool(pool_id)
-    found = failover.after_failure(
+    outcome = failover.after_failure(
         pool.placement,
         requests=pool.requests,
         rooms=pool.rooms,
         failed=_places(pool, failed),
         maintenance=_places(pool, maintenance),
     )
-    return found._replace(
-        evacuated=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in found.evacuated),
-        restarted=tuple((group, vm, host + 1) for group, vm, host in found.restarted),
-        moved=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in found.moved),
+    return outcome._replace(
+        evacuated=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in outcome.evacuated),
+        restarted=tuple((group, vm, host + 1) for group, vm, host in outcome.restarted),
+        moved=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in outcome.moved),
     )
 
 

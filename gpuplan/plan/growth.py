@@ -42,10 +42,10 @@ def growth_of(
     ``modes`` are the access modes of the groups, which they keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
     hosts = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
-    held = [float(held_gpus[""].value)]
+    busy = [float(held_gpus[""].value)]
     years = scenario.cost.years
     if not any(group.growth for group in scenario.groups):
-        return Growth(tuple(hosts * years), tuple(held * years), None)
+        return Growth(tuple(hosts * years), tuple(busy * years), None)
     peaks = group_peaks(by_season)
     now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
     for grown_years in range(1, years):
@@ -53,7 +53,7 @@ def growth_of(
             counts = hosts_for(grow(_bare(scenario, modes), grown_years, peaks))
         except ScenarioError:
             left = years - grown_years
-            return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), grown_years + 1)
+            return Growth((*hosts, *hosts[-1:] * left), (*busy, *busy[-1:] * left), grown_years + 1)
         grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
         grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
         hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
@@ -61,8 +61,8 @@ def growth_of(
             now[group.id] * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)
             for group in scenario.groups
         )
-        held.append(held[0] * (then / sum(now.values()) if sum(now.values()) else 1.0))
-    return Growth(tuple(hosts), tuple(held), None)
+        busy.append(busy[0] * (then / sum(now.values()) if sum(now.values()) else 1.0))
+    return Growth(tuple(hosts), tuple(busy), None)
 
 
 def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
@@ -98,17 +98,17 @@ def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scen
         )
         peak = exact(peaks_gpus.get(group.id, 0.0))
         now, then = now + peak, then + peak * factor
-    asked, total = scenario.demand, scenario.deciding_total_gpus
+    demand, total = scenario.demand, scenario.deciding_total_gpus
     if total is not None and now:
-        asked = replace(asked, stated_gpus=math.ceil(total * then / now))
-    return replace(scenario.with_groups(groups), demand=asked)
+        demand = replace(demand, stated_gpus=math.ceil(total * then / now))
+    return replace(scenario.with_groups(groups), demand=demand)
 
 
 def group_peaks(by_season: Mapping[str, Mapping[str, Week]]) -> dict[str, float]:
     """GPUs that each group (by its id) wants at its peak, by its own hours, over the weeks of all seasons."""
-    asked = {id: week.group for season in by_season.values() for id, week in season.items()}
+    groups = {id: week.group for season in by_season.values() for id, week in season.items()}
     return {
         id: max(float(season[id].loads.max()) for season in by_season.values())
         * float(group.vms_each * exact(group.gpus_each))
-        for id, group in asked.items()
+        for id, group in groups.items()
     }

@@ -26,11 +26,11 @@ def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:
 
     Where no server is chosen, it has at least the modules of the smallest that takes the GPU.
     """
-    asked, server = scenario.hardware, server_of(scenario, catalog)
-    known = [fit.gpus for (_, gpu), fit in _fits(catalog).items() if gpu == asked.gpu]
-    modules = server.value("max_gpus_sxm") if server else min(known, default=0)
-    form = catalog.gpus[asked.gpu].value("form_factor")
-    return form in ("SXM4", "SXM5", "SXM6") and max(int(modules or 0), asked.gpus_per_host) > 4
+    hardware, server = scenario.hardware, server_of(scenario, catalog)
+    sizes = [fit.gpus for (_, gpu), fit in _fits(catalog).items() if gpu == hardware.gpu]
+    modules = server.value("max_gpus_sxm") if server else min(sizes, default=0)
+    form = catalog.gpus[hardware.gpu].value("form_factor")
+    return form in ("SXM4", "SXM5", "SXM6") and max(int(modules or 0), hardware.gpus_per_host) > 4
 
 
 def gpus_per_board(scenario: Scenario, catalog: Catalog) -> int:
@@ -66,10 +66,10 @@ def fit_of(catalog: Catalog, server: str, gpu: str) -> Fit | None:
 
 @lru_cache(maxsize=8)  # each candidate of `explore` asks: without it the rows are read thousands of times
 def _fits(catalog: Catalog) -> Mapping[tuple[str, str], Fit]:
-    found = {}
+    fits = {}
     for row in catalog.rows("server_gpus"):
         gpu = catalog.gpus[row["gpu"]]
         whole = str(gpu.value("form_factor")).startswith("SXM")
         most = int(row["boards"]) * _per_board(gpu)
-        found[str(row["server"]), gpu.id] = Fit(most, row.basis, row.sources, whole)
-    return found
+        fits[str(row["server"]), gpu.id] = Fit(most, row.basis, row.sources, whole)
+    return fits

@@ -190,7 +190,7 @@ class _Ordered:
         """True if all VMs state this."""
         others = other_vms(self.scenario.hardware.other_vms)
         groups = [getattr(group, f"{name}_each") for group in self.scenario.groups]
-        return bool(groups) and all(groups) and all(getattr(each, name) for each in others)
+        return bool(groups) and all(groups) and all(getattr(other, name) for other in others)
 
     def _behind(self, name: str) -> list[Fact]:
         """Facts that the groups state about this."""
@@ -217,31 +217,31 @@ class _Ordered:
     def processors(self) -> tuple[HostPart, int]:
         """Processors, and cores of each."""
         sizes, added = self.sizes, self.beside[0]
-        each, offered = sockets(self.scenario, self.catalog), self.scenario.hardware.vcpus_per_host
+        cpus, offered = sockets(self.scenario, self.catalog), self.scenario.hardware.vcpus_per_host
         when, inputs = self._asked_cores()
         stated = self.scenario.cost.cores_per_socket
         sold = sizes.cores if stated is None else ()
         plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
-        found = ordered_cores(**plain, sockets=int(each.value), sizes=sold)
-        given = {**inputs, "sockets": each, "sizes": sizes.sold("cores")}
-        line = self.trail.record("host_line.cores", ordered_cores, found, given, when=when)
+        cores = ordered_cores(**plain, sockets=int(cpus.value), sizes=sold)
+        recorded = {**inputs, "sockets": cpus, "sizes": sizes.sold("cores")}
+        line = self.trail.record("host_line.cores", ordered_cores, cores, recorded, when=when)
         words = sizes.words() | {
-            "sockets": each.value,
+            "sockets": cpus.value,
             "taken": self._taken(self.vcpus, "vCPUs", added),
             "per_gpu": ranged(sizes.fact("cores_per_gpu")),
             "gpus": self.gpus,
             "offered": number(offered or 0),
-            "needed": found,
-            "cores": stated or found,
+            "needed": cores,
+            "cores": stated or cores,
         }
         behind: list[Fact | Line] = [line]
         short = TOO_LITTLE if offered and self.vcpus + added > offered else ""
         if stated is not None:
             when, behind = f"{when} stated".strip(), [self.scenario.fact("cost.cores_per_socket"), line]
-            short = short or TOO_LITTLE * (not offered and stated < found)
-        elif found > max(sold):
+            short = short or TOO_LITTLE * (not offered and stated < cores)
+        elif cores > max(sold):
             short, words["next"] = short or NOT_SOLD, f"more than any submitted to MLPerf ({max(sold)})"
-        return sizes.part("processors", when, words, behind, line.key, short), stated or found
+        return sizes.part("processors", when, words, behind, line.key, short), stated or cores
 
     def _asked_cores(self) -> tuple[str, dict[str, Fact]]:
         """Name the rule that sizes the processors, with its inputs: a host's stated offer, its VMs, else its GPUs."""
@@ -255,8 +255,8 @@ class _Ordered:
         by_gpu = float(per_gpu.value) * self.gpus
         if (self._stated("vcpus") and self.new) or vcpus > by_gpu:
             behind = self._behind("vcpus_each") or [per_gpu]
-            asked = resting_on(behind, "host_line/vcpus", vcpus, "1", "on the fullest host")
-            return "", {"vcpus": asked, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
+            need = resting_on(behind, "host_line/vcpus", vcpus, "1", "on the fullest host")
+            return "", {"vcpus": need, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
         least = float(usual.value) * int(sockets(self.scenario, self.catalog).value)
         if by_gpu >= least or self.scenario.cost.cores_per_socket:
             return "by GPU", {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "1", "cores by GPUs")}
@@ -294,15 +294,15 @@ class _Ordered:
         server = server_of(self.scenario, self.catalog)
         holds = int((server and server.value("max_memory_gb")) or 0)
         sold = sizes.memory if not holds else (*(size for size in sizes.memory if size < holds), holds)
-        found = ordered_memory_gib(**plain, sizes_gib=sold)
-        given = {**inputs, "sizes_gib": sizes.sold("memory")}
-        line = self.trail.record("host_line.memory", ordered_memory_gib, found, given)
-        words["memory"] = number(found)
-        short = NOT_SOLD * (found > max(sold))
+        ordered = ordered_memory_gib(**plain, sizes_gib=sold)
+        recorded = {**inputs, "sizes_gib": sizes.sold("memory")}
+        line = self.trail.record("host_line.memory", ordered_memory_gib, ordered, recorded)
+        words["memory"] = number(ordered)
+        short = NOT_SOLD * (ordered > max(sold))
         if short:
             what = "the server takes" if holds else "any submitted to MLPerf"
             words["next"] = f"more than {what} ({number(max(sold))} GB)"
-        return sizes.part("memory", when, words, [line], line.key, short), found
+        return sizes.part("memory", when, words, [line], line.key, short), ordered
 
     def connected(self, fabric: Cabling) -> Iterator[HostPart]:
         """List adapters by the network plan, and the boot device of the host."""
@@ -321,14 +321,14 @@ class _Ordered:
         if not usable or hosts < 2:
             return sizes.part("data", "unsized", words, [least, disk])
         raw_gb = vsan_raw(self.catalog, usable * 1000)
-        each = resting_on(
+        share = resting_on(
             raw_gb,
             "host_line/raw_gb",
             share_of_host(float(raw_gb[0].value), hosts=hosts),
             "GB",
             "with one host down",
         )
-        line = self.trail.compute("host_line.disks", ordered_disks, raw_gb=each, disk_gb=disk, least=least)
+        line = self.trail.compute("host_line.disks", ordered_disks, raw_gb=share, disk_gb=disk, least=least)
         words |= {"disks": line.value, "usable": number(usable), "hosts": hosts}
         words |= {"raw": number(round(float(raw_gb[0].value) / 1000, 1))}
         return sizes.part("data", "vsan", words, [line], line.key)
@@ -336,8 +336,8 @@ class _Ordered:
     def supplies(self, use: PowerUse) -> HostPart:
         """Size the power supplies, and check that one side of them carries the host."""
         server, peak = server_of(self.scenario, self.catalog), watts(use.host_peak_w)
-        known = [server.facts.get(name) for name in ("psu_count", "psu_w")] if server else []
-        facts = [fact for fact in known if fact is not None]
+        ratings = [server.facts.get(name) for name in ("psu_count", "psu_w")] if server else []
+        facts = [fact for fact in ratings if fact is not None]
         if len(facts) < 2:
             return self.sizes.part("supplies", "open", {"peak": peak})
         count, together = int(facts[0].value), float(facts[1].value)
@@ -386,11 +386,11 @@ def fullest(pools: Sequence[Pool]) -> tuple[int, float]:
     """(vCPUs, memory) of the VMs on the fullest new host, each on its own."""
     vcpus, memory = 0, 0.0
     for pool in pools:
-        each = {request.group: (request.vcpus, request.memory_gib) for request in pool.requests}
-        if not any(map(any, each.values())):
+        sizes = {request.group: (request.vcpus, request.memory_gib) for request in pool.requests}
+        if not any(map(any, sizes.values())):
             continue
         for host in pool.placement[pool.existing_hosts :]:
-            held = [each[group] for group, _ in {(s.group, s.vm) for load in host for s in load.slots}]
-            vcpus = max(vcpus, sum(vm[0] for vm in held))
-            memory = max(memory, sum(vm[1] for vm in held))
+            vms = [sizes[group] for group, _ in {(s.group, s.vm) for load in host for s in load.slots}]
+            vcpus = max(vcpus, sum(vm[0] for vm in vms))
+            memory = max(memory, sum(vm[1] for vm in vms))
     return vcpus, memory

@@ -134,8 +134,8 @@ class WholePool(Brief):
     @property
     def rooms(self) -> tuple[Room, ...]:
         """Capacity of each host, existing ones first."""
-        there = [room for pool in self.clusters for room in pool.rooms[: pool.existing_hosts]]
-        return (*there, *(room for pool in self.clusters for room in pool.rooms[pool.existing_hosts :]))
+        existing = [room for pool in self.clusters for room in pool.rooms[: pool.existing_hosts]]
+        return (*existing, *(room for pool in self.clusters for room in pool.rooms[pool.existing_hosts :]))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def cluster_of_pool(
         trail.about(f"pools.{cluster.id}", name=cluster.name),
         {g.id: g.name for g in requests.groups},
     )
-    held = {}
+    lines = {}
     for request in laid.asked:
         if request.group not in parts:  # VMs without a GPU
             continue
@@ -216,8 +216,8 @@ def cluster_of_pool(
             line = here.record(
                 f"part.{request.group}", demand.group_demand_gpus, gpus, words=words, gpus=line
             )
-        held[request.group] = line
-    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, held)
+        lines[request.group] = line
+    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, lines)
     _demand_lines(here, scenario, demanded, laid)
     return _pool(here, scenario, requests, cluster, laid, whole)
 
@@ -226,7 +226,7 @@ def _pool(
     here: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout, whole: Layout
 ) -> Pool:
     """Build a cluster with its spare hosts, and the effect of failures on it."""
-    groups, asked = requests.groups, {request.group for request in laid.asked}
+    groups, ids = requests.groups, {request.group for request in laid.asked}
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     lines = _host_lines(here, scenario, here["hosts_for_demand"], laid)
     for loss in laid.failures:  # a line for each kind of host that can be lost
@@ -244,7 +244,7 @@ def _pool(
         id=cluster.id,
         kind=cluster.kind,
         name=cluster.name,
-        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in asked)),
+        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in ids)),
         gpu_mode="vgpu" if cluster.kind == "vgpu" else "passthrough",
         server=scenario.hardware.server or "",
         gpu=scenario.hardware.gpu,
@@ -268,7 +268,7 @@ def _pool(
         method=needed.method,
         shared=needed.shared,
         idle=laid.idle,
-        unplaced=tuple(u for g in groups if g.id in asked for u in g.unplaced),
+        unplaced=tuple(u for g in groups if g.id in ids for u in g.unplaced),
         failures=laid.failures,
         losses=tuple(loss_level(lost, laid) for lost in range(max(2, spare_hosts(scenario)) + 1)),
         whole=whole,
@@ -373,12 +373,12 @@ def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout)
     hosts = here.compute(
         "hosts", availability.total_hosts, hosts_for_demand=for_demand, hosts_for_failures=spare
     )
-    held: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
+    inputs: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
     if existing:
-        there = scenario.fact("hardware.existing")
-        held["existing_hosts"] = replace(there, value=existing, unit="host")
-        held["existing_gpus"] = replace(there, value=sum(room.gpus for room in rooms[:existing]), unit="GPU")
-    gpus = here.compute("gpus", availability.installed_gpus, held, when="existing" * bool(existing))
+        fact = scenario.fact("hardware.existing")
+        inputs["existing_hosts"] = replace(fact, value=existing, unit="host")
+        inputs["existing_gpus"] = replace(fact, value=sum(room.gpus for room in rooms[:existing]), unit="GPU")
+    gpus = here.compute("gpus", availability.installed_gpus, inputs, when="existing" * bool(existing))
     return {"gpus": gpus, "gpus_after_failure": after_loss_line(here, scenario, gpus, hosts, rooms)}
 
 
@@ -405,8 +405,8 @@ def after_loss_line(
         value = function([room.gpus for room in rooms], hosts_lost=count)
         return trail.record(key, function, value, when="largest", gpus=gpus, hosts=hosts, hosts_lost=lost)
     per_host = scenario.fact("hardware.gpus_per_host")
-    held: Given = {"gpus": gpus, "gpus_per_host": per_host, "hosts_lost": lost, "hosts": hosts}
-    return trail.compute(key, availability.gpus_after_failure, held)
+    inputs: Given = {"gpus": gpus, "gpus_per_host": per_host, "hosts_lost": lost, "hosts": hosts}
+    return trail.compute(key, availability.gpus_after_failure, inputs)
 
 
 def counted_vms(key: str, value: int) -> Fact:

@@ -72,20 +72,20 @@ def inventory_of(
     if not kinds or not requests.by_group:
         return None
     levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
-    there, elsewhere, proven = Counter[str](), Counter[str](), True
+    in_pools, elsewhere, proven = Counter[str](), Counter[str](), True
     used = dict.fromkeys(sorted(kinds, key=lambda kind: not joins(scenario, kind)), (0, 0))
     for pool, hosts in requests.there.items():
-        asked = [requests.by_group[member] for member in requests.members[pool]]
-        most = _fit(scenario, asked, hosts, levels, there, used)
+        wanted = [requests.by_group[member] for member in requests.members[pool]]
+        most = _fit(scenario, wanted, hosts, levels, in_pools, used)
         proven &= most.gpus >= most.bound - 1e-9
     for kind in (kind for kind in kinds if not joins(scenario, kind)):
         left = (
-            r._replace(vms=r.vms - there[r.group] - elsewhere[r.group]) for r in requests.by_group.values()
+            r._replace(vms=r.vms - in_pools[r.group] - elsewhere[r.group]) for r in requests.by_group.values()
         )
         able = [r for r in left if r.vms and _able(scenario, catalog, kind, r)]
         _fit(scenario, able, (kind,) * kind.hosts, levels, elsewhere, used)
     groups = tuple(
-        GroupUse(r.group, levels.get(r.group, 1), r.vms, there[r.group], elsewhere[r.group])
+        GroupUse(r.group, levels.get(r.group, 1), r.vms, in_pools[r.group], elsewhere[r.group])
         for r in requests.by_group.values()
     )
     buy = sum(pool.hosts - pool.existing_hosts for pool in pools)
@@ -136,21 +136,21 @@ def _bought(scenario: Scenario, requests: Requests, elsewhere: Mapping[str, int]
     """Return the hosts to buy if this many VMs of each group run on hosts with another GPU, in the best arrangement."""
     room, spare, bought = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario), 0
     for pool, members in requests.members.items():
-        asked = (requests.by_group[m]._replace(vms=requests.by_group[m].vms - elsewhere[m]) for m in members)
+        wanted = (requests.by_group[m]._replace(vms=requests.by_group[m].vms - elsewhere[m]) for m in members)
         existing = requests.rooms.get(pool, ())
-        if left := tuple(request for request in asked if request.vms):
+        if left := tuple(request for request in wanted if request.vms):
             bought += len(placed(left, existing, room, spare).hosts) - len(existing)
     return bought
 
 
 def _lines(trail: Trail, scenario: Scenario, used: Sequence[KindUse], buy: int) -> None:
-    there = scenario.fact("hardware.existing")
+    stated = scenario.fact("hardware.existing")
     gpus = sum(kind.hosts * kind.gpus_per_host for kind in used)
     placed_gpus: Line = trail.record(
         "inventory.gpus_used",
         placement.place_most,
         sum(kind.gpus_used for kind in used),
         words={"there": gpus},
-        existing=there,
+        existing=stated,
     )
-    trail.record("inventory.hosts_to_buy", placement.place_mixed, buy, gpus_used=placed_gpus, existing=there)
+    trail.record("inventory.hosts_to_buy", placement.place_mixed, buy, gpus_used=placed_gpus, existing=stated)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def inputs(plan: Plan) -> dict[str, Input]:
     """Inputs and facts that the numbers of the plan rest on, by key; not figures in between."""
-    return {key: input_of(key, given) for key, given in _given(plan).items()}
+    return {key: input_of(key, fact) for key, fact in _given(plan).items()}
 
 
 def unconfirmed(plan: Plan) -> tuple[tuple[str, str], ...]:
@@ -24,19 +24,19 @@ def unconfirmed(plan: Plan) -> tuple[tuple[str, str], ...]:
             key,
             groups.get(key.split(".")[1], "") + label_of(key) if key.startswith("groups.") else label_of(key),
         )
-        for key, given in _given(plan).items()
-        if given.basis == "assumed"
+        for key, fact in _given(plan).items()
+        if fact.basis == "assumed"
     )
 
 
 def _given(plan: Plan) -> dict[str, Fact | Line]:
     """Return the inputs behind the lines, by key; of two bases for one input the weaker counts."""
     lines, tables = plan.lines, plan.catalog.titles
-    held = [
-        given
+    facts = [
+        fact
         for line in plan.asked_lines.values()
-        for given in line.given.values()
-        if given.key not in lines
-        and ("/" not in given.key or given.key.startswith("prices.") or given.key.partition("/")[0] in tables)
+        for fact in line.given.values()
+        if fact.key not in lines
+        and ("/" not in fact.key or fact.key.startswith("prices.") or fact.key.partition("/")[0] in tables)
     ]
-    return {each.key: each for each in held} | {each.key: each for each in held if each.basis == "assumed"}
+    return {item.key: item for item in facts} | {item.key: item for item in facts if item.basis == "assumed"}

@@ -139,28 +139,28 @@ class Layout(Brief):
         Sets of hosts are placed again where bounds (fewer lost, and the worst set as large) differ. Of very many
         kinds, and beyond ``MOST_LOSSES`` sets as large, the worst count.
         """
-        there = Counter(self.existing)
-        kinds, new, found = sorted(there), len(self.hosts) - len(self.existing), dict[tuple[int, ...], int]()
+        counts = Counter(self.existing)
+        kinds, new, needs = sorted(counts), len(self.hosts) - len(self.existing), dict[tuple[int, ...], int]()
         if math.comb(len(self.new_needed) + len(kinds) - 2, len(kinds) - 1) > MOST_SETS:
             return (len(self.existing),), {(down,): n for down, n in enumerate(self.new_needed)}
         for lost, worst in enumerate(self.new_needed):
             again = 0
-            for down in _sets([there[kind] for kind in kinds], lost):
+            for down in _sets([counts[kind] for kind in kinds], lost):
                 fewer = (
                     tuple(n - (at == one) for at, n in enumerate(down)) for one, n in enumerate(down) if n
                 )
-                least = max((found[each] for each in fewer), default=worst)
+                least = max((needs[case] for case in fewer), default=worst)
                 if least < worst and least <= new:
-                    left = there - Counter(dict(zip(kinds, down, strict=True)))
+                    left = counts - Counter(dict(zip(kinds, down, strict=True)))
                     least = max(least, self._new_beside(left)) if again < MOST_LOSSES else worst
                     again += 1
-                found[down] = least
-        return tuple(there[kind] for kind in kinds), found
+                needs[down] = least
+        return tuple(counts[kind] for kind in kinds), needs
 
     def _new_beside(self, left: Counter[placement.Room]) -> int:
         """New hosts that carry the demand together with these."""
-        there = tuple(left.elements())
-        return len(placed_mixed(self.asked, self.room, there).hosts) - len(there) + self.more
+        rooms = tuple(left.elements())
+        return len(placed_mixed(self.asked, self.room, rooms).hosts) - len(rooms) + self.more
 
     @property
     def other_hosts(self) -> int:
@@ -191,13 +191,13 @@ def layouts(scenario: Scenario, catalog: Catalog, requests: Requests) -> dict[st
     """The demand of each pool, placed on the fewest hosts and with failover capacity, as if it were one cluster."""
     room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
     apart = tuple(group.id for group in scenario.groups if group.use_case in APART)
-    found = {}
+    by_pool = {}
     for pool, members in requests.members.items():
-        asked = tuple(requests.by_group[m] for m in members)
+        wanted = tuple(requests.by_group[m] for m in members)
         ids = tuple(id for id in apart if id in members)
-        enough = enough_of(scenario, catalog, pool, asked)
-        found[pool] = placed(asked, requests.rooms.get(pool, ()), room, spare, ids, enough)
-    return found
+        enough = enough_of(scenario, catalog, pool, wanted)
+        by_pool[pool] = placed(wanted, requests.rooms.get(pool, ()), room, spare, ids, enough)
+    return by_pool
 
 
 def enough_of(

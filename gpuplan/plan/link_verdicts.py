@@ -40,12 +40,12 @@ class LinkVerdict:
 def link_verdicts(plan: Plan) -> tuple[LinkVerdict, ...]:
     """Verdicts on vMotion, on each group with GPUs over the network, and on all training that is entered."""
     groups = {group.id for group in plan.groups}
-    found = [LinkVerdict("remote", use.name, use.id, use.verdict, use) for use in plan.network.remote]
-    found += [
+    verdicts = [LinkVerdict("remote", use.name, use.id, use.verdict, use) for use in plan.network.remote]
+    verdicts += [
         LinkVerdict("training", use.name, use.id if use.id in groups else "", use.verdict, use)
         for use in plan.network.asked
     ]
-    return (*_vmotion(plan), *found)
+    return (*_vmotion(plan), *verdicts)
 
 
 def _vmotion(plan: Plan) -> list[LinkVerdict]:

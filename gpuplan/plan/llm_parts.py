@@ -42,8 +42,8 @@ def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float 
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
     joined = "PCIe" not in str(value("form_factor") or "")
     shown = value("reported_memory_gib") or float(value("memory_gib") or 0) * driver_share
-    own = () if value("llm_runs") else [row for row in measured if row["gpu"] == gpu.id]
-    sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in own] or (
+    rates = () if value("llm_runs") else [row for row in measured if row["gpu"] == gpu.id]
+    sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates] or (
         [(BRIDGED * 2, lanes)] if link else []
     )
     return Board(
@@ -109,8 +109,8 @@ def model_named(catalog: Catalog, name: str) -> Row | None:
 
 @lru_cache(maxsize=4)
 def _models(catalog: Catalog) -> Mapping[str, Row]:
-    known: dict[str, Row] = {}
+    models: dict[str, Row] = {}
     for row in catalog.rows("llm_models"):
         for name in (row.id, row["name"], row["repository"]):
-            known.setdefault(key_of(name), row)
-    return known | {name: catalog.row("llm_models", id) for name, id in ALIKE.items()}
+            models.setdefault(key_of(name), row)
+    return models | {name: catalog.row("llm_models", id) for name, id in ALIKE.items()}

@@ -99,15 +99,15 @@ def management_domain(
     if not hosts:
         return None
     vms = sum(group.vms_placed for group in groups) + sum(
-        each.vms for each in other_vms(scenario.hardware.other_vms)
+        other.vms for other in other_vms(scenario.hardware.other_vms)
     )
     return _Domain(trail, scenario, catalog).made(hosts, vms, len(pools))
 
 
 def release(scenario: Scenario) -> tuple[int, int]:
     """Version of vSphere as (major, minor); (0, 0) for one with another name."""
-    found = re.match(r"(\d+)\.(\d+)", scenario.platform.vsphere)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.match(r"(\d+)\.(\d+)", scenario.platform.vsphere)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 class _Domain:
@@ -115,11 +115,11 @@ class _Domain:
 
     def __init__(self, trail: Trail, scenario: Scenario, catalog: Catalog) -> None:
         self.trail, self.scenario, self.catalog = trail, scenario, catalog
-        given = self.given = scenario.management
+        settings = self.given = scenario.management
         self.release = release(scenario)
-        self.simple = given.model == "simple" and self.release >= (9, 0)
-        self.size = given.size or "medium"
-        self.vsan = (given.storage or "vsan") == "vsan"
+        self.simple = settings.model == "simple" and self.release >= (9, 0)
+        self.size = settings.size or "medium"
+        self.vsan = (settings.storage or "vsan") == "vsan"
         self.sizes = Sizes(scenario, catalog, self.vsan)
         self.rows = catalog.rows("appliances")
 
@@ -208,25 +208,25 @@ class _Domain:
 
     def _sums(self, here: Sequence[Appliance]) -> list[Line]:
         """vCPUs, memory and disk of all appliances of the domain."""
-        found = []
+        lines = []
         for name, unit in (("vcpus", "1"), ("memory_gb", "GB"), ("disk_gb", "GB")):
             facts = {
                 a.id: Fact(f"domain/{a.id}_{name}", getattr(a, name), unit, None, None, a.basis, a.sources, "",
                            f"{a.nodes} x {a.name} {a.size}".rstrip())
                 for a in here
             }  # fmt: skip
-            found.append(self.trail.add_up(f"domain.{name}", cost.total_cost, facts))
-        return found
+            lines.append(self.trail.add_up(f"domain.{name}", cost.total_cost, facts))
+        return lines
 
     def _raw(self, disk: Line, memory: Line) -> Line:
         """Capacity of the storage, swap of the memory included."""
         names = ("vsan_redundancy", "vsan_reserve_share", "growth_share")
-        given: dict[str, Fact | Line] = {"disk_gb": disk, "memory_gb": memory}
-        given |= {name.removeprefix("vsan_"): self._fact(name) for name in names}
+        facts: dict[str, Fact | Line] = {"disk_gb": disk, "memory_gb": memory}
+        facts |= {name.removeprefix("vsan_"): self._fact(name) for name in names}
         if not self.vsan:
-            given |= {name: derived(f"domain/{name}", value, "1", "external storage sees to that itself")
+            facts |= {name: derived(f"domain/{name}", value, "1", "external storage sees to that itself")
                       for name, value in (("redundancy", 1.0), ("reserve_share", 0.0))}  # fmt: skip
-        return self.trail.compute("domain.raw_gb", vsan_raw_gb, given)
+        return self.trail.compute("domain.raw_gb", vsan_raw_gb, facts)
 
     def _min_hosts(self) -> Fact:
         """Fewest hosts of the domain, by release, availability and storage."""
@@ -266,26 +266,26 @@ class _Domain:
         if stated:
             fact = self.scenario.fact("management.cores_per_host")
             return sizes.part("management-processors", "stated", {"cores": stated}, [fact]), stated
-        each = share_of_host(float(vcpus.value), hosts=hosts)
-        asked = resting_on([vcpus], "domain/vcpus_each", each, "1", f"on each of {hosts - 1} hosts")
+        share = share_of_host(float(vcpus.value), hosts=hosts)
+        need = resting_on([vcpus], "domain/vcpus_each", share, "1", f"on each of {hosts - 1} hosts")
         two = derived("domain/sockets", 2, "1", "processors of a host")
         inputs: dict[str, Fact | Line] = {
-            "vcpus": asked,
+            "vcpus": need,
             "sockets": two,
             "vcpus_per_core": sizes.ratio,
             "kept_share": sizes.kept_cores,
         }
-        found = ordered_cores(
-            each,
+        cores = ordered_cores(
+            share,
             sockets=2,
             sizes=sizes.cores,
             vcpus_per_core=float(sizes.ratio.value),
             kept_share=float(sizes.kept_cores.value),
         )
         line = self.trail.record(
-            "domain.cores", ordered_cores, found, {**inputs, "sizes": sizes.sold("cores")}
+            "domain.cores", ordered_cores, cores, {**inputs, "sizes": sizes.sold("cores")}
         )
-        return sizes.part("management-processors", "", words | {"cores": found}, [line], line.key), 2 * found
+        return sizes.part("management-processors", "", words | {"cores": cores}, [line], line.key), 2 * cores
 
     def _memory(self, memory: Line, hosts: int, words: dict[str, object]) -> tuple[HostPart, int]:
         """Size the memory of one host: as stated, or of the next size; from VCF 9.1 on as the workbook requires."""
@@ -293,28 +293,28 @@ class _Domain:
         if stated:
             fact = self.scenario.fact("management.memory_gib_per_host")
             return sizes.part("management-memory", "stated", {"memory": number(stated)}, [fact]), stated
-        each = share_of_host(float(memory.value), hosts=hosts)
-        asked = resting_on([memory], "domain/memory_each", each, "GiB", f"on each of {hosts - 1} hosts")
-        found = ordered_memory_gib(
-            each,
+        share = share_of_host(float(memory.value), hosts=hosts)
+        need = resting_on([memory], "domain/memory_each", share, "GiB", f"on each of {hosts - 1} hosts")
+        ordered = ordered_memory_gib(
+            share,
             sizes_gib=sizes.memory,
             kept_share=float(sizes.kept_memory.value),
             kept_gib=float(sizes.kept_gib.value),
         )
         inputs: dict[str, Fact | Line] = {
-            "vms_gib": asked,
+            "vms_gib": need,
             "kept_share": sizes.kept_memory,
             "kept_gib": sizes.kept_gib,
         }
         line = self.trail.record(
-            "domain.memory", ordered_memory_gib, found, {**inputs, "sizes_gib": sizes.sold("memory")}
+            "domain.memory", ordered_memory_gib, ordered, {**inputs, "sizes_gib": sizes.sold("memory")}
         )
-        words = words | {"memory": number(found), "needed": number(each)}
+        words = words | {"memory": number(ordered), "needed": number(share)}
         least = self._fact("least_memory_gib")
-        if self.release >= SIZED_FOR and int(least.value) > found:
+        if self.release >= SIZED_FOR and int(least.value) > ordered:
             words |= {"memory": number(least.value)}
             return sizes.part("management-memory", "least", words, [least], line.key), int(least.value)
-        return sizes.part("management-memory", "", words, [line], line.key), found
+        return sizes.part("management-memory", "", words, [line], line.key), ordered
 
     def _offered(self, cores: int, memory_gib: int) -> tuple[float, float]:
         """vCPUs and memory that one host gives to its VMs."""

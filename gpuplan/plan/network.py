@@ -65,13 +65,13 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
     remote = [g for g in groups if g.mode == "bitfusion"]
     if not remote:
         return ()
-    given = scenario.network
+    network = scenario.network
     rules = {r.id: r for r in catalog.rows("rules")}
     limit = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
-    latency = given.latency_us
+    latency = network.latency_us
     key = "network.rule latency not measured" if latency is None else "network.rule latency"
     stated = "" if latency is None else written(latency, "g")
-    found = [
+    verdicts = [
         Verdict(
             "bitfusion-latency",
             None if latency is None else latency <= limit,
@@ -82,25 +82,25 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
     ]
     several = [g.name for g in remote if g.gpus_each >= 2]
     key = "network.rule bandwidth" if several else "network.rule bandwidth of none"
-    found.append(
+    verdicts.append(
         Verdict(
             "bitfusion-bandwidth",
-            given.link_gbit_s >= 10 or not several,
-            said(key, names=", ".join(several), speed=given.link_gbit_s),
+            network.link_gbit_s >= 10 or not several,
+            said(key, names=", ".join(several), speed=network.link_gbit_s),
             "network.link_gbit_s",
             rules["bitfusion-bandwidth"]["source"],
         )
     )
-    found.append(
+    verdicts.append(
         Verdict(
             "bitfusion-production",
-            given.link_gbit_s >= 40,
-            said("network.rule production", speed=given.link_gbit_s),
+            network.link_gbit_s >= 40,
+            said("network.rule production", speed=network.link_gbit_s),
             "network.link_gbit_s",
             rules["bitfusion-bandwidth"]["source"],
         )
     )
-    return tuple(found)
+    return tuple(verdicts)
 
 
 def network_use(
@@ -139,7 +139,7 @@ def network_use(
     return NetworkUse(
         tuple(remote),
         (
-            *(training_use(scenario, catalog, each, trail) for each in training),
+            *(training_use(scenario, catalog, work, trail) for work in training),
             _own_job(trail, scenario, catalog),
         ),
         vendor_rules(scenario, catalog, groups),
@@ -190,7 +190,7 @@ def _remote(
         )
         for p in plans
     }
-    found = []
+    works = []
     for plan in plans:
         here = _busiest_host(plan, pools, needs)
         on_host = sum(needs[p] * n for p, n in here.items())
@@ -204,7 +204,7 @@ def _remote(
             users = min(stated, total)
             counts = {p: n * users / total for p, n in flows.items()}
         counts[plan.id] = max(0.0, counts.get(plan.id, 0.0) - 1)
-        found.append(
+        works.append(
             RemoteWork(
                 presets[plan.id],
                 key=plan.id,
@@ -216,22 +216,22 @@ def _remote(
                 on_host_gbit_s=max(on_host, needs[plan.id]),
             )
         )
-    return [remote_use(scenario, catalog, work, trail) for work in found]
+    return [remote_use(scenario, catalog, work, trail) for work in works]
 
 
 def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
     """The host with GPUs of a group whose remote users move most: group -> GPUs, or shares of one, in use."""
-    found: list[dict[str, int]] = []
+    candidates: list[dict[str, int]] = []
     for host in (host for pool in pools if pool.kind == plan.pool for host in pool.placement):
         flows: dict[str, int] = {}
         for load in host:
-            each = load.gpus if len(load.slots) == 1 else 1
+            count = load.gpus if len(load.slots) == 1 else 1
             for slot in load.slots:
                 if slot.group in needs:
-                    flows[slot.group] = flows.get(slot.group, 0) + each
+                    flows[slot.group] = flows.get(slot.group, 0) + count
         if plan.id in flows:
-            found.append(flows)
-    return max(found, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
+            candidates.append(flows)
+    return max(candidates, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
 
 
 def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
@@ -241,11 +241,11 @@ def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, flo
 
 @lru_cache(maxsize=16)  # without it the checks of a plan take almost twice as long
 def _kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
-    found = []
+    rows = []
     for preset in catalog.rows("network_workloads"):
         kept = remote_kept(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))[1]
-        found.append((preset["name"], kept, verdict_of(catalog, kept)))
-    return tuple(found)
+        rows.append((preset["name"], kept, verdict_of(catalog, kept)))
+    return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +261,10 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
 
     A single user on a link, and training on as many hosts as the training job of the scenario.
     """
-    given, note = scenario.training, "hosts of the training job, at least two"
-    hosts = derived("network.carried/hosts", max(2, given.hosts), "host", note)
-    per_host = given.gpus_per_host or scenario.hardware.gpus_per_host
-    found = []
+    settings, note = scenario.training, "hosts of the training job, at least two"
+    hosts = derived("network.carried/hosts", max(2, settings.hosts), "host", note)
+    per_host = settings.gpus_per_host or scenario.hardware.gpus_per_host
+    results = []
     for preset in catalog.rows("network_workloads"):
         remote = remote_use(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))
         training = None
@@ -272,5 +272,5 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
             job = job_of(scenario, catalog, preset, per_host)
             work = TrainingWork(preset, job, preset.id, preset["name"], hosts)
             training = training_use(scenario, catalog, work)
-        found.append(Carried(remote, training))
-    return tuple(found)
+        results.append(Carried(remote, training))
+    return tuple(results)

@@ -88,7 +88,7 @@ class Placed:
 
 def placed_of(groups: Sequence[GroupPlan], pools: Sequence[Pool]) -> Placed:
     """Check that all VMs of these groups are placed, now and after failures of the hosts of these pools."""
-    missing = sum(each.vms for group in groups for each in group.unplaced)
+    missing = sum(unplaced.vms for group in groups for unplaced in group.unplaced)
     worst = [max((loss.unplaced for loss in pool.failures), default=0) for pool in pools]
     return Placed(
         vms=missing + sum(request.vms for pool in pools for request in pool.requests),

@@ -143,8 +143,8 @@ class Plan(Carded):
         """Return the result of an analysis of this plan, computed on the first request and shared by all callers."""
         if name not in self._analysed:
             self._analysed[name] = work()
-        found: T = self._analysed[name]
-        return found
+        result: T = self._analysed[name]
+        return result
 
     @property
     def sized(self) -> Scenario:
@@ -441,9 +441,9 @@ class Plan(Carded):
         """The plan of a scenario that differs in its network or prices alone, with the chapters before them reused."""
         if self._by_money:
             return make_plan(scenario, self.catalog)
-        made = self._taken_over(Plan(scenario, self.catalog), BEFORE_NETWORK)
-        vars(made).update({name: value for name, value in vars(self).items() if name == "growth"})
-        return made
+        plan = self._taken_over(Plan(scenario, self.catalog), BEFORE_NETWORK)
+        vars(plan).update({name: value for name, value in vars(self).items() if name == "growth"})
+        return plan
 
     def tolerating(self, host_failures: int) -> Plan:
         """Return the plan that tolerates this many host failures; the requests of the groups are reused.
@@ -451,15 +451,15 @@ class Plan(Carded):
         The reasons of their access are reused too, and may name hosts and costs of this plan.
         """
         scenario = self.scenario.with_value("availability.host_failures", host_failures)
-        made = Plan(scenario, self.catalog)
-        if self._by_money or made.sized.groups != self.sized.groups:
+        plan = Plan(scenario, self.catalog)
+        if self._by_money or plan.sized.groups != self.sized.groups:
             return make_plan(scenario, self.catalog)
-        return self._taken_over(made, BEFORE_HOSTS)
+        return self._taken_over(plan, BEFORE_HOSTS)
 
     @property
     def _by_money(self) -> bool:
         """True if the access of any group depends on the cost of hosts and network."""
-        return any(each.by_money for each in self.weighed.values())
+        return any(weighed.by_money for weighed in self.weighed.values())
 
     def _taken_over(self, made: Plan, chapters: Sequence[str]) -> Plan:
         """A plan with some chapters of this one. Raises a ScenarioError if its scenario cannot be planned."""
@@ -474,11 +474,11 @@ class Plan(Carded):
 
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""
-        made = Plan(self.scenario, self.catalog)
-        vars(made).update(
+        plan = Plan(self.scenario, self.catalog)
+        vars(plan).update(
             vars(self) | {"lines": self.lines, "decisions": self.decisions, "_analysed": {}} | chapters
         )
-        return made
+        return plan
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a plan is not sent to another process: send its scenario, and make it again there")
@@ -522,9 +522,9 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
 
 def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
     """Return the plan of any reference to a design; an existing plan is reused, unless another catalog is given."""
-    held = getattr(asked, "plan", asked)
-    if isinstance(held, Plan) and catalog in (None, held.catalog):
-        return held
+    plan = getattr(asked, "plan", asked)
+    if isinstance(plan, Plan) and catalog in (None, plan.catalog):
+        return plan
     return make_plan(scenario_of(asked), catalog)
 
 
@@ -532,8 +532,8 @@ def scenario_of(asked: Asked) -> Scenario:
     """Return the scenario of any reference to a design: read from an example or a file, or taken from its plan."""
     if isinstance(asked, str | Path):
         return load_scenario(asked)
-    held = getattr(asked, "plan", asked)
-    return held.scenario if isinstance(held, Plan) else asked  # type: ignore[return-value]  # make_plan refuses all else
+    plan = getattr(asked, "plan", asked)
+    return plan.scenario if isinstance(plan, Plan) else asked  # type: ignore[return-value]  # make_plan refuses all else
 
 
 def of_design(told: Callable[Concatenate[Plan, P], T]) -> Callable[Concatenate[Asked, P], T]:
@@ -550,14 +550,14 @@ def _check_kinds(scenario: object, catalog: object) -> None:
     """Reject anything that is no scenario or no catalog, such as the name of one, and say how to read it."""
     if isinstance(scenario, str | Path):
         path = scenario_path(scenario)
-        made = f"load_scenario({str(scenario)!r}) reads it"
+        hint = f"load_scenario({str(scenario)!r}) reads it"
         if not path.exists():
-            made = f"load_scenario reads a file or an example{did_you_mean(scenario, example_names())}"
-        raise ScenarioError([Problem("scenario", show(str(scenario)), f"a scenario, not its name; {made}")])
-    for name, given, kind in (("scenario", scenario, Scenario), ("catalog", catalog, Catalog)):
-        if not isinstance(given, kind):
+            hint = f"load_scenario reads a file or an example{did_you_mean(scenario, example_names())}"
+        raise ScenarioError([Problem("scenario", show(str(scenario)), f"a scenario, not its name; {hint}")])
+    for name, value, kind in (("scenario", scenario, Scenario), ("catalog", catalog, Catalog)):
+        if not isinstance(value, kind):
             allowed = f"a {kind.__name__}, as load_{name} gives it"
-            raise ScenarioError([Problem(name, f"a {type(given).__name__}", allowed)])
+            raise ScenarioError([Problem(name, f"a {type(value).__name__}", allowed)])
 
 
 @lru_cache(maxsize=512)

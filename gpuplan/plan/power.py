@@ -149,12 +149,12 @@ def _host_lines(
 ) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
     """Return the power of one new host at full load and typically, its share when idle, and the facts behind them."""
     per_host, server = boards(scenario, catalog), server_of(scenario, catalog)
-    known = server.facts.get("max_power_w") if server else None
+    rated = server.facts.get("max_power_w") if server else None
     efficiency = catalog_factor(catalog, "psu_efficiency")
     base = factor(scenario, catalog, "host_base_w")
-    if known is not None and known.value is not None and scenario.cost.host_base_w is None:
+    if rated is not None and rated.value is not None and scenario.cost.host_base_w is None:
         peak = trail.record(
-            "power.host_peak", power.total_power_w, float(known.value), when="stated", part1=known
+            "power.host_peak", power.total_power_w, float(rated.value), when="stated", part1=rated
         )
     else:
         peak = trail.compute(
@@ -233,7 +233,7 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
     if fabric.switches is None:
         excludes.append(said("power.switches"))
         return []
-    shape, found = fabric.switches.shape, []
+    shape, parts = fabric.switches.shape, []
     for name, id, count in (
         (LEAVES, fabric.switches.leaf, shape.leaves),
         (SPINES, fabric.switches.spine, shape.spines),
@@ -246,7 +246,7 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
             excludes.append(POWER_OF + said("cost.switches", name=item.name))
         if height is None:
             excludes.append(said("power.height of switches", name=item.name))
-        found.append(
+        parts.append(
             PowerPart(
                 name,
                 count,
@@ -255,30 +255,30 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
                 None if height is None else count * float(height),
             )
         )
-    return found
+    return parts
 
 
 def _management_part(scenario: Scenario, catalog: Catalog) -> PowerPart:
     """Hosts bought for the management domain, at full load: their utilisation is not known."""
     hosts, efficiency = scenario.cost.management_hosts, catalog_factor(catalog, "psu_efficiency")
     base, height = factor(scenario, catalog, "host_base_w"), catalog_factor(catalog, "host_u")
-    each = power.host_power_w(
+    host_w = power.host_power_w(
         0, base_w=float(base.value), board_w=0.0, psu_efficiency=float(efficiency.value)
     )
-    return PowerPart("management hosts", hosts, hosts * each, hosts * each, hosts * float(height.value))
+    return PowerPart("management hosts", hosts, hosts * host_w, hosts * host_w, hosts * float(height.value))
 
 
 def usual_power_w(switch: Item) -> float | None:
     """Return the typical power of a switch, else its maximum; None if neither is known."""
-    known = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
-    return next((float(value) for value in known if value is not None), None)
+    values = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
+    return next((float(value) for value in values if value is not None), None)
 
 
 def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line:
     """Return the power of all parts, known no better than the host's power, which is most of the sum."""
     note = "all of them together; hosts as their own lines say"
-    held = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
-    return trail.add_up(key, power.total_power_w, held)
+    facts = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
+    return trail.add_up(key, power.total_power_w, facts)
 
 
 def racks_at_sites(fabric: Cabling, gpu_hosts: int, other_hosts: int, hosts_per_rack: int) -> int:
@@ -293,7 +293,7 @@ def _racks(
     """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
     height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
     limit = factor(scenario, catalog, "rack_kw")
-    each = trail.compute(
+    per_rack = trail.compute(
         "power.hosts_per_rack",
         power.hosts_per_rack,
         host_u=height,
@@ -302,7 +302,7 @@ def _racks(
         reserved_u=catalog_factor(catalog, "hosts_per_rack_reserved_u"),
         rack_kw=limit,
     )
-    if not each.value:
+    if not per_rack.value:
         return 0, 0
     counted: Fact | Line = trail["totals.hosts"]
     if more := scenario.cost.management_hosts:
@@ -310,10 +310,10 @@ def _racks(
         every = fabric.gpu_hosts + more
         counted = resting_on(behind, "power/hosts", every, "host", "GPU hosts and management hosts")
     if len(fabric.site_hosts) == 1:
-        racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=each)
-        return int(each.value), int(racks.value)
-    many = racks_at_sites(fabric, fabric.gpu_hosts, more, int(each.value))
+        racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=per_rack)
+        return int(per_rack.value), int(racks.value)
+    many = racks_at_sites(fabric, fabric.gpu_hosts, more, int(per_rack.value))
     apart = " + ".join(map(str, at_sites(fabric.gpu_hosts, more, fabric.site_hosts)))
-    given: Given = {"hosts": counted, "hosts_per_rack": each}
-    trail.record("power.racks", power.racks, many, given, when="sites", words={"apart": apart})
-    return int(each.value), many
+    inputs: Given = {"hosts": counted, "hosts_per_rack": per_rack}
+    trail.record("power.racks", power.racks, many, inputs, when="sites", words={"apart": apart})
+    return int(per_rack.value), many

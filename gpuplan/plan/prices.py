@@ -134,25 +134,25 @@ class PriceList:
         A subscription whose price is stated for another term gets the same discount on its list price. Unpriced items
         are listed in ``unknown``; an item requested again keeps its first name.
         """
-        known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
-        if known is None:
+        priced = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
+        if priced is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
         term = next((k for k in OTHER_TERMS.get(key, ()) if k in self._stated and k in self._rows), None)
-        if known in self._stated:
-            fact, as_of = self._as_stated(known)
+        if priced in self._stated:
+            fact, as_of = self._as_stated(priced)
         else:
-            fact, as_of = self._converted(self._rows[known]), str(self._rows[known]["as_of"])
+            fact, as_of = self._converted(self._rows[priced]), str(self._rows[priced]["as_of"])
             if term is not None:
                 fact, as_of = self._as_far_off_list(fact, term)
-        if ends := self._ranges.get(f"prices.{known}"):
+        if ends := self._ranges.get(f"prices.{priced}"):
             fact = _within(fact, ends)
-        stated, old = known in self._stated, is_old(as_of, self.as_of)
-        found = Price(key, name, per, fact, as_of, stated, old, cause=self._cause(known))
-        if self.margin and is_sold(known):
-            found = replace(found, fact=self._sold(found.fact), purchase=found.fact)
-        self.found.setdefault(key, found)
-        return found
+        stated, old = priced in self._stated, is_old(as_of, self.as_of)
+        result = Price(key, name, per, fact, as_of, stated, old, cause=self._cause(priced))
+        if self.margin and is_sold(priced):
+            result = replace(result, fact=self._sold(result.fact), purchase=result.fact)
+        self.found.setdefault(key, result)
+        return result
 
     def sold(self) -> dict[str, Price]:
         """The price of everything that the seller could sell, of this design or of another one."""
@@ -166,8 +166,8 @@ class PriceList:
             None if price is None else selling_price(float(price), margin=self.margin)
             for price in (fact.value, fact.low, fact.high)
         )
-        made = f"{written(fact.value, ',.10g')} / (1 - margin of {written(self.margin, 'g')})"
-        return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
+        formula = f"{written(fact.value, ',.10g')} / (1 - margin of {written(self.margin, 'g')})"
+        return replace(fact, value=value or 0.0, low=low, high=high, note=f"{formula}. {fact.note}".strip())
 
     def _as_stated(self, key: str) -> tuple[Fact, str]:
         """A stated price without a range, and its date."""
@@ -274,8 +274,8 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
 def sockets(scenario: Scenario, catalog: Catalog) -> Fact:
     """Processors of a host: stated, of the server, or the planning value."""
     server = server_of(scenario, catalog)
-    known = server.facts.get("cpu_sockets") if server else None
-    return stated_or(scenario, "cost.sockets", known or catalog_factor(catalog, "sockets"))
+    count = server.facts.get("cpu_sockets") if server else None
+    return stated_or(scenario, "cost.sockets", count or catalog_factor(catalog, "sockets"))
 
 
 def catalog_factor(catalog: Catalog, name: str) -> Fact:

@@ -104,13 +104,13 @@ def remote_kept(
     their ends for low and high.
     A round trip below the one that the measured overhead was read as helps the high end only: the gain is not measured.
     """
-    given, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
+    network, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
     usable = catalog.assumptions["remoting"].fact("usable_share")
     tcp = many_tcp_rate(scenario, catalog)
     trip = float(round_trip(scenario, catalog).value)
     measured_us = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
     share = float(usable.value)
-    stated = given.tcp_gbit_s is not None
+    stated = network.tcp_gbit_s is not None
     ends = {
         "low": (
             usable.low or share,
@@ -119,10 +119,10 @@ def remote_kept(
         ),
         "high": (usable.high or share, float(tcp.value) if stated else float(tcp.high or tcp.value), 1.0),
     }
-    link = Link(given.link_gbit_s, given.transport, float(tcp.value), share, given.mtu_bytes)
+    link = Link(network.link_gbit_s, network.transport, float(tcp.value), share, network.mtu_bytes)
     carried = delivered_gbit_s(link)
     left = fair_share_gbit_s(carried, others=work.beside(native_s))
-    found = {}
+    kept = {}
     for end, waits, hidden in (
         ("low", "waits_high", "hidden_low"),
         ("typical", "waits", "hidden"),
@@ -139,10 +139,10 @@ def remote_kept(
             "hidden_share": preset[hidden],
         }
         time_s = remote_time_s(native_s, **values, calls=0, software=Remoting(sync_us=0))
-        found[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
+        kept[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
         if trail is not None and end == "typical":
             _record_remote(trail, scenario, catalog, work, values)
-    return found["low"], found["typical"], found["high"]
+    return kept["low"], kept["typical"], kept["high"]
 
 
 def _record_remote(
@@ -240,14 +240,14 @@ def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept
     if round(kept, 2) >= good:
         return ()
 
-    given = scenario.network
-    faster = [link for link in LINKS if link > given.link_gbit_s]
-    options = [(f"{link} Gbit/s", link, given.transport) for link in faster]
-    if given.transport not in RDMA:
-        options += [(f"{link} Gbit/s with RDMA", link, "roce") for link in (given.link_gbit_s, *faster)]
+    network = scenario.network
+    faster = [link for link in LINKS if link > network.link_gbit_s]
+    options = [(f"{link} Gbit/s", link, network.transport) for link in faster]
+    if network.transport not in RDMA:
+        options += [(f"{link} Gbit/s with RDMA", link, "roce") for link in (network.link_gbit_s, *faster)]
     best, best_kept = "", kept
     for words, link, transport in options:
-        other = replace(scenario, network=replace(given, link_gbit_s=link, transport=transport))
+        other = replace(scenario, network=replace(network, link_gbit_s=link, transport=transport))
         now = remote_kept(other, catalog, work)[1]
         if round(now, 2) >= good:
             return (f"{words} would keep {whole_percent(now)}",)

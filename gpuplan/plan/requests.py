@@ -74,8 +74,8 @@ def requests_of(
     left = None if total is None else Fraction(total)
     groups: list[GroupPlan] = []
     for group in scenario.groups:
-        asked = Wanted(*(line.value for line in wanted[group.id]))
-        plan = allocate(trail, scenario, catalog, group, weighed[group.id], asked, left)
+        want = Wanted(*(line.value for line in wanted[group.id]))
+        plan = allocate(trail, scenario, catalog, group, weighed[group.id], want, left)
         if left is not None:
             left -= plan.vms_placed * exact(group.gpus_each)
         groups.append(plan)
@@ -88,17 +88,17 @@ def requests_of(
     for request in other_requests(scenario) if members else ():
         members[_home(members, groups)].append(request.group)
         requests[request.group] = request
-    there = existing_hosts(scenario, members, groups, requests)
-    return Requests(tuple(groups), requests, members, there, rooms_of(scenario, there))
+    existing = existing_hosts(scenario, members, groups, requests)
+    return Requests(tuple(groups), requests, members, existing, rooms_of(scenario, existing))
 
 
 def members_of(groups: Sequence[GroupPlan]) -> dict[str, list[str]]:
     """Pool -> its groups that have VMs on hosts."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for plan in groups:
         if plan.vms_placed:
-            found.setdefault(plan.pool, []).append(plan.id)
-    return found
+            members.setdefault(plan.pool, []).append(plan.id)
+    return members
 
 
 def group_requests(
@@ -106,12 +106,12 @@ def group_requests(
 ) -> dict[str, placement.Request]:
     """Return the request of each group to the hosts; the profiles in use decide which groups can share a GPU."""
     by_profile = _families(scenario, catalog, groups)
-    asked = {group.id: group for group in scenario.groups}
-    found = {}
+    by_id = {group.id: group for group in scenario.groups}
+    requests = {}
     for plan in groups:
         if not plan.vms_placed:
             continue
-        group = asked[plan.id]
+        group = by_id[plan.id]
         request = placement.Request(
             plan.id, plan.vms_placed, vcpus=group.vcpus_each or 0, memory_gib=group.memory_gib_each or 0
         )
@@ -133,19 +133,19 @@ def group_requests(
             request = request._replace(
                 family=by_profile[plan.profile], profile=plan.profile, shares=group.vgpus_each
             )
-        found[plan.id] = request
-    return found
+        requests[plan.id] = request
+    return requests
 
 
 def _families(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
 ) -> dict[str, placement.Family]:
     """For each requested profile, the profiles that can share a GPU with it."""
-    asked = {plan.profile: plan.backing for plan in groups if plan.vms_placed and plan.profile}
+    backings = {plan.profile: plan.backing for plan in groups if plan.vms_placed and plan.profile}
     most = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
-    found: dict[str, placement.Family] = {}
+    families: dict[str, placement.Family] = {}
     for backing, together in (("timesliced", "mixed sizes"), ("mig", "MIG layouts")):
-        wanted = tuple(name for name in most if asked.get(name) == backing)
+        wanted = tuple(name for name in most if backings.get(name) == backing)
         pieces, region, compute_slices = pieces_of(scenario, catalog, wanted)
         if pieces:
             in_order = backing == "mig"
@@ -159,12 +159,14 @@ def _families(
                 ),  # memory first, then compute
                 in_order=in_order,
             )
-            found.update(dict.fromkeys(wanted, family))
+            families.update(dict.fromkeys(wanted, family))
         else:  # one size per GPU
             mixed = scenario.platform.vgpu_sizes == "mixed" and backing == "timesliced"
             column = "max_per_gpu_mixed" if mixed else "max_per_gpu"
-            found |= {name: placement.Family(name, (name,), ((int(most[name][column]),),)) for name in wanted}
-    return found
+            families |= {
+                name: placement.Family(name, (name,), ((int(most[name][column]),),)) for name in wanted
+            }
+    return families
 
 
 def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
@@ -182,8 +184,8 @@ def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPla
 def other_requests(scenario: Scenario) -> list[placement.Request]:
     """VMs without a GPU that run on the GPU hosts."""
     return [
-        placement.Request(f"{OTHER_VMS}{at}", each.vms, vcpus=each.vcpus, memory_gib=each.memory_gib)
-        for at, each in enumerate(other_vms(scenario.hardware.other_vms), 1)
+        placement.Request(f"{OTHER_VMS}{at}", other.vms, vcpus=other.vcpus, memory_gib=other.memory_gib)
+        for at, other in enumerate(other_vms(scenario.hardware.other_vms), 1)
     ]
 
 
@@ -192,8 +194,8 @@ def room_of(
 ) -> placement.Room:
     """Return the capacity of a host with these GPUs, else as a new host; resources that none states are ignored."""
     hardware, others = scenario.hardware, other_vms(scenario.hardware.other_vms)
-    by_vcpus = any(g.vcpus_each for g in scenario.groups) or any(each.vcpus for each in others)
-    by_memory = any(g.memory_gib_each for g in scenario.groups) or any(each.memory_gib for each in others)
+    by_vcpus = any(g.vcpus_each for g in scenario.groups) or any(other.vcpus for other in others)
+    by_memory = any(g.memory_gib_each for g in scenario.groups) or any(other.memory_gib for other in others)
     return placement.Room(
         gpus,
         (vcpus or hardware.vcpus_per_host or 0) if by_vcpus else 0,
@@ -242,21 +244,23 @@ def existing_hosts(
     home, priority = _home(by_pool, groups), {group.id: group.priority for group in scenario.groups}
     taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
     for level, pool in _turns(by_pool, home, priority):
-        mine = [asked[g] for g in by_pool[pool] if priority.get(g, LAST) <= level]
-        used = _taken(scenario, tuple(mine), tuple(priority[r.group] for r in mine), taken[pool], left)
+        requests = [asked[g] for g in by_pool[pool] if priority.get(g, LAST) <= level]
+        used = _taken(
+            scenario, tuple(requests), tuple(priority[r.group] for r in requests), taken[pool], left
+        )
         taken[pool] += [left[at] for at in used]
         left = [kind for at, kind in enumerate(left) if at not in used]
     taken[home] += left
     order = {kind: at for at, kind in enumerate(kinds)}
-    return {pool: tuple(sorted(found, key=lambda k: order[k])) for pool, found in taken.items() if found}
+    return {pool: tuple(sorted(hosts, key=lambda k: order[k])) for pool, hosts in taken.items() if hosts}
 
 
 def _turns(
     by_pool: Mapping[str, Sequence[str]], home: str, priority: Mapping[str, int]
 ) -> list[tuple[int, str]]:
     """Priority and pool, in turn: larger pool first at equal priorities; none where all priorities are equal."""
-    found = {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
-    turns = [(level, pool) for level, _, pool in sorted(found)]
+    keys = {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
+    turns = [(level, pool) for level, _, pool in sorted(keys)]
     return turns if len(dict(turns)) > 1 else []
 
 

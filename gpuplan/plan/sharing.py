@@ -39,7 +39,7 @@ def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> M
     if backing == "mig" and not version.value("mig_backed_vgpu"):
         return {}
     order = version_order(catalog)
-    found = {}
+    profiles = {}
     slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)
     for row in catalog.profiles_of(gpu):
         needs = row["min_vsphere"]
@@ -54,8 +54,8 @@ def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> M
                 slices if backing == "mig" else 0,
                 int(row["max_per_gpu_mixed"] or 0),
             )
-            found[profile] = row
-    return found
+            profiles[profile] = row
+    return profiles
 
 
 def supports_board(version: Item, gpu: Item) -> bool:
@@ -78,8 +78,8 @@ def unconfirmed_on(catalog: Catalog, gpu: Item, version: Item) -> str:
     ended = version.value("end_of_general_support")
     if ended and year_of(launched) > year_of(ended):
         return f", whose general support ended on {ended}"
-    known = [v for v in catalog.vsphere.values() if v.value("released") and order[v.id] <= order[version.id]]
-    released = max((str(v.value("released")) for v in known), default="")
+    older = [v for v in catalog.vsphere.values() if v.value("released") and order[v.id] <= order[version.id]]
+    released = max((str(v.value("released")) for v in older), default="")
     years = float(catalog.row("factors", "board_version_years")["value"])
     return (
         f", first released on {released}"
@@ -207,22 +207,22 @@ def sharing_modes(scenario: Scenario, catalog: Catalog | None = None) -> tuple[S
         for backing in ("timesliced", "mig")
     }
     whole = catalog.row("rules", "passthrough-pinned")
-    found = [_mode("passthrough", "Passthrough, whole GPUs", "yes", whole["rule"], whole)]
-    found += _timesliced_modes(scenario, catalog, profiles["timesliced"])
-    found.append(_mig_mode(scenario, catalog, profiles["mig"]))
+    modes = [_mode("passthrough", "Passthrough, whole GPUs", "yes", whole["rule"], whole)]
+    modes += _timesliced_modes(scenario, catalog, profiles["timesliced"])
+    modes.append(_mig_mode(scenario, catalog, profiles["mig"]))
     if any(profiles.values()):
         several = bool(version.value("multi_vgpu_fractional"))
         row = catalog.row("rules", "multi-vgpu-vsphere8" if several else "multi-vgpu-vsphere6-7")
         confirmed = several_vgpus_confirmed(scenario, catalog)
         verdict = "no" if not several else "yes" if confirmed else "unknown"
-        found.append(_mode("several", "Several fractional vGPUs in a VM", verdict, row["rule"], row))
+        modes.append(_mode("several", "Several fractional vGPUs in a VM", verdict, row["rule"], row))
     offered, memory = version.fact("bitfusion_server"), catalog.row("rules", "bitfusion-memory-only")
     verdict = {"supported": "yes", "not supported": "no"}.get(str(offered.value), "unknown")
     text = memory["rule"]
     if verdict == "no":
         text = f"Bitfusion servers are not supported on {version.name}."
-    known = offered if verdict == "no" else memory
-    return (*found, _mode("bitfusion", "Bitfusion, by memory", verdict, text, known))
+    source = offered if verdict == "no" else memory
+    return (*modes, _mode("bitfusion", "Bitfusion, by memory", verdict, text, source))
 
 
 def _mode(id: str, name: str, verdict: str, text: str, known: Row | Fact) -> SharingMode:
@@ -234,12 +234,12 @@ def _timesliced_modes(
 ) -> Iterator[SharingMode]:
     gpu = catalog.gpus[scenario.hardware.gpu]
     if not profiles:
-        known = gpu.fact("vgpu_compute")
+        fact = gpu.fact("vgpu_compute")
         verdict, text = "no", f"{gpu.name} has no time-sliced compute profile."
-        if known.value == "unknown":
+        if fact.value == "unknown":
             verdict = "unknown"
             text = f"Whether {gpu.name} has compute profiles on vSphere is not stated in any source."
-        yield _mode("equal", "Time-sliced vGPU", verdict, text, known)
+        yield _mode("equal", "Time-sliced vGPU", verdict, text, fact)
         return
     row = catalog.row("rules", "timesliced-equal-size")
     yield _mode("equal", "Time-sliced, equal size", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
@@ -261,8 +261,8 @@ def _mig_mode(scenario: Scenario, catalog: Catalog, profiles: Mapping[sharing.Pr
         row = catalog.row("rules", "mig-slices")
         return _mode("mig", "MIG-backed", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
     if not instances:
-        known = gpu.fact("architecture" if instances is None else "mig_instances")
-        return _mode("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", known)
+        fact = gpu.fact("architecture" if instances is None else "mig_instances")
+        return _mode("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", fact)
     backed = version.fact("mig_backed_vgpu")
     verdict, text = "no", f"{version.name} does not support MIG-backed vGPUs."
     if backed.value:

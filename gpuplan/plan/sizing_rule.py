@@ -57,8 +57,8 @@ class Target:
     @classmethod
     def of(cls, scenario: Scenario) -> Target:
         """The target of a scenario."""
-        asked = scenario.demand
-        return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
+        settings = scenario.demand
+        return cls(settings.rule, settings.chance, settings.wait_min / 60, settings.for_whom == "each")
 
     @property
     def words(self) -> str:
@@ -92,8 +92,8 @@ class Odds:
     @cached_property
     def work_h(self) -> float:
         """Mean time for which a GPU is allocated."""
-        held = [ask.load * ask.gpus for ask in self.asks]
-        return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
+        weights = [ask.load * ask.gpus for ask in self.asks]
+        return sum(w * ask.work_h for w, ask in zip(weights, self.asks, strict=True)) / sum(weights)
 
     @property
     def _wait(self) -> dict[str, float]:
@@ -133,12 +133,12 @@ class Odds:
             return 0
         if self._counted(method):
             return self._least_counted(method)
-        found = queueing.least_servers(
+        fewest = queueing.least_servers(
             lambda gpus: self.chance(gpus, method, peakedness),
             target=self.target.chance,
             start=max(self.least_gpus, math.ceil(self.load_gpus)),
         )
-        return max(found, self.least_gpus)
+        return max(fewest, self.least_gpus)
 
     def _counted(self, method: str) -> bool:
         """True if a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
@@ -155,23 +155,23 @@ class Odds:
 
     def _curve(self, method: str, gpus: int) -> np.ndarray:
         """The chance for every number of GPUs up to ``gpus``, and beyond."""
-        known = self._curves.get(method)
-        if known is None or len(known) <= gpus:
+        curve = self._curves.get(method)
+        if curve is None or len(curve) <= gpus:
             reach = min(max(2 * gpus, 16), self.most_gpus) * self.parts
             by_group = self._closed(reach) if method == "closed" else self._lost(reach)
-            known = self._curves[method] = self._over_groups(by_group)
-        return known
+            curve = self._curves[method] = self._over_groups(by_group)
+        return curve
 
     def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
         """The chance of the unluckiest group, or of all requests together."""
         if self.target.each:
             return np.asarray(by_group.max(axis=1))
-        asked = np.array([ask.load / ask.work_h for ask in self.asks])
-        return np.asarray(by_group @ (asked / asked.sum()))
+        rates = np.array([ask.load / ask.work_h for ask in self.asks])
+        return np.asarray(by_group @ (rates / rates.sum()))
 
     def _lost(self, reach: int) -> np.ndarray:
-        each = queueing.kaufman_roberts(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
-        return each[:: self.parts]
+        by_group = queueing.kaufman_roberts(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        return by_group[:: self.parts]
 
     def _closed(self, reach: int) -> np.ndarray:
         """For each number of GPUs and group, the chance that one of its users has to wait."""
@@ -183,13 +183,13 @@ class Odds:
         shares, sizes = [p for p, _ in alike], [size for _, size in alike]
         people = list(alike.values())
         model = FUNCTIONS["closed", self.target.rule]
-        each = model(reach, people=people, shares=shares, sizes=sizes, **self._wait)
-        each = each[:: self.parts]
+        chances = model(reach, people=people, shares=shares, sizes=sizes, **self._wait)
+        chances = chances[:: self.parts]
         column = {kind: at for at, kind in enumerate(alike)}
         columns = []
         for ask, size in zip(self.asks, self.sizes, strict=True):
             weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
-            columns.append(each[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
+            columns.append(chances[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
         return np.array(columns).T
 
 
@@ -218,10 +218,10 @@ def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
     """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
     season = weeks(scenario, catalog)[SEASONS[0][0]]
     loads = {group: float(week.loads.max()) for group, week in season.items()}
-    known = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
-    if not known:
+    busy = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
+    if not busy:
         return 1.0
-    return queueing.peakedness_of_mix([load for load, _ in known], sizes=[gpus for _, gpus in known])
+    return queueing.peakedness_of_mix([load for load, _ in busy], sizes=[gpus for _, gpus in busy])
 
 
 def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
@@ -229,8 +229,8 @@ def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[
 
     The burst factor follows from the peakedness stated for the whole demand, or is the planning value.
     """
-    asked, bursts = scenario.demand, burst_fact(catalog)
-    stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
+    settings, bursts = scenario.demand, burst_fact(catalog)
+    stated = (settings.peakedness_low, settings.peakedness, settings.peakedness_high)
     whole = 1.0 if stated == (None, None, None) else poisson_peakedness(scenario, catalog)
     low, value, high = (None if z is None else z / whole for z in stated)
     if value is None:
@@ -245,9 +245,9 @@ def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[
 
 def method_of(scenario: Scenario) -> str:
     """The assumption that the plan rests on: as chosen, else a closed group of people where there are no jobs."""
-    asked = scenario.demand
-    if asked.method != "auto":
-        return asked.method
+    settings = scenario.demand
+    if settings.method != "auto":
+        return settings.method
     if any(group.jobs_per_day is not None for group in scenario.groups):
         return "bursty"
     return "closed"

@@ -78,9 +78,9 @@ def held_gpus_lines(
     """Add mean GPUs allocated over the year: to each group, to no group at the same rate, and in total."""
     parts: dict[str, Fact | Line] = {}
     for plan in asked.groups:
-        held = [season[plan.id] for season in by_season.values()]
+        weeks = [season[plan.id] for season in by_season.values()]
         share = plan.vms_placed / plan.vms if plan.vms else 0.0
-        requests = share * sum(float(week.loads.mean()) for week in held) / len(held)
+        requests = share * sum(float(week.loads.mean()) for week in weeks) / len(weeks)
         behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
         note = "over all hours of the year, by the group's people, active share and hours"
         parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).compute(
@@ -88,7 +88,7 @@ def held_gpus_lines(
             demand.group_demand_gpus,
             vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "1", note),
             gpus_each=derived(
-                f"groups/{plan.id}/gpus_held", held[0].gpus, "GPU", "GPUs that one of them really takes"
+                f"groups/{plan.id}/gpus_held", weeks[0].gpus, "GPU", "GPUs that one of them really takes"
             ),
         )
     if UNASSIGNED in asked.by_group:
@@ -139,12 +139,12 @@ def waiting_lines(
     for at, (key, about) in enumerate(
         (("waiting", "installed"), ("waiting_after_failure", "left after a failure"))
     ):
-        found = [
+        cases = [
             (chances[at], method, counts[at], load_gpus, z) for counts, chances, method, load_gpus, z in busy
         ]
-        if not found:
+        if not cases:
             continue
-        chance, method, gpus, load, z = max(found)
+        chance, method, gpus, load, z = max(cases)
         inputs: dict[str, Fact | Line] = {
             "gpus": derived(f"plan/GPUs {about}", gpus, "GPU", "in the pool where it is most likely"),
             "load": derived("plan/GPUs needed on average", load, "GPU", "in its busiest hours"),

@@ -70,18 +70,18 @@ class Line(Carded):
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         """Inputs of the line, with their origins."""
-        return tuple(input_of(name, given) for name, given in self.given.items())
+        return tuple(input_of(name, fact) for name, fact in self.given.items())
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """Sources of the inputs, then of the model."""
-        behind = (source for given in self.given.values() for source in given.sources)
+        behind = (source for fact in self.given.values() for source in fact.sources)
         return tuple(dict.fromkeys((*behind, *_doc(self.model)[1])))
 
     @cached_property
     def basis(self) -> str:
         """The weakest of its inputs."""
-        return weakest(given.basis for given in self.given.values()) if self.given else "derived"
+        return weakest(fact.basis for fact in self.given.values()) if self.given else "derived"
 
     def _asdict(self) -> dict[str, Any]:
         """Return a record, with the gathered facts instead of the function and its inputs."""
@@ -102,9 +102,9 @@ class Line(Carded):
 
 def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str, note: str) -> Fact:
     """Return a value derived from others: known no better than the weakest of them, with the sources of all."""
-    given = tuple(behind)
-    sources = tuple(dict.fromkeys(source for each in given for source in each.sources))
-    return Fact(key, value, unit, None, None, weakest(each.basis for each in given), sources, note=note)
+    facts = tuple(behind)
+    sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+    return Fact(key, value, unit, None, None, weakest(fact.basis for fact in facts), sources, note=note)
 
 
 def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
@@ -190,9 +190,9 @@ class Trail:
 
         An input is a parameter of the function, or a field of a record that the function takes.
         """
-        given = {**(shared or {}), **inputs}
-        value = call(function, {name: each.value for name, each in given.items()})
-        return self.record(key, function, value, given, when=when, words=words)
+        facts = {**(shared or {}), **inputs}
+        value = call(function, {name: fact.value for name, fact in facts.items()})
+        return self.record(key, function, value, facts, when=when, words=words)
 
     def record(
         self,
@@ -208,8 +208,8 @@ class Trail:
     ) -> Line:
         """Record a line with a value from a model function."""
         label, unit, formula = self._said(key, when, words or {})
-        given = {name: self._worked_out(each) for name, each in {**(shared or {}), **inputs}.items()}
-        return self._add(Line(self._at + key, label, value, unit, function, formula, given))
+        facts = {name: self._worked_out(fact) for name, fact in {**(shared or {}), **inputs}.items()}
+        return self._add(Line(self._at + key, label, value, unit, function, formula, facts))
 
     def add_up(self, key: str, function: Callable[..., Any], parts: Given, /, **words: object) -> Line:
         """Call a model function that sums any number of parts, and record the line."""
@@ -253,11 +253,11 @@ def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
 def _arguments(taker: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
     """Take the arguments of a function or a record out of the values."""
     parameters = _parameters(taker)
-    found = {name: values.pop(name) for name in parameters if name in values}
+    arguments = {name: values.pop(name) for name in parameters if name in values}
     for name, (record, usual) in parameters.items():
-        if record and name not in found and (inner := _arguments(record, values)):
-            found[name] = record(**inner) if usual is None else replace(usual, **inner)
-    return found
+        if record and name not in arguments and (inner := _arguments(record, values)):
+            arguments[name] = record(**inner) if usual is None else replace(usual, **inner)
+    return arguments
 
 
 @lru_cache(maxsize=512)  # without it a plan takes a third longer
@@ -285,8 +285,8 @@ def input_of(name: str, given: Fact | Line) -> Input:
     if isinstance(given, Line):
         return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
     label = label_of(given.key)
-    known = (given.value, given.unit, given.basis, given.sources, given.locator, given.note)
-    return Input(name, given.key, label, *known)
+    details = (given.value, given.unit, given.basis, given.sources, given.locator, given.note)
+    return Input(name, given.key, label, *details)
 
 
 def label_of(key: str) -> str:

@@ -79,12 +79,12 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         *((f"{group}.use_case", "use_cases", use_cases) for group in groups),
         *((f"{group}.{name}", "llm_models", models) for group in groups for name in ("model", "reranker")),
     ]
-    for path, table, known in tables:
-        given = scenario.get(path)
-        if given is not None and given not in known:
-            near = [i for i in known if given.lower() in i][:3] or _similar(given, known)
+    for path, table, ids in tables:
+        value = scenario.get(path)
+        if value is not None and value not in ids:
+            near = [i for i in ids if value.lower() in i][:3] or _similar(value, ids)
             hint = f"nearest are {', '.join(near)}; " if near else ""
-            yield Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
+            yield Problem(path, show(value), f"{hint}'gpuplan catalog {table}' lists all {len(ids)}")
 
 
 def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -92,11 +92,11 @@ def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     kinds = {row.id: (row["kind"], row["name"]) for row in catalog.rows("llm_models")}
     for group in filter(uses_model, scenario.groups):
         for name, wanted in (("model", KINDS[group.use_case]), ("reranker", "rerank")):
-            given = getattr(group, name)
-            if given in kinds and kinds[given][0] != wanted:
+            model = getattr(group, name)
+            if model in kinds and kinds[model][0] != wanted:
                 does = ", ".join(id for id, (kind, _) in kinds.items() if kind == wanted)
                 yield Problem(
-                    f"groups.{group.id}.{name}", show(given), f"a model that {DOES[wanted]}: {does}"
+                    f"groups.{group.id}.{name}", show(model), f"a model that {DOES[wanted]}: {does}"
                 )
 
 
@@ -110,10 +110,10 @@ def _similar(given: str, known: Iterable[str]) -> list[str]:
 def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """A training job with a preset that does not train."""
     phases = {row.id: row["phase"] for row in catalog.rows("network_workloads")}
-    given = scenario.training.workload
-    if phases.get(given, "training") != "training":
+    workload = scenario.training.workload
+    if phases.get(workload, "training") != "training":
         trains = ", ".join(i for i, phase in phases.items() if phase == "training")
-        yield Problem("training.workload", given, f"work that trains: {trains}")
+        yield Problem("training.workload", workload, f"work that trains: {trains}")
 
 
 def _unknown_origins(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -142,9 +142,11 @@ def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[P
 
 def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """GPUs of a host that are no whole number of boards."""
-    given = scenario.hardware
-    hosts = [("gpus_per_host", given.gpu, given.gpus_per_host)]
-    hosts += [("existing", kind.gpu or given.gpu, kind.gpus or 0) for kind in host_kinds(given.existing)]
+    hardware = scenario.hardware
+    hosts = [("gpus_per_host", hardware.gpu, hardware.gpus_per_host)]
+    hosts += [
+        ("existing", kind.gpu or hardware.gpu, kind.gpus or 0) for kind in host_kinds(hardware.existing)
+    ]
     for name, gpu, count in hosts:
         per_board = int(catalog.gpus[gpu].value("gpus_per_board") or 1)
         if count % per_board:
@@ -170,17 +172,17 @@ def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
     """VMs without a GPU on hosts whose CPU or memory is not known, or that are too large for them."""
     hardware = scenario.hardware
-    for each in other_vms(hardware.other_vms):
-        for asked, offered, name, unit in (
-            (each.vcpus, hardware.vcpus_per_host, "vcpus_per_host", "vCPUs"),
-            (each.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
+    for vm in other_vms(hardware.other_vms):
+        for need, offered, name, unit in (
+            (vm.vcpus, hardware.vcpus_per_host, "vcpus_per_host", "vCPUs"),
+            (vm.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
         ):
-            if asked and not offered:
-                allowed = f"state it: each of {each.name} takes {asked} {unit}"
+            if need and not offered:
+                allowed = f"state it: each of {vm.name} takes {need} {unit}"
                 yield Problem(f"hardware.{name}", "nothing", allowed)
-            elif asked and offered and asked > offered:
+            elif need and offered and need > offered:
                 allowed = f"a host gives its VMs {offered} {unit}: at most {offered}"
-                yield Problem("hardware.other_vms", f"{each.name} with {asked} {unit}", allowed)
+                yield Problem("hardware.other_vms", f"{vm.name} with {need} {unit}", allowed)
 
 
 def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -189,8 +191,8 @@ def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     if rule:
         gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
         where = "; ".join(catalog.sources[source].title for source in rule.sources)
-        given = f"mixed sizes with {gpu.name} on {version.name}"
-        yield Problem("platform.vgpu_sizes", given, f"{rule['rule']} ({where})")
+        stated = f"mixed sizes with {gpu.name} on {version.name}"
+        yield Problem("platform.vgpu_sizes", stated, f"{rule['rule']} ({where})")
 
 
 def _refused_placement(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -230,11 +232,11 @@ def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     if sum(vms.values()) > MAX_VMS:
         largest = max(scenario.groups, key=lambda group: vms[group.id])
         name = "people" if largest.jobs_per_day is None else "jobs_per_day"
-        given, allowed = (
+        stated, allowed = (
             f"{written(sum(vms.values()), ',')} VMs in all",
             f"at most {written(MAX_VMS, ',')} VMs in one design",
         )
-        yield Problem(f"groups.{largest.id}.{name}", given, allowed)
+        yield Problem(f"groups.{largest.id}.{name}", stated, allowed)
     gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
     if gpus > MAX_GPUS:
         yield Problem(
@@ -246,17 +248,17 @@ def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Prices of nothing, ranges of no input, a currency without its rate, and a margin beyond every price."""
-    known = price_keys(catalog)
+    keys = price_keys(catalog)
     before = [
         *(
             problem
             for key, price in scenario.prices
-            for problem in _unpriced(key, f"prices.{key}", price, known)
+            for problem in _unpriced(key, f"prices.{key}", price, keys)
         ),
         *(
             problem
             for path, ends in scenario.ranges
-            for problem in _range_problems(scenario, path, ends, known)
+            for problem in _range_problems(scenario, path, ends, keys)
         ),
         *_rate_problems(scenario),
     ]
@@ -274,7 +276,9 @@ def _range_problems(
         try:
             scenario.get(path)
         except ScenarioError as error:
-            yield from (replace(each, path=f"ranges.{path}", value=show([*ends])) for each in error.problems)
+            yield from (
+                replace(problem, path=f"ranges.{path}", value=show([*ends])) for problem in error.problems
+            )
             return
         if field_of(path).kind not in ("int", "number", "share", "gpus"):
             yield Problem(f"ranges.{path}", show([*ends]), "the path of an input that is a number")
@@ -289,8 +293,8 @@ def _range_problems(
 def _rate_problems(scenario: Scenario) -> Iterator[Problem]:
     currency, rate = scenario.cost.currency, scenario.cost.usd_rate
     if currency != "USD" and rate is None:
-        asked = f"how much {currency} is one US dollar? Prices are in US dollars"
-        yield Problem("cost.usd_rate", "nothing", asked)
+        question = f"how much {currency} is one US dollar? Prices are in US dollars"
+        yield Problem("cost.usd_rate", "nothing", question)
     if currency == "USD" and rate not in (None, 1):
         yield Problem("cost.usd_rate", show(rate), "1 or nothing while the currency is USD")
 
@@ -303,8 +307,8 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     dearest = max(prices.sold().values(), key=lambda price: price.value)
     if dearest.value <= PRICE.high:
         return []
-    made = f"the customer would pay {written(dearest.value, ',.0f')} for {dearest.key}, and a price is at most {written(PRICE.high, ',.0f')}"
-    return [Problem("internal.margin", written(prices.margin, "g"), made)]
+    allowed = f"the customer would pay {written(dearest.value, ',.0f')} for {dearest.key}, and a price is at most {written(PRICE.high, ',.0f')}"
+    return [Problem("internal.margin", written(prices.margin, "g"), allowed)]
 
 
 def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
@@ -327,21 +331,21 @@ def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
 
 def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
     """Report questions that the assumption about arrivals cannot answer, and invalid ranges."""
-    asked = scenario.demand
-    if asked.rule == "stated" and asked.stated_gpus is None and scenario.groups:
+    settings = scenario.demand
+    if settings.rule == "stated" and settings.stated_gpus is None and scenario.groups:
         yield Problem(
             "demand.stated_gpus",
             "nothing",
             "state the total that sizes the design, or choose another sizing rule",
         )
-    if asked.method == "closed" and asked.rule in RISKS:
+    if settings.method == "closed" and settings.rule in RISKS:
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
             allowed = f"{jobs.name} states jobs a day, not a known number of users; choose another setting for Arrivals"
             yield Problem("demand.method", "closed", allowed)
-    stated = {name: getattr(asked, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
-    known = [(name, value) for name, value in stated.items() if value is not None]
-    for (low_name, low), (_, high) in itertools.pairwise(known):
+    stated = {name: getattr(settings, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
+    bounds = [(name, value) for name, value in stated.items() if value is not None]
+    for (low_name, low), (_, high) in itertools.pairwise(bounds):
         if low > high:
             yield Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
 
@@ -431,13 +435,13 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
             "vGPU for each whole GPU"
         )
         yield Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed)
-    for mine, host, unit in (
+    for field, host, unit in (
         ("vcpus_each", "vcpus_per_host", "vCPUs"),
         ("memory_gib_each", "memory_gib_per_host", "GiB"),
     ):
-        asked, most = getattr(group, mine), getattr(hardware, host)
-        if asked and most and asked > most:
-            yield Problem(f"{at}.{mine}", str(asked), f"a host gives its VMs {most} {unit}: at most {most}")
+        need, most = getattr(group, field), getattr(hardware, host)
+        if need and most and need > most:
+            yield Problem(f"{at}.{field}", str(need), f"a host gives its VMs {most} {unit}: at most {most}")
 
 
 def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:

@@ -81,12 +81,12 @@ def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[s
     ways = _Ways(scenario, catalog, cases, outcome_of)
     by_money = ways.by_money()
     dearer = ways.own_hosts_cost_more(by_money) if by_money else by_money
-    found = {}
+    weighed = {}
     for id, chosen in ways.chosen(dearer).items():
         case = cases[id]._replace(own_hosts_cost_more=id in dearer)
         words = _words(scenario, catalog, case) | ways.words(id, dearer)
-        found[id] = Weighed(case, chosen, profiles[id], words, id in by_money)
-    return found
+        weighed[id] = Weighed(case, chosen, profiles[id], words, id in by_money)
+    return weighed
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class _Ways:
 
     def by_money(self) -> frozenset[str]:
         """The groups whose access depends on the extra cost of dedicated hosts."""
-        asked = {id: case for id, case in self.cases.items() if case.shared_hosts and not case.partial}
+        cases = {id: case for id, case in self.cases.items() if case.shared_hosts and not case.partial}
         return frozenset(
             id
-            for id, case in asked.items()
+            for id, case in cases.items()
             if len(
                 {
                     _applied(self.catalog, case._replace(own_hosts_cost_more=more)).mode
@@ -132,8 +132,8 @@ class _Ways:
         return best
 
     def _cost(self, dearer: frozenset[str]) -> float:
-        found = self._outcome({id: each.mode for id, each in self.chosen(dearer).items()})
-        return math.inf if found is None else found.net_present
+        outcome = self._outcome({id: choice.mode for id, choice in self.chosen(dearer).items()})
+        return math.inf if outcome is None else outcome.net_present
 
     def _outcome(self, modes: Mapping[str, str]) -> Outcome | None:
         groups = [replace(g, access=modes[g.id] or g.access) for g in self.scenario.groups]
@@ -143,29 +143,29 @@ class _Ways:
         """Compare one group on vGPUs and in passthrough, with the other groups unchanged."""
 
         def both() -> tuple[Outcome, Outcome] | None:
-            modes = {id: each.mode for id, each in self.chosen(dearer).items()}
+            modes = {id: choice.mode for id, choice in self.chosen(dearer).items()}
             shared, apart = (self._outcome({**modes, group: mode}) for mode in ("vgpu", "passthrough"))
             return None if shared is None or apart is None else (shared, apart)
 
         def licences() -> str:
-            found = both()
-            if found is None or found[0].gpu_software is None or found[1].gpu_software is None:
+            pair = both()
+            if pair is None or pair[0].gpu_software is None or pair[1].gpu_software is None:
                 return "licences whose price is not known"
-            gpus = found[0].licensed_gpus - found[1].licensed_gpus
+            gpus = pair[0].licensed_gpus - pair[1].licensed_gpus
             if gpus <= 0:
                 return "nothing beyond the licences of the other groups"
-            paid = money(found[0].gpu_software - found[1].gpu_software, self.scenario.cost.currency)
+            paid = money(pair[0].gpu_software - pair[1].gpu_software, self.scenario.cost.currency)
             return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, failover capacity included"
 
         def hosts(apart: int) -> str:
-            found = both()
-            return counted(found[apart].hosts, "host") if found else "an unknown number of hosts"
+            pair = both()
+            return counted(pair[apart].hosts, "host") if pair else "an unknown number of hosts"
 
         def balance() -> str:
-            found = both()
-            if found is None or math.inf in (found[0].net_present, found[1].net_present):
+            pair = both()
+            if pair is None or math.inf in (pair[0].net_present, pair[1].net_present):
                 return "an amount that is not known"
-            more = found[0].net_present - found[1].net_present
+            more = pair[0].net_present - pair[1].net_present
             compared = f"{money(abs(more), self.scenario.cost.currency)} {'more' if more >= 0 else 'less'}"
             return f"{compared} over {self._years} (net present cost, licences included)"
 
@@ -189,7 +189,7 @@ def _applied(catalog: Catalog, case: access.Case) -> access.Access:
 @lru_cache(maxsize=16)  # without it `explore` takes a tenth longer
 def access_rules(catalog: Catalog) -> tuple[access.Rule, ...]:
     """The rules of the catalog, each fact of which is one that a rule may name."""
-    found = tuple(
+    rules = tuple(
         access.Rule(
             row.id,
             str(row["verdict"]),
@@ -198,11 +198,11 @@ def access_rules(catalog: Catalog) -> tuple[access.Rule, ...]:
         )
         for row in catalog.rows("access_rules")
     )
-    for rule in found:
+    for rule in rules:
         for name in access.unknown_facts(rule):
             near = did_you_mean(name, (*access.FACTS, *access.LATE_FACTS))
             raise CatalogError(f"access_rules/{rule.code} names no known fact: {name!r}{near}")
-    return found
+    return rules
 
 
 def listed(cell: object) -> tuple[str, ...]:

@@ -119,15 +119,15 @@ class Week(Brief):
             (here, self.group.active_share),
             (sum(self.people) - here, self.group.off_hours_share or 0.0),
         ]
-        known = [(n, p) for n, p in counts if n and p]
+        active = [(n, p) for n, p in counts if n and p]
         return Ask(
             self.group.id,
             self.gpus,
-            tuple(n for n, _ in known),
-            tuple(p for _, p in known),
-            sum(n * p for n, p in known),
-            math.sqrt(sum(n * p * (1 - p) for n, p in known)),
-            sum(n for n, _ in known),
+            tuple(n for n, _ in active),
+            tuple(p for _, p in active),
+            sum(n * p for n, p in active),
+            math.sqrt(sum(n * p * (1 - p) for n, p in active)),
+            sum(n for n, _ in active),
             self.work_h,
         )
 
@@ -140,16 +140,16 @@ def weeks(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan] = ()
 ) -> dict[str, dict[str, Week]]:
     """Season -> group -> its working week; ``groups`` say how many GPUs a VM occupies, else it is its request."""
-    held = {plan.id: plan for plan in groups}
-    found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
+    plans = {plan.id: plan for plan in groups}
+    by_season: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
     for group in scenario.groups:
-        plan = held.get(group.id)
-        each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
-        gpus = float(group.vms_each * exact(each))
+        plan = plans.get(group.id)
+        per_vm = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
+        gpus = float(group.vms_each * exact(per_vm))
         work_h = float(work_fact(scenario, catalog, group).value)
         for season, week in _seasons(group, gpus, work_h, catalog).items():
-            found[season][group.id] = week
-    return found
+            by_season[season][group.id] = week
+    return by_season
 
 
 def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
@@ -213,7 +213,7 @@ def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ..
 
 def _different(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> list[Mix]:
     """The mixes of all seasons, each once."""
-    found: dict[tuple[Ask, ...], Mix] = {}
+    by_asks: dict[tuple[Ask, ...], Mix] = {}
     seen: list[np.ndarray] = []
     for season, groups in by_season:
         bits = np.concatenate([week.on for week in groups])
@@ -223,8 +223,8 @@ def _different(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> list[Mix]
         fading = any(not week.closed and not week.on.all() for week in groups)
         for quarters in _pieces(bits) if fading else _alike(bits):
             asks = tuple(week.ask(quarters) for week in groups)
-            found.setdefault(asks, Mix(asks, season, quarters))
-    return list(found.values())
+            by_asks.setdefault(asks, Mix(asks, season, quarters))
+    return list(by_asks.values())
 
 
 def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:

@@ -91,5 +91,5 @@ CHECKS = (
 @spoken
 def check_plan(plan: Plan) -> tuple[Message, ...]:
     """All messages about a plan, the most serious first."""
-    found = [message for check in CHECKS for message in check(plan)]
-    return Several(sorted(found, key=lambda message: LEVELS.index(message.level)))
+    messages = [message for check in CHECKS for message in check(plan)]
+    return Several(sorted(messages, key=lambda message: LEVELS.index(message.level)))

@@ -13,8 +13,8 @@ from gpuplan.wording import counted, stated_percent, verb
 
 def assumed(plan: Plan) -> Iterator[Message]:
     """Report results that rest on planning values."""
-    behind = (given for line in plan.asked_lines.values() for given in line.given.values())
-    keys = {given.key for given in behind if given.basis == "assumed"}
+    behind = (fact for line in plan.asked_lines.values() for fact in line.given.values())
+    keys = {fact.key for fact in behind if fact.basis == "assumed"}
     assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
         inputs = f"{counted(len(assumed), 'input')} {verb(len(assumed), 'are')}"

@@ -25,16 +25,16 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
         yield message(plan, "cost-not-counted", path=path, items=". ".join(costs.not_counted))
     old = [price for price in costs.prices if price.old]
     assumed = [price for price in costs.prices if price.fact.basis == "assumed"]
-    for code, found in (("prices-old", old), ("prices-assumed", assumed)):
-        if found:
+    for code, prices in (("prices-old", old), ("prices-assumed", assumed)):
+        if prices:
             yield message(
                 plan,
                 code,
-                prices=f"{len(found)} of {counted(len(costs.prices), 'price')} {verb(len(found), 'are')}",
+                prices=f"{len(prices)} of {counted(len(costs.prices), 'price')} {verb(len(prices), 'are')}",
                 as_of=written_day(costs.as_of),
-                names="; ".join(price.name for price in found),
-                key=found[0].key,
-                sources=_cited(source for price in found for source in price.fact.sources),
+                names="; ".join(price.name for price in prices),
+                key=prices[0].key,
+                sources=_cited(source for price in prices for source in price.fact.sources),
             )
 
 
@@ -51,15 +51,15 @@ def host_price(plan: Plan) -> Iterator[Message]:
 
 def private_ai(plan: Plan) -> Iterator[Message]:
     """The add-on for private AI on a platform that does not have it."""
-    asked, catalog = plan.scenario.cost, plan.catalog
-    if not asked.private_ai or plan.counts is None or plan.counts.ai_add_on:
+    settings, catalog = plan.scenario.cost, plan.catalog
+    if not settings.private_ai or plan.counts is None or plan.counts.ai_add_on:
         return
     least = catalog.products["private-ai-foundation"].fact("min_vsphere")
     yield message(
         plan,
         "private-ai-left-out",
         least=catalog.vsphere[str(least.value)].name,
-        licence=NAMES["cost.platform_licence"][asked.platform_licence],
+        licence=NAMES["cost.platform_licence"][settings.platform_licence],
         version=catalog.vsphere[plan.scenario.platform.vsphere].name,
         sources=least.sources,
     )

@@ -31,10 +31,10 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
-    found = [(g, missing) for g in plan.groups for missing in g.unplaced]
-    beyond = [each for each in found if each[1].code == "beyond-stated-total"]
+    pairs = [(g, missing) for g in plan.groups for missing in g.unplaced]
+    beyond = [pair for pair in pairs if pair[1].code == "beyond-stated-total"]
     alike: dict[tuple[str, ...], list[GroupPlan]] = {}
-    for group, missing in found:
+    for group, missing in pairs:
         if missing.code == "no-mode-possible":
             why = dict.fromkeys(out.reason.text for out in _against(plan, group))
             alike.setdefault((_others(group), missing.reason, " ".join(why)), []).append(group)
@@ -129,7 +129,7 @@ def waiting(plan: Plan) -> Iterator[Message]:
             more = " If the stated concurrency is already a maximum, there is no such risk."
         else:
             why, who, more = "If work arrives in bursts, as stated or assumed", "", ""
-        sources = tuple(each for each in waiting.sources if each in plan.catalog.sources)
+        sources = tuple(source for source in waiting.sources if source in plan.catalog.sources)
         chance = percent(waiting.value / 100)
         yield message(plan, "waiting-likely", why=why, chance=chance, who=who, more=more, sources=sources)
 

@@ -111,8 +111,8 @@ def stun_over_limit(plan: Plan) -> Iterator[Message]:
 def stun_worst_case(plan: Plan) -> Iterator[Message]:
     """VMs within the limit of which the worst test was near it."""
     limit = int(stun_limit_s(plan.scenario, plan.catalog))
-    tried = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
-    worst = max(tried, key=lambda row: row["stun_s"])
+    tests = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
+    worst = max(tests, key=lambda row: row["stun_s"])
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
     near = [g for g in _estimated(plan) if (g.stun_s or 0) <= limit and g.frame_buffer_mb >= worst_mb]
     if worst["stun_s"] * 2 > limit:
@@ -183,5 +183,5 @@ STUN_REMEDIES = {
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:
     """A link that is too slow for vMotion of VMs with vGPUs."""
-    if any(each.kind == "vmotion" and each.verdict == "bad" for each in link_verdicts(plan)):
+    if any(link.kind == "vmotion" and link.verdict == "bad" for link in link_verdicts(plan)):
         yield message(plan, "vmotion-link-slow", link=plan.scenario.network.link_gbit_s)

@@ -19,7 +19,7 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
     """Hosts that placement takes beyond a division, and a gap to the bound."""
     for pool in whole_pools(plan.pools).values():
         laid, at = pool.layout, f"pools.{pool.kind}"
-        needed, found = laid.needed, len(laid.needed.hosts)
+        needed, host_count = laid.needed, len(laid.needed.hosts)
         counted = plan.lines[f"{at}.count_hosts"].value
         if counted < laid.fewest and not laid.existing:
             yield message(
@@ -36,9 +36,9 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
                 plan,
                 "placement-not-proven",
                 pool=pool.name,
-                hosts=amount(found, "host"),
+                hosts=amount(host_count, "host"),
                 least=needed.bound,
-                gap=found - needed.bound,
+                gap=host_count - needed.bound,
             )
         by_gpus = plan.lines.get(f"{at}.hosts_by_gpus")
         if by_gpus and by_gpus.value < laid.fewest:
@@ -48,7 +48,7 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
 
 def ordered(plan: Plan) -> Iterator[Message]:
     """Processors, memory or management hosts that are too little as stated, or larger than any that is sold."""
-    line, domain, given = plan.host_line, plan.management, plan.scenario.cost
+    line, domain, settings = plan.host_line, plan.management, plan.scenario.cost
     for part in line.short if line else ():
         if part.key == "supplies":
             yield message(plan, "supplies-too-small", rule=part.rule, sources=part.sources)
@@ -57,7 +57,7 @@ def ordered(plan: Plan) -> Iterator[Message]:
         code = "host-not-sold" if part.short == NOT_SOLD else "host-too-small"
         yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
-        path = "cost.management_hosts" if given.management_hosts else "management.hosts"
+        path = "cost.management_hosts" if settings.management_hosts else "management.hosts"
         hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")
         yield message(plan, "management-too-small", hosts=hosts, short=domain.short, needed=needed, key=path)
 
@@ -84,11 +84,11 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
     """CPU and memory that are stated on one side only."""
     groups = plan.sized.groups
     others = other_vms(plan.scenario.hardware.other_vms)
-    for mine, host, what, of_others in (
-        ("vcpus_each", "vcpus_per_host", "vCPUs", any(each.vcpus for each in others)),
-        ("memory_gib_each", "memory_gib_per_host", "Memory", any(each.memory_gib for each in others)),
+    for field, host, what, of_others in (
+        ("vcpus_each", "vcpus_per_host", "vCPUs", any(other.vcpus for other in others)),
+        ("memory_gib_each", "memory_gib_per_host", "Memory", any(other.memory_gib for other in others)),
     ):
-        missing = [group for group in groups if not getattr(group, mine)]
+        missing = [group for group in groups if not getattr(group, field)]
         stated = len(missing) < len(groups) or (of_others and bool(groups))
         if stated != bool(getattr(plan.scenario.hardware, host)):
             there, not_there = ("the VMs", "a host") if stated else ("a host", "the VMs")
@@ -101,7 +101,7 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
                 names=", ".join(group.name for group in missing[:3]),
                 more=f" and {len(missing) - 3} more" if len(missing) > 3 else "",
                 id=missing[0].id,
-                input=mine,
+                input=field,
             )
 
 

@@ -13,18 +13,18 @@ from gpuplan.wording import amount, counted, number, rough, rough_range, some_of
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
     """Replicas of a model on one host, which a failure takes together."""
-    for made in plan.llm.serving.values():
-        most = most_on_a_host(plan, made.id)
-        least = -(-made.replicas // max(1, plan.totals.hosts - plan.totals.hosts_for_failures))
-        if made.replicas > 1 and most > max(1, least):
-            left = made.replicas - most
+    for serving in plan.llm.serving.values():
+        most = most_on_a_host(plan, serving.id)
+        least = -(-serving.replicas // max(1, plan.totals.hosts - plan.totals.hosts_for_failures))
+        if serving.replicas > 1 and most > max(1, least):
+            left = serving.replicas - most
             yield message(
                 plan,
                 "replicas-together",
-                group=made.name,
-                id=made.id,
+                group=serving.name,
+                id=serving.id,
                 most=most,
-                replicas=made.replicas,
+                replicas=serving.replicas,
                 left=left or "none",
             )
 
@@ -46,41 +46,41 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
     """Report the service to users of a model after a host failure without failover capacity."""
     if plan.scenario.availability.host_failures:
         return
-    for made in plan.llm.serving.values():
-        lost = most_on_a_host(plan, made.id)
+    for serving in plan.llm.serving.values():
+        lost = most_on_a_host(plan, serving.id)
         if not lost:
             continue
-        step = made.after(made.replicas - lost)
+        step = serving.after(serving.replicas - lost)
         seen = "users get no answers until the host is back"
         if step is not None:
             seen = f"users wait {rough(step.first_token_s.value)} s for the first token and get {rough(step.tokens_per_s.value)} tokens/s"
             seen += "" if step.keeps else ", less than promised"
             seen += f"; {counted(step.queued, 'request')} have to queue" if step.queued else ""
-        left = f"{number(made.replicas - lost)} of {number(made.replicas)} replicas"
-        yield message(plan, "replicas-lost", group=made.name, left=left, seen=seen)
+        left = f"{number(serving.replicas - lost)} of {number(serving.replicas)} replicas"
+        yield message(plan, "replicas-lost", group=serving.name, left=left, seen=seen)
 
 
 def tuning_ends_late(plan: Plan) -> Iterator[Message]:
     """Jobs that do not end within their hours."""
-    for made in plan.llm.tuning.values():
-        if made.ends_late:
+    for job in plan.llm.tuning.values():
+        if job.ends_late:
             yield message(
                 plan,
                 "tuning-ends-late",
-                group=made.name,
-                id=made.id,
-                hours=rough(made.hours.value),
-                ends=rough_range(made.hours.low, made.hours.high),
-                window=number(made.window_h),
+                group=job.name,
+                id=job.id,
+                hours=rough(job.hours.value),
+                ends=rough_range(job.hours.low, job.hours.high),
+                window=number(job.window_h),
             )
 
 
 def precision_unpacked(plan: Plan) -> Iterator[Message]:
     """Weights in a precision that the board does not compute in."""
-    groups = [made for made in plan.llm.serving.values() if made.unpacked]
+    groups = [serving for serving in plan.llm.serving.values() if serving.unpacked]
     names = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
-    for weights in dict.fromkeys(made.weights for made in groups):
-        those = [made for made in groups if made.weights == weights]
+    for weights in dict.fromkeys(serving.weights for serving in groups):
+        those = [serving for serving in groups if serving.weights == weights]
         gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
         words = {"gpu": gpu, "precision": names[weights]}
         sources = plan.catalog.row("llm_precisions", weights).sources
@@ -90,15 +90,15 @@ def precision_unpacked(plan: Plan) -> Iterator[Message]:
 def runs_not_published(plan: Plan) -> Iterator[Message]:
     """Models and boards of which no run was published: the ranges are wider."""
     missing: dict[str, list[Serving]] = {}
-    for made in plan.llm.serving.values():
-        if made.unseen and made.gpus >= 1 and made.replicas:
-            missing.setdefault(made.unseen, []).append(made)
+    for serving in plan.llm.serving.values():
+        if serving.unseen and serving.gpus >= 1 and serving.replicas:
+            missing.setdefault(serving.unseen, []).append(serving)
     for what, groups in missing.items():
         yield from about(plan, "run-not-published", groups, what=what)
 
 
 def shares_not_measured(plan: Plan) -> Iterator[Message]:
     """Models on a part of a GPU, of which no speed was published."""
-    parts = [made for made in plan.llm.serving.values() if made.gpus < 1 and made.replicas]
-    names = some_of([f"{made.name} ({amount(made.gpus, 'GPU')})" for made in parts])
+    parts = [serving for serving in plan.llm.serving.values() if serving.gpus < 1 and serving.replicas]
+    names = some_of([f"{serving.name} ({amount(serving.gpus, 'GPU')})" for serving in parts])
     yield from about(plan, "share-not-measured", parts, groups=names)

@@ -47,9 +47,9 @@ def carried_work(plan: Plan) -> Iterator[Message]:
     """Report, for designs with remote GPUs, the speed of usual work for one user, and work beyond the link."""
     if not plan.network.remote:
         return
-    found = kept_by_preset(plan.scenario, plan.catalog)
+    rows = kept_by_preset(plan.scenario, plan.catalog)
     kept = {
-        wanted: ", ".join(f"{name} ({percent(share)})" for name, share, verdict in found if verdict == wanted)
+        wanted: ", ".join(f"{name} ({percent(share)})" for name, share, verdict in rows if verdict == wanted)
         for wanted in ("good", "bad")
     }
     network = plan.scenario.network
@@ -64,18 +64,18 @@ def carried_work(plan: Plan) -> Iterator[Message]:
 
 def training_network(plan: Plan) -> Iterator[Message]:
     """Training that the network slows, and a job larger than the design."""
-    *groups, own = plan.network.training
+    *groups, job = plan.network.training
     named = plan.network.job_named
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
-    if named and own.verdict == "bad":
-        yield _slowed(plan, "job-not-carried", own, "use larger batches, or fewer GPUs")
-    if named and own.hosts != plan.scenario.training.hosts:
+    if named and job.verdict == "bad":
+        yield _slowed(plan, "job-not-carried", job, "use larger batches, or fewer GPUs")
+    if named and job.hosts != plan.scenario.training.hosts:
         stated = amount(plan.scenario.training.hosts, "host")
-        yield message(plan, "job-needs-hosts", workload=own.workload_name, stated=stated, fewest=own.hosts)
-    if named and plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):
-        wanted, each = amount(own.hosts, "host"), amount(own.gpus_per_host, "GPU")
+        yield message(plan, "job-needs-hosts", workload=job.workload_name, stated=stated, fewest=job.hosts)
+    if named and plan.pools and (job.hosts > hosts or job.gpus_per_host > per_host):
+        wanted, gpus_each = amount(job.hosts, "host"), amount(job.gpus_per_host, "GPU")
         yield message(
-            plan, "job-larger-than-design", wanted=wanted, each=each, hosts=hosts, per_host=per_host
+            plan, "job-larger-than-design", wanted=wanted, each=gpus_each, hosts=hosts, per_host=per_host
         )
     for use in groups:
         if use.verdict != "good":
@@ -119,12 +119,12 @@ def fabric(plan: Plan) -> Iterator[Message]:
 
 def transport(plan: Plan) -> Iterator[Message]:
     """Transport and frames of the fabric."""
-    given = plan.scenario.network
+    network = plan.scenario.network
     if plan.cabling is None:
         return
     remote = any(g.mode == "bitfusion" for g in plan.groups)
-    if remote and given.transport == "infiniband":
+    if remote and network.transport == "infiniband":
         yield message(plan, "bitfusion-infiniband")
-    jumbo = given.transport in ("roce", "roce-v1", "pvrdma") or (remote and given.transport == "tcp")
-    if given.mtu_bytes < 9000 and jumbo:
-        yield message(plan, "small-frames", mtu=given.mtu_bytes)
+    jumbo = network.transport in ("roce", "roce-v1", "pvrdma") or (remote and network.transport == "tcp")
+    if network.mtu_bytes < 9000 and jumbo:
+        yield message(plan, "small-frames", mtu=network.mtu_bytes)

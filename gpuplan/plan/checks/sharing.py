@@ -48,13 +48,13 @@ def guarantees(plan: Plan) -> Iterator[Message]:
     scenario, catalog = plan.sized, plan.catalog
     rows = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
     every = max((int(row["compute_slices"] or 0) for row in rows.values()), default=0)
-    asked = {group.id: share_each(group) for group in scenario.groups if group.isolation}
+    shares = {group.id: share_each(group) for group in scenario.groups if group.isolation}
     short: dict[tuple[str, float], list[GroupPlan]] = {}
     for group in placed(plan):
-        if group.backing == "mig" and group.id in asked:
+        if group.backing == "mig" and group.id in shares:
             slices = int(rows[group.profile]["compute_slices"])
-            if Fraction(slices, every) < exact(asked[group.id]):
-                short.setdefault((group.profile, asked[group.id]), []).append(group)
+            if Fraction(slices, every) < exact(shares[group.id]):
+                short.setdefault((group.profile, shares[group.id]), []).append(group)
     for (profile, share), groups in short.items():
         slices = int(rows[profile]["compute_slices"])
         yield from about(
@@ -76,8 +76,8 @@ def _remedy(plan: Plan, group: GroupPlan, share: float, has: str) -> str:
     version = plan.scenario.platform.vsphere
     profile = smallest_profile(plan.catalog, plan.scenario.hardware.gpu, "timesliced", version, share)
     if profile and any(out.mode == "vgpu" and out.possible for out in group.ruled_out):
-        given = number(1 / profile.max_per_gpu)
-        return f"Choose vGPU as the access, whose fixed-share scheduler gives {given}, or {agree}."
+        portion = number(1 / profile.max_per_gpu)
+        return f"Choose vGPU as the access, whose fixed-share scheduler gives {portion}, or {agree}."
     return f"{capital(agree)}, or give each VM a whole GPU."
 
 
@@ -94,9 +94,9 @@ def _sharing(plan: Plan, backing: str) -> list[GroupPlan]:
 
 def _apart(plan: Plan, backing: str) -> list[str]:
     """Profiles of one backing that could share GPUs, and do not for want of their start positions."""
-    found = {group.profile for group in _sharing(plan, backing)}
+    profiles = {group.profile for group in _sharing(plan, backing)}
     together = {p for pool in plan.pools for r in pool.requests if r.family for p in r.family.profiles[1:]}
-    return [] if found & together or len(found) < 2 else sorted(found)
+    return [] if profiles & together or len(profiles) < 2 else sorted(profiles)
 
 
 def bitfusion_product(plan: Plan) -> Iterator[Message]:

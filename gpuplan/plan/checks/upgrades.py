@@ -37,13 +37,11 @@ def upgrades(plan: Plan) -> Iterator[Message]:
         rehearsed = plan.rehearsed.get(pool.id) if pool.hosts_for_failures else None
         if rehearsed is None or not rehearsed.quick or rehearsed.upgrade.works:
             continue
-        down = Counter(
-            each.group for turn in rehearsed.upgrade.turns for each in turn.went if each.how == DOWN
-        )
+        down = Counter(vm.group for turn in rehearsed.upgrade.turns for vm in turn.went if vm.how == DOWN)
         names, lacking = {group.id: group.name for group in plan.groups}, rehearsed.not_started[1]
         off = f" Powered on largest first, {amount(lacking, 'VM')} {verb(lacking, 'do')} not start at all."
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
-        found = free or [
+        remedies = free or [
             *itertools.islice(_by_shapes(plan, rehearsed, set(down)), 1),
             *itertools.islice(_by_hosts(plan, rehearsed), 1),
         ]
@@ -51,13 +49,13 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             plan,
             "upgrade-shuts-down",
             level="note" if free else "",
-            path=found[0][0] if found else "",
+            path=remedies[0][0] if remedies else "",
             pool=pool.name,
             vms=amount(sum(down.values()), "VM"),
             find=verb(sum(down.values()), "find"),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
             order=PROOF[rehearsed.upgrade.proven] + off * bool(lacking),
-            remedy=_remedy([words for _, words in found]),
+            remedy=_remedy([words for _, words in remedies]),
         )
 
 
@@ -91,15 +89,15 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     """Settings of vSphere that may help."""
     platform = plan.sized.platform
     spare = min(now.pool.hosts_for_failures, spare_hosts(plan.scenario))
-    found = []
+    changes = []
     if platform.gpu_policy == "spread" and platform.vgpu_sizes != "mixed":
-        found.append(Change("group VMs on a GPU until it is full", "platform.gpu_policy", "group"))
+        changes.append(Change("group VMs on a GPU until it is full", "platform.gpu_policy", "group"))
     if not platform.drs_consolidation and not lacks(platform.vsphere, plan.catalog, "host-consolidate"):
-        found.append(Change("let DRS consolidate full profiles", "platform.drs_consolidation", True))
+        changes.append(Change("let DRS consolidate full profiles", "platform.drs_consolidation", True))
     if now.reserved < spare:
         words = f"keep {amount(spare, 'host')} empty"
-        found.append(Change(words, "availability.reserved_hosts", spare))
-    return found
+        changes.append(Change(words, "availability.reserved_hosts", spare))
+    return changes
 
 
 def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed:
@@ -124,8 +122,8 @@ def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str
             memory_gib=-(-request.memory_gib // 2),
         )
         if replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :])).works_within(LOOKS):
-            each = f"{half.gpus} instead of {request.gpus} GPUs"
-            words = f"plan twice as many VMs of {names[request.group]} with {each}"
+            size = f"{half.gpus} instead of {request.gpus} GPUs"
+            words = f"plan twice as many VMs of {names[request.group]} with {size}"
             yield f"groups.{request.group}.gpus_each", words
 
 
@@ -145,40 +143,40 @@ LIKELY = 0.5
 
 def orders(plan: Plan) -> Iterator[Message]:
     """Report orders of power-on in which not every VM starts, with the settings that change this."""
-    for made in distinct(plan.power_on):
-        if not made.now.all_start:
-            setting = made.setting(made.best.key)
+    for start in distinct(plan.power_on):
+        if not start.now.all_start:
+            setting = start.setting(start.best.key)
             path = setting.path if setting else "availability.sized_for"
             yield message(
-                plan, "power-on-orders", path=path, pool=made.pool.name, ways=_ways(made), **made.words
+                plan, "power-on-orders", path=path, pool=start.pool.name, ways=_ways(start), **start.words
             )
 
 
 def _ways(made: PowerOn) -> str:
     """Name the tried settings that start every VM, or the most VMs."""
-    found = []
+    ways = []
     if made.best is not made.now:
         all_of = "" if made.best.all_start else f" (all start then in {made.best.share_words} orders)"
-        found.append(steps_words(made.best.key) + all_of)
+        ways.append(steps_words(made.best.key) + all_of)
     if made.now.chance[0] >= LIKELY and made.tried("host").all_start:
-        found.append(STEPS["host"])
+        ways.append(STEPS["host"])
     if not made.best.all_start or made.hosts_by_size <= made.pool.hosts_for_demand:
-        found.append(STEPS["sizes"].format(hosts=amount(made.hosts_by_size, "host")))
-    return capital(", or ".join(found))
+        ways.append(STEPS["sizes"].format(hosts=amount(made.hosts_by_size, "host")))
+    return capital(", or ".join(ways))
 
 
 def sized_for_orders(plan: Plan) -> Iterator[Message]:
     """Report the extra cost of sizing for orders of power-on, not the best; clusters where orders still fail."""
-    asked = plan.scenario.availability
-    if asked.sized_for == "best" or plan.costs is None:
+    availability = plan.scenario.availability
+    if availability.sized_for == "best" or plan.costs is None:
         return
     best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
     more = plan.totals.hosts - best.totals.hosts
-    share = stated_percent(asked.orders_share)
+    share = stated_percent(availability.orders_share)
     if more and best.costs:
         paid = priced(short_number(plan.costs.net_present - best.costs.net_present), plan.costs.currency)
         yield message(plan, "sized-for-orders", share=share, more=amount(more, "host"), paid=paid)
-    clusters = [each for kind, division in plan.divisions.items() for each in division.named(kind)]
+    clusters = [pair for kind, division in plan.divisions.items() for pair in division.named(kind)]
     for cluster, laid in clusters:
         if laid.reached:
             continue

@@ -33,14 +33,14 @@ class Arrivals(NamedTuple):
 
     def kept(self, pace: Pace, per_second: float, count: int) -> bool:
         """True if this many replicas keep the promise for the share."""
-        found = known_answers(
+        outcome = known_answers(
             pace,
             self.traffic,
             requests_per_second=per_second,
             replicas=count,
             first_token_s=self.first_token_s,
         )
-        return found.kept_share >= self.share
+        return outcome.kept_share >= self.share
 
     def needed(self, pace: Pace, per_second: float, least: int = 1) -> int:
         """Replicas that keep the promise; a ValueError in words where no number does."""

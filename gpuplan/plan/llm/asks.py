@@ -66,11 +66,11 @@ class Asks:
 
     def fact(self, name: str) -> Fact:
         """Return an input of the group; the planning value of the catalog where it is empty and there is one."""
-        known = self.catalog.assumptions["llm-use"].facts
+        defaults = self.catalog.assumptions["llm-use"].facts
         if name not in GROUP_FIELD_BY_NAME:
-            return known[name]
+            return defaults[name]
         stated = self.scenario.fact(f"groups.{self.group.id}.{name}")
-        return known[name] if stated.value is None and name in known else stated
+        return defaults[name] if stated.value is None and name in defaults else stated
 
     def value(self, name: str) -> Any:
         """Its value."""

@@ -44,7 +44,7 @@ class Llm(Brief):
 
     def of(self, group: str) -> Serving | Tuning | Retrieval | None:
         """Return the result of a group; None where it uses no model."""
-        return next((found[group] for found in self.parts.values() if group in found), None)
+        return next((results[group] for results in self.parts.values() if group in results), None)
 
 
 def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
@@ -69,24 +69,24 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
         _as_vms(group, taken[group.id].as_group, local=local) if group.id in taken else group
         for group in scenario.groups
     )
-    serving = {id: made for id, made in taken.items() if isinstance(made, Serving)}
-    tuned = {id: made for id, made in taken.items() if isinstance(made, Tuning)}
-    searched = {id: made for id, made in taken.items() if isinstance(made, Retrieval)}
+    serving = {id: result for id, result in taken.items() if isinstance(result, Serving)}
+    tuned = {id: result for id, result in taken.items() if isinstance(result, Tuning)}
+    searched = {id: result for id, result in taken.items() if isinstance(result, Retrieval)}
     return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched)
 
 
 def _serving(trail: Trail, asks: Asks) -> Serving:
     check_lengths(asks)
     engine = engine_of(asks)
-    made = serving_of(asks, engine)
-    serving_lines(trail, asks, engine, made)
-    return made
+    result = serving_of(asks, engine)
+    serving_lines(trail, asks, engine, result)
+    return result
 
 
 def _tuning(trail: Trail, asks: Asks) -> Tuning:
-    made = tuning_of(asks)
-    tuning_lines(trail, asks, made)
-    return made
+    result = tuning_of(asks)
+    tuning_lines(trail, asks, result)
+    return result
 
 
 def _retrieval(trail: Trail, asks: Asks) -> Retrieval:
@@ -106,7 +106,7 @@ def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Sc
     hardware = scenario.hardware
     if not searched or not hardware.vcpus_per_host or not hardware.memory_gib_per_host:
         return scenario
-    others = "; ".join(filter(None, [hardware.other_vms, *(made.database for made in searched.values())]))
+    others = "; ".join(filter(None, [hardware.other_vms, *(result.database for result in searched.values())]))
     return replace(scenario, hardware=replace(hardware, other_vms=others))
 
 
@@ -122,18 +122,18 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     speed: Any = _behind(asks.catalog, "llm-serving", *SPEEDS)
     tokens: Any = {name: asks.fact(name) for name in ("tokens_in", "tokens_out")}
     where: Any = {"gpus": _gpus_line(here, asks, engine, made)}
-    held, count = made.held, max(1.0, made.gpus)
+    usage, count = made.held, max(1.0, made.gpus)
     weights = here.record(
         "weights_gib",
         memory.weights_gib,
-        held.weights_gib * count,
+        usage.weights_gib * count,
         parameters=engine.fact("total_parameters"),
         precision=asks.said("weights", engine.weights, "where nothing is stated, 16 bits"),
     )
     room = here.record(
         "cache_gib",
         memory.held,
-        held.cache_gib * count,
+        usage.cache_gib * count,
         where,
         weights=weights,
         memory_gib=engine.gpu.fact("memory_gib"),
@@ -168,7 +168,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         **where,
         **speed,
     )
-    each = here.record(
+    per_replica = here.record(
         "replica_requests",
         replicas.limits,
         most.requests,
@@ -182,7 +182,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         share = replace(share, value=100 * share.value, low=None, high=None, unit="%")
         decided = {"share": share, "promise": asks.fact("first_token_s"), "when": "in time"}
     how: Any = traffic.replicas_for if made.in_time else replicas.replicas
-    count_line = here.record("replicas", how, made.replicas, requests=requests, each=each, **decided)
+    count_line = here.record("replicas", how, made.replicas, requests=requests, each=per_replica, **decided)
     seen: Any = {"requests": requests, "replicas": count_line, **tokens, **where, **speed}
     for key, function, value in (
         ("first_token_s", serving.first_token_ms, made.found.first_token_ms.value / 1e3),
@@ -222,10 +222,10 @@ def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
         return here.compute(
             "requests_at_once", demand.active_people, people=people, active_share=share, when="people"
         )
-    each, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
+    token_ms, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
     stay = derived(
         f"groups/{made.id}/stay",
-        (first + each * (made.asks["tokens_out"] - 1)) / 1e3,
+        (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3,
         "s",
         "first token and answer",
     )

@@ -69,8 +69,8 @@ class Engine:
         """A value of the model as a fact."""
         row = self.model
         unit = "token" if column.endswith("_tokens") else "1"
-        known = (row.basis, row.sources, row.locator, row.note)
-        return Fact(f"{row.key}/{column}", row[column], unit, None, None, *known)
+        origin = (row.basis, row.sources, row.locator, row.note)
+        return Fact(f"{row.key}/{column}", row[column], unit, None, None, *origin)
 
 
 def engine_of(asks: Asks) -> Engine:
@@ -125,7 +125,7 @@ def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
     if (gpu.id, model.id) in runs:
         return ""
     board, shape = (gpu.id in {board for board, _ in runs}), (model.id in {name for _, name in runs})
-    missing = [str(name) for name, known in ((gpu.name, board), (model["name"], shape)) if not known]
+    missing = [str(name) for name, seen in ((gpu.name, board), (model["name"], shape)) if not seen]
     return " or ".join(missing) or f"{model['name']} on {gpu.name}"
 
 
@@ -144,9 +144,9 @@ def _divides(asks: Asks, share: float) -> bool:
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
     gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
     least = ROUNDING * share * 1024 * float(asks.catalog.gpus[gpu].value("memory_gib") or 0)
-    found = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
+    profiles = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
     return any(
-        profile is not None and not profile.whole and profile.frame_buffer_mb >= least for profile in found
+        profile is not None and not profile.whole and profile.frame_buffer_mb >= least for profile in profiles
     )
 
 
@@ -156,7 +156,7 @@ def _check_precision(asks: Asks, gpu: Item, weights: str) -> None:
     needs, emulated = row["needs"], str(row["unpacked_on"] or "")
     if needs and not gpu.value(needs) and gpu.value("architecture") not in emulated.split("; "):
         rows = asks.catalog.rows("llm_precisions")
-        have = [each.id for each in rows if not each["needs"] or gpu.value(each["needs"])]
+        have = [option.id for option in rows if not option["needs"] or gpu.value(option["needs"])]
         allowed = f"one of {', '.join(have)}: {gpu.name} does not compute in {row['name']}, and no published run unpacks it there"
         raise asks.refuse("weights", show(weights), allowed)
 

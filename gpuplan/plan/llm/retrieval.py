@@ -90,11 +90,11 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
     rows = [catalog.row("llm_models", id) for id in (str(group.model), group.reranker) if id]
     passage, query = (float(asks.value(name)) for name in ("passage_tokens", "query_tokens"))
     candidates = float(asks.value("candidates"))
-    each = (query, candidates * (passage + query))
-    models = tuple(_encoder(asks, row, tokens, passage) for row, tokens in zip(rows, each, strict=False))
-    known = catalog.assumptions["llm-retrieval"]
+    lengths = (query, candidates * (passage + query))
+    models = tuple(_encoder(asks, row, tokens, passage) for row, tokens in zip(rows, lengths, strict=False))
+    planning = catalog.assumptions["llm-retrieval"]
     queries = _queries_line(here, asks)
-    busy_share = known.fact("busy_share")
+    busy_share = planning.fact("busy_share")
     busy = (
         sum(
             retrieval.busy_gpus(
@@ -113,7 +113,7 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
         retrieval.busy_gpus,
         busy,
         queries=queries,
-        compute_share=known.fact("compute_share"),
+        compute_share=planning.fact("compute_share"),
         busy_share=busy_share,
         passage_tokens=asks.fact("passage_tokens"),
         candidates=asks.fact("candidates"),
@@ -134,13 +134,13 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
         retrieval.database_vms(
             float(index.value),
             vm_memory_gib=float(asks.value("database_gib")),
-            copies=int(known.fact("copies").value),
-            usable_share=float(known.fact("index_share").value),
+            copies=int(planning.fact("copies").value),
+            usable_share=float(planning.fact("index_share").value),
         ),
         index=index,
         memory=asks.fact("database_gib"),
-        copies=known.fact("copies"),
-        usable=known.fact("index_share"),
+        copies=planning.fact("copies"),
+        usable=planning.fact("index_share"),
     )
     at = f"groups.{group.id}"
     here.stand_in(f"{at}.people", replicas)
@@ -238,7 +238,7 @@ def _queries_line(here: Trail, asks: Asks) -> Line:
 
 def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
     """Memory of one copy of the index."""
-    known = asks.catalog.assumptions["llm-retrieval"]
+    planning = asks.catalog.assumptions["llm-retrieval"]
     width = row["hidden_size"]
     basis, note = (
         (row.basis, row.note) if width else ("assumed", "the width of its embeddings is not in the source")
@@ -247,7 +247,7 @@ def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
         f"{row.key}/hidden_size", int(width or 1024), "1", None, None, basis, row.sources, row.locator, note
     )
     inputs = {
-        name: known.fact(name)
+        name: planning.fact(name)
         for name in ("dimension_bytes", "neighbours", "neighbour_bytes", "headroom_share")
     }
     return here.compute(

@@ -117,8 +117,8 @@ class Serving:
 
     def after(self, replicas: int) -> Step | None:
         """Return the performance with this many replicas left; None without any."""
-        known = [step for step in self.with_fewer if step.replicas <= replicas]
-        return known[-1] if known else None
+        steps = [step for step in self.with_fewer if step.replicas <= replicas]
+        return steps[-1] if steps else None
 
     @property
     def users(self) -> str:
@@ -131,8 +131,8 @@ class Serving:
     @property
     def promises(self) -> str:
         """Their requests and promises, in words."""
-        asked = ("tokens_in", "tokens_out", "first_token_s", "tokens_per_s")
-        return said("llm.promises", **{name: self.asks[name] for name in asked})
+        names = ("tokens_in", "tokens_out", "first_token_s", "tokens_per_s")
+        return said("llm.promises", **{name: self.asks[name] for name in names})
 
     @property
     def said(self) -> str:
@@ -153,13 +153,13 @@ def token_speed(each_ms: Range) -> Range:
 def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
-    asked = Asked(_load(asks), _promise(asks), arrivals_of(asks), int(asks.value("least_replicas")))
-    load = asked.load
-    sizes = tuple(_size(engine, gpus, asked, _longest(asks)) for gpus in engine.sizes)
+    wanted = Asked(_load(asks), _promise(asks), arrivals_of(asks), int(asks.value("least_replicas")))
+    load = wanted.load
+    sizes = tuple(_size(engine, gpus, wanted, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     if size.found is None:
-        raise _refusal(asks, engine, sizes, asked)
-    found, held = size.found, engine.held(size.gpus)
+        raise _refusal(asks, engine, sizes, wanted)
+    chosen, usage = size.found, engine.held(size.gpus)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
     return Serving(
@@ -170,20 +170,20 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         cache=engine.cache,
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
-        replicas=found.replicas if load.requests or load.requests_per_second else 0,
-        off_hours=_off_hours(asks, engine, size.gpus, asked),
-        requests=load.requests or found.requests * found.replicas,
+        replicas=chosen.replicas if load.requests or load.requests_per_second else 0,
+        off_hours=_off_hours(asks, engine, size.gpus, wanted),
+        requests=load.requests or chosen.requests * chosen.replicas,
         load=load,
-        limits=found.limits,
-        enough=_on_average(engine, size.gpus, load, asked.promise).replicas
+        limits=chosen.limits,
+        enough=_on_average(engine, size.gpus, load, wanted.promise).replicas
         if load.requests or load.requests_per_second
         else 0,
-        found=found,
-        held=held,
-        cache_used_gib=min(held.cache_gib, each_gib * found.requests),
+        found=chosen,
+        held=usage,
+        cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
-        with_fewer=tuple(_steps(engine, size, load, asked.arrivals)),
-        **_times(engine, size.gpus, load, found.requests),
+        with_fewer=tuple(_steps(engine, size, load, wanted.arrivals)),
+        **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
@@ -265,13 +265,13 @@ def _sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str
     pace = pace_of(replica, most.memory, asked.arrivals)
     try:
         asked.arrivals.needed(pace, SELDOM)
-        found = replicas.replicas(replica, **promised, least=asked.least)
-        while not asked.arrivals.kept(pace, rate := per_second(found, asked.load), found.replicas):
-            least = asked.arrivals.needed(pace, rate, found.replicas + 1)
-            found = replicas.replicas(replica, **promised, least=least)
+        result = replicas.replicas(replica, **promised, least=asked.least)
+        while not asked.arrivals.kept(pace, rate := per_second(result, asked.load), result.replicas):
+            least = asked.arrivals.needed(pace, rate, result.replicas + 1)
+            result = replicas.replicas(replica, **promised, least=least)
     except ValueError as error:
         return None, most, str(error)
-    return found, most, ""
+    return result, most, ""
 
 
 SELDOM = 1e-3
@@ -282,18 +282,18 @@ def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
     """Size a replica on this many GPUs for the requests, the longest included."""
     if not asked.load.requests and not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests=1.0))
-    found, most, late = _sized(engine.on(gpus), asked)
+    result, most, late = _sized(engine.on(gpus), asked)
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
-    return Size(gpus, found, most, late)
+    return Size(gpus, result, most, late)
 
 
 def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
     """Replicas outside the group's hours: none where no user is active then."""
     if not asks.group.off_hours_share:
         return 0
-    found = _size(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
-    return found.replicas if found else 0
+    result = _size(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
+    return result.replicas if result else 0
 
 
 def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str, float]:
@@ -326,28 +326,28 @@ def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int)
     """Return concurrent requests on each replica; at a stated arrival rate, faster answers mean fewer."""
     if load.requests:
         return load.requests / count
-    found = _on_average(engine, size.gpus, load, Promise(), count)
-    if found.replicas > count:  # they arrive faster than these replicas answer
+    result = _on_average(engine, size.gpus, load, Promise(), count)
+    if result.replicas > count:  # they arrive faster than these replicas answer
         return max(size.limits.memory + 1.0, planned.requests * planned.replicas / count)
-    return found.requests
+    return result.requests
 
 
 def _step_with(
     engine: Engine, size: Size, load: Load, arrivals: Arrivals, planned: Replicas, count: int
 ) -> Step:
     """Compute the performance with this many replicas: requests beyond the memory wait in a queue."""
-    each = _each(engine, size, load, planned, count)
-    in_it = min(max(1.0, each), float(size.limits.memory))
+    per_replica = _each(engine, size, load, planned, count)
+    in_it = min(max(1.0, per_replica), float(size.limits.memory))
     replica = engine.on(size.gpus)
     at = {"requests": in_it, "tokens_in": load.tokens_in, "tokens_out": load.tokens_out}
     first, token = serving.first_token_ms(replica, **at), serving.time_per_token_ms(replica, **at)
-    keeps = math.ceil(each - 1e-9) <= size.limits.requests
+    keeps = math.ceil(per_replica - 1e-9) <= size.limits.requests
     if keeps and count < planned.replicas:
         pace = pace_of(replica, size.limits.memory, arrivals)
-        there = planned._replace(first_token_ms=first, time_per_token_ms=token)
-        keeps = arrivals.kept(pace, per_second(there, load), count)
-    queued = max(0, math.ceil((each - in_it) * count - 1e-9))
-    return Step(count, each, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
+        actual = planned._replace(first_token_ms=first, time_per_token_ms=token)
+        keeps = arrivals.kept(pace, per_second(actual, load), count)
+    queued = max(0, math.ceil((per_replica - in_it) * count - 1e-9))
+    return Step(count, per_replica, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
 
 
 def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
@@ -438,9 +438,9 @@ def why_size(made: Serving) -> str:
         if not size.found:
             limit = "first_token" if size.late else size.limits.by
             cannot.setdefault(NO_WAY[limit], []).append(number(size.gpus))
-    told = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
-    told += [said("llm.size", gpus=size.gpus, in_all=size.gpus_in_all) for size in others if size.found]
-    return "; ".join(told)
+    parts = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
+    parts += [said("llm.size", gpus=size.gpus, in_all=size.gpus_in_all) for size in others if size.found]
+    return "; ".join(parts)
 
 
 NO_WAY = {limit: said(f"llm.no way {limit}") for limit in ("memory", "speed", "first_token")}

@@ -54,9 +54,9 @@ def token_costs(
     totals = {group.id: group.total for group in costs.groups}
     here = trail.saying(currency=costs.currency)
     return {
-        id: _token_cost(here, scenario, made, costs, by_season, _busy(made, users))
-        for id, made in serving.items()
-        if made.replicas and totals.get(id)
+        id: _token_cost(here, scenario, service, costs, by_season, _busy(service, users))
+        for id, service in serving.items()
+        if service.replicas and totals.get(id)
     }
 
 
@@ -71,8 +71,8 @@ def _grown(scenario: Scenario, group_id: str, costs: Costs) -> float:
 def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
     """Share of the planned requests at once that its users have on average over the hours of the year."""
     loads = [season[made.id].loads for season in users.values()]
-    known = made.asks["requests_per_s"] is None
-    planned = made.requests if known else max(float(load.max()) for load in loads)
+    by_users = made.asks["requests_per_s"] is None
+    planned = made.requests if by_users else max(float(load.max()) for load in loads)
     if not planned:  # a stated rate without users: by its hours
         return sum(float(season[made.id].on.any(axis=0).mean()) for season in users.values()) / len(users)
     return min(1.0, sum(float(load.mean()) for load in loads) / len(loads) / planned)
@@ -111,9 +111,9 @@ def _token_cost(
         ),
     )
     ratio = float(asks["tokens_in"]) / float(asks["tokens_out"])
-    each = {}
+    prices = {}
     for way, part, tokens in (("in", share.value, out.value * ratio), ("out", 1 - share.value, out.value)):
-        each[way] = here.record(
+        prices[way] = here.record(
             f"million_{way}",
             million_tokens_cost,
             million_tokens_cost(float(total.value) / costs.years, share=part, tokens=tokens),
@@ -137,8 +137,8 @@ def _token_cost(
         float(share.value),
         out.value * ratio,
         out.value,
-        float(each["in"].value),
-        float(each["out"].value),
+        float(prices["in"].value),
+        float(prices["out"].value),
         None if month is None else float(month.value),
         running * made.gpus * 8760 * grown,
         busy * made.replicas / running,

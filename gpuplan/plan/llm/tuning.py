@@ -97,11 +97,11 @@ def tuning_of(asks: Asks) -> Tuning:
     work = LlmTraining(str(group.model), tokens=tokens * MILLION, method=method, sequence_tokens=sequence)
     gpus, hosts = (None, None) if stated is None else (int(stated), 1)
     try:
-        found = tuning(scenario, asks.catalog, work, hosts=hosts, gpus_per_host=gpus)
+        use = tuning(scenario, asks.catalog, work, hosts=hosts, gpus_per_host=gpus)
     except ValueError as error:
         where = "model" if gpus is None else "replica_gpus"
         raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
-    hours = Range(found.hours or 0.0, found.hours_low or 0.0, found.hours_high or 0.0)
+    hours = Range(use.hours or 0.0, use.hours_low or 0.0, use.hours_high or 0.0)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
         most = tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value
         allowed = f"it takes {rough(hours.value)} h: at most {written(math.floor(most), ',')} on these GPUs, or more GPUs for a job"
@@ -115,14 +115,14 @@ def tuning_of(asks: Asks) -> Tuning:
         sequence_tokens=sequence,
         jobs_per_day=group.jobs_per_day,
         window_h=hours_length_h(group.hours),
-        hosts=found.hosts,
-        gpus=found.gpus_per_host,
+        hosts=use.hosts,
+        gpus=use.gpus_per_host,
         hours=hours,
-        tokens_per_gpu=Range(found.tokens_per_gpu, found.low, found.high),
-        memory=found.memory,
-        memory_gib=found.memory_gib,
-        how=found.how,
-        sizes=tuple(_sizes(asks, work, found)),
+        tokens_per_gpu=Range(use.tokens_per_gpu, use.low, use.high),
+        memory=use.memory,
+        memory_gib=use.memory_gib,
+        how=use.how,
+        sizes=tuple(_sizes(asks, work, use)),
     )
 
 

@@ -71,7 +71,7 @@ class Tried:
     @property
     def chance(self) -> tuple[float, float]:
         """Share of the orders that start every VM, under the least and the most favourable reading."""
-        return ends([each.started / each.orders for each in self.found])
+        return ends([result.started / result.orders for result in self.found])
 
     @property
     def share_words(self) -> str:
@@ -87,30 +87,32 @@ class Tried:
     @property
     def interval(self) -> tuple[float, float]:
         """The same with the sampling error of the orders, 95 % confident."""
-        bounds = [power_on.chance_interval(each.started, each.orders) for each in self.found]
+        bounds = [power_on.chance_interval(result.started, result.orders) for result in self.found]
         return min(low for low, _ in bounds), max(high for _, high in bounds)
 
     @property
     def missing(self) -> tuple[float, float]:
         """Mean of the VMs that do not start, over all orders, under the most and the least favourable reading."""
-        return ends([sum(each.missing_by_kind) for each in self.found])
+        return ends([sum(result.missing_by_kind) for result in self.found])
 
     @property
     def stuck(self) -> tuple[float, float]:
         """The same over the orders in which a VM does not start."""
-        some = [each for each in self.found if each.started < each.orders]
-        means = [sum(each.missing_by_kind) * each.orders / (each.orders - each.started) for each in some]
+        some = [result for result in self.found if result.started < result.orders]
+        means = [
+            sum(result.missing_by_kind) * result.orders / (result.orders - result.started) for result in some
+        ]
         return ends(means or [0.0])
 
     @property
     def most_missing(self) -> int:
         """VMs that do not start in the worst order that was tried."""
-        return max((vms for each in self.found for vms, _ in each.missing), default=0)
+        return max((vms for result in self.found for vms, _ in result.missing), default=0)
 
     @property
     def stranded_gpus(self) -> float:
         """Mean of the GPUs' worth that is idle where a VM does not start, under the least favourable reading."""
-        return max(each.stranded_gpus for each in self.found)
+        return max(result.stranded_gpus for result in self.found)
 
     @property
     def all_start(self) -> bool:
@@ -161,17 +163,17 @@ class PowerOn:
     def settings(self) -> Mapping[str, Setting]:
         """Other ways to set vSphere up that this cluster can have, the simplest first."""
         platform, shared = self.scenario.platform, self._time_sliced()
-        found: dict[str, Setting] = {}
+        options: dict[str, Setting] = {}
         if shared and platform.vgpu_sizes == "equal":
             other = "group" if platform.gpu_policy == "spread" else "spread"
-            found[other] = self._setting("gpu_policy", other)
+            options[other] = self._setting("gpu_policy", other)
         if self._consolidates():
             other = "drs-spread" if platform.drs_consolidation else "consolidation"
-            found[other] = self._setting("drs_consolidation", not platform.drs_consolidation)
+            options[other] = self._setting("drs_consolidation", not platform.drs_consolidation)
         if len({request.profile for request in shared}) > 1 and self._may_mix():
             mixed = self._setting("vgpu_sizes", "mixed")
-            found["mixed"] = mixed._replace(asked=self._asked_in(mixed.scenario))
-        return found
+            options["mixed"] = mixed._replace(asked=self._asked_in(mixed.scenario))
+        return options
 
     def _time_sliced(self) -> list[Request]:
         """Time-sliced VMs whose profiles each take dedicated GPUs."""
@@ -208,11 +210,11 @@ class PowerOn:
 
     def tried(self, setting: str) -> Tried:
         """Try the orders, or a named one, under a setting: ``group``, ``largest``, ``group, largest``, ``host``."""
-        known = self._known
-        if setting not in known:
-            found = self._tried(setting)  # a setting that helps is tried as often as if it were set
-            known[setting] = self._tried(setting, parts=1) if found.all_start else found
-        return known[setting]
+        cache = self._known
+        if setting not in cache:
+            result = self._tried(setting)  # a setting that helps is tried as often as if it were set
+            cache[setting] = self._tried(setting, parts=1) if result.all_start else result
+        return cache[setting]
 
     def keep(self, tried: Tried) -> None:
         """Keep the outcome of a setting that was tried elsewhere."""
@@ -254,30 +256,32 @@ class PowerOn:
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
         """Return the number of orders to try under another setting: a part of the own setting's limit."""
-        asked, readings = self.set_up(key)
-        return min(self.orders, orders_within(asked, len(self.rooms), readings, parts))
+        requests, readings = self.set_up(key)
+        return min(self.orders, orders_within(requests, len(self.rooms), readings, parts))
 
     def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None, parts: int = OTHERS) -> Tried:
-        asked, readings = self.set_up(key)
+        requests, readings = self.set_up(key)
         rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in key.split(", ")))
         named = self.order(key)
         orders: int | tuple[tuple[int, ...], ...] = (named,) if named else self.orders
         if key != "now" and not named:
             orders = max(FEWEST, self._orders(key, parts))
-        return Tried(key, tuple(tried(asked, rooms, each.rules, orders) for each in readings))
+        return Tried(key, tuple(tried(requests, rooms, reading.rules, orders) for reading in readings))
 
     @cached_property
     def named(self) -> Mapping[str, tuple[int, ...]]:
         """Orders with a name: the kind of each VM."""
-        asked = self.pool.requests
+        wanted = self.pool.requests
         priority = {group.id: group.priority for group in self.scenario.groups}
-        largest = largest_first(asked)
-        found = {LARGEST: largest, SMALLEST: largest[::-1]}
-        if len({priority.get(request.group) for request in asked}) > 1:
-            found[PRIORITY] = sorted(largest, key=lambda kind: priority.get(asked[kind].group, len(priority)))
+        largest = largest_first(wanted)
+        orders = {LARGEST: largest, SMALLEST: largest[::-1]}
+        if len({priority.get(request.group) for request in wanted}) > 1:
+            orders[PRIORITY] = sorted(
+                largest, key=lambda kind: priority.get(wanted[kind].group, len(priority))
+            )
         return {
-            name: tuple(kind for kind in kinds for _ in range(asked[kind].vms))
-            for name, kinds in found.items()
+            name: tuple(kind for kind in kinds for _ in range(wanted[kind].vms))
+            for name, kinds in orders.items()
         }
 
     @cached_property
@@ -287,7 +291,7 @@ class PowerOn:
         for request in self.pool.requests:
             sizes.setdefault(request._replace(group="", vms=0), []).append(request)
         return sum(
-            len(placed(tuple(each), (), self.pool.new_room, 0).needed.hosts) for each in sizes.values()
+            len(placed(tuple(group), (), self.pool.new_room, 0).needed.hosts) for group in sizes.values()
         )
 
     @property
@@ -299,15 +303,15 @@ class PowerOn:
     @cached_property
     def candidates(self) -> tuple[Tried, ...]:
         """Current and other settings, and VMs started by size under each, simplest first, up to one that starts all."""
-        found: list[Tried] = []
+        results: list[Tried] = []
         others = [name for name in self.settings if self._orders(name)]
         simple = [name for name in others if name != "mixed"]
         modes = ["mixed", f"mixed, {LARGEST}"] if "mixed" in others else []
         for key in ("now", *simple, LARGEST, *(f"{name}, {LARGEST}" for name in simple), *modes):
-            found.append(self.now if key == "now" else self.tried(key))
-            if found[-1].all_start:
+            results.append(self.now if key == "now" else self.tried(key))
+            if results[-1].all_start:
                 break
-        return tuple(found)
+        return tuple(results)
 
     @cached_property
     def best(self) -> Tried:
@@ -317,7 +321,7 @@ class PowerOn:
     @property
     def worst(self) -> tuple[Reading, tuple[int, ...]] | None:
         """The worst tried order, by the kinds of its VMs, with the reading; None if all start in all."""
-        stuck = [(found.missing[-1][0], at) for at, found in enumerate(self.now.found) if found.worst]
+        stuck = [(result.missing[-1][0], at) for at, result in enumerate(self.now.found) if result.worst]
         return (self.readings[max(stuck)[1]], self.now.found[max(stuck)[1]].worst) if stuck else None
 
     @property
@@ -390,7 +394,11 @@ def steps_words(key: str) -> str:
 def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
     """The scenario with vSphere set up as the design decides: by the way under which most orders start every VM."""
     return next(
-        (each.settings[each.decided].scenario for each in starts.values() if each.decided in each.settings),
+        (
+            start.settings[start.decided].scenario
+            for start in starts.values()
+            if start.decided in start.settings
+        ),
         scenario,
     )
 
@@ -407,7 +415,7 @@ def settings_now(made: PowerOn) -> str:
 
 def compared(made: PowerOn) -> str:
     """Each tried setting, with the orders in which every VM starts."""
-    return "; ".join(f"{label(each.key, within=True)} ({_became(each)})" for each in made.candidates)
+    return "; ".join(f"{label(result.key, within=True)} ({_became(result)})" for result in made.candidates)
 
 
 def label(key: str, *, within: bool = False) -> str:
@@ -437,16 +445,16 @@ def more_words(hosts: int) -> str:
 
 def orders_fail(starts: Mapping[str, PowerOn]) -> bool:
     """True if a tried order of power-on leaves a VM off, so that only the best arrangement places all."""
-    return any(made.known and not made.now.all_start for made in starts.values())
+    return any(start.known and not start.now.all_start for start in starts.values())
 
 
 def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
     """Clusters in which orders were tried; only the first of identical ones."""
-    found: dict[object, PowerOn] = {}
-    for made in starts.values():
-        if made.known:
-            found.setdefault((made.pool.kind, made.pool.requests, made.rooms), made)
-    return list(found.values())
+    firsts: dict[object, PowerOn] = {}
+    for start in starts.values():
+        if start.known:
+            firsts.setdefault((start.pool.kind, start.pool.requests, start.rooms), start)
+    return list(firsts.values())
 
 
 def power_on_of(
@@ -457,7 +465,7 @@ def power_on_of(
     pools: Sequence[Pool],
 ) -> Mapping[str, PowerOn]:
     """Power-on in each cluster by its id, with lines; none with Bitfusion. Identical clusters are tried once."""
-    found: dict[str, PowerOn] = {}
+    starts: dict[str, PowerOn] = {}
     several = len({pool.requests for pool in pools if not alike(pool.requests)})
     for pool in pools:
         readings = readings_of(scenario, catalog, pool.kind, pool.requests)
@@ -467,11 +475,11 @@ def power_on_of(
         left = left[: pool.hosts - scenario.availability.reserved_hosts]
         rooms = tuple(pool.rooms[at] for at in sorted(left))
         orders = orders_within(pool.requests, len(rooms), readings, several)
-        made = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
-        found[pool.id] = made
-        if made.known:
-            _lines(trail, made)
-    return found
+        start = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
+        starts[pool.id] = start
+        if start.known:
+            _lines(trail, start)
+    return starts
 
 
 def _lines(trail: Trail, made: PowerOn) -> None:
@@ -483,7 +491,7 @@ def _lines(trail: Trail, made: PowerOn) -> None:
         "power_on/orders tried under each reading", now.orders, "", "at random, from one seed"
     )
     rules = Fact("power_on/readings of the rules", len(made.readings), "", None, None, "quoted", sources)
-    given: dict[str, Fact | Line] = {
+    inputs: dict[str, Fact | Line] = {
         "hosts": trail[f"pools.{pool.id}.hosts"],
         "reserved": made.scenario.fact("availability.reserved_hosts"),
         "orders": tried_orders,
@@ -492,6 +500,6 @@ def _lines(trail: Trail, made: PowerOn) -> None:
     }
     ends = {"high": f" to {number(high)}" if high > low else ""}
     function = power_on.power_on_orders
-    chance = here.record("power_on_chance", function, low, given, words=ends)
+    chance = here.record("power_on_chance", function, low, inputs, words=ends)
     here.record("power_on_missing", function, now.missing[1], chance=chance)
     here.record("power_on_stranded", function, now.stranded_gpus, chance=chance)

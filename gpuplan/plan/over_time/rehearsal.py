@@ -59,7 +59,7 @@ class Turn(NamedTuple):
 
     def vms(self, how: str) -> int:
         """Count its VMs that leave in this way."""
-        return sum(each.how == how for each in self.went)
+        return sum(vm.how == how for vm in self.went)
 
 
 class Upgraded(NamedTuple):
@@ -177,8 +177,8 @@ class Rehearsed:
         """True if a search of this many moves x GPUs finds an order of hosts that keeps all VMs running."""
         if self.not_started[1]:
             return False
-        found = upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out, None, looks)
-        return found.works
+        upgrade = upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out, None, looks)
+        return upgrade.works
 
     @cached_property
     def upgrade_as_designed(self) -> Upgraded:
@@ -199,9 +199,9 @@ class Rehearsed:
             Went(self.asked[kind].group, vm, how, host, None if to is None else to + 1)
             for kind, vm, how, to in shown.went
         ]
-        stuns = [self.stuns[each.kind] for each in shown.went if each.how == MOVES]
-        known = [stun for stun in stuns if stun is not None]
-        stun_s = sum(known) if len(known) == len(stuns) else None
+        stuns = [self.stuns[move.kind] for move in shown.went if move.how == MOVES]
+        times = [stun for stun in stuns if stun is not None]
+        stun_s = sum(times) if len(times) == len(stuns) else None
         return Turn(host, tuple(went), ends([len(emptied.down) for emptied in stage]), stun_s)
 
     @cached_property
@@ -229,8 +229,8 @@ class Rehearsed:
     @cached_property
     def failures(self) -> tuple[Failed, ...]:
         """HA restarts after the failure of each host, the worst first."""
-        found = [self.failed(host) for host in range(1, len(self.rooms) + 1)]
-        return tuple(sorted(found, key=lambda each: (-each.missing[1], each.chance[0], each.hosts)))
+        outcomes = [self.failed(host) for host in range(1, len(self.rooms) + 1)]
+        return tuple(sorted(outcomes, key=lambda each: (-each.missing[1], each.chance[0], each.hosts)))
 
     def failed(self, *hosts: int) -> Failed:
         """Simulate HA restarts when these hosts fail at once; they count from 1."""
@@ -247,12 +247,12 @@ class Rehearsed:
         return Failed(
             hosts,
             worst.vms + sum(worst.static),
-            ends([each.chance for each in restarts]),
-            ends([each.missing for each in restarts]),
+            ends([restart.chance for restart in restarts]),
+            ends([restart.missing for restart in restarts]),
             tuple((request.group, n) for request, n in zip(self.asked, worst.worst, strict=True) if n),
             sum(worst.static),
             best,
-            max(each.orders for each in restarts),
+            max(restart.orders for restart in restarts),
         )
 
     @cached_property
@@ -263,12 +263,12 @@ class Rehearsed:
         if len(set(wanted)) == 1:
             return None
         rooms = tuple(room for at, room in enumerate(self.rooms) if at not in self.kept_out)
-        found = [lived(self.asked, rooms, rules, wanted) for rules in self.rules]
-        worst = max(found, key=lambda each: sum(each.missing))
+        results = [lived(self.asked, rooms, rules, wanted) for rules in self.rules]
+        worst = max(results, key=lambda each: sum(each.missing))
         return Lived(
             worst.back,
-            ends([each.refused / each.back if each.back else 0.0 for each in found]),
-            ends([each.first_start for each in found]),
+            ends([result.refused / result.back if result.back else 0.0 for result in results]),
+            ends([result.first_start for result in results]),
             worst.missing,
             worst.stranded_gpus,
             tuple(sum(hour) for hour in wanted),
@@ -285,23 +285,23 @@ def rehearsed_of(
 ) -> dict[str, Rehearsed]:
     """Cluster -> its rehearsal; none where Bitfusion shares the GPUs."""
     plans, priority = {group.id: group for group in groups}, {g.id: g.priority for g in scenario.groups}
-    found = {}
+    by_pool = {}
     for pool in pools:
-        asked = pool.requests
+        requests = pool.requests
         rules = readings(scenario, catalog, pool)
         if rules and pool.hosts:
-            found[pool.id] = Rehearsed(
+            by_pool[pool.id] = Rehearsed(
                 pool,
-                asked,
+                requests,
                 pool.rooms,
                 rules,
-                tuple(_way(pool, plans.get(request.group)) for request in asked),
-                tuple(priority.get(request.group, LAST) for request in asked),
-                tuple(_stun(plans.get(request.group), request) for request in asked),
+                tuple(_way(pool, plans.get(request.group)) for request in requests),
+                tuple(priority.get(request.group, LAST) for request in requests),
+                tuple(_stun(plans.get(request.group), request) for request in requests),
                 min(scenario.availability.reserved_hosts, pool.hosts - 1),
                 weeks,
             )
-    return found
+    return by_pool
 
 
 def readings(scenario: Scenario, catalog: Catalog, pool: Pool) -> tuple[power_on.Rules, ...]:
@@ -344,7 +344,7 @@ def _worlds(clusters: Sequence[power_on.Cluster]) -> list[power_on.Cluster]:
     """Each reading with the largest and with the smallest VM leaving first, where that makes a difference."""
     if len(clusters[0].requests) < 2:
         return list(clusters)
-    return [each for cluster in clusters for each in (cluster, cluster.leaving(SMALLEST))]
+    return [world for cluster in clusters for world in (cluster, cluster.leaving(SMALLEST))]
 
 
 @remembered
@@ -359,10 +359,10 @@ def upgraded(
 ) -> power_on.Upgrade:
     """``rehearse_upgrade`` under every reading, remembered; from a layout, or from VMs powered on."""
     clusters = [
-        started(asked, rooms, each, kept_out)
+        started(asked, rooms, reading, kept_out)
         if layout is None
-        else power_on.arranged(asked, rooms=rooms, rules=each, layout=layout)
-        for each in rules
+        else power_on.arranged(asked, rooms=rooms, rules=reading, layout=layout)
+        for reading in rules
     ]
     worlds = _worlds(clusters)
     once = len(worlds) * (len(rooms) + sum(request.vms for request in asked))

@@ -59,14 +59,14 @@ def readings_of(
     hosts = _hosts(scenario, catalog, kind)
     ways = [_ways(scenario, catalog, family) for family in families]
     if alike(asked):  # every order is the same
-        hosts, ways = hosts[:1], [each[:1] for each in ways]
+        hosts, ways = hosts[:1], [options[:1] for options in ways]
     domain, partitions, linked = _links(scenario, catalog, kind, asked)
-    found = dict[power_on.Rules, Reading]()
+    readings = dict[power_on.Rules, Reading]()
     for host, chosen in product(hosts, list(product(*ways))):
-        given = tuple((family.name, way) for family, (_, way) in zip(families, chosen, strict=True))
-        rules = power_on.Rules(host["take"], host["policy"] == "consolidate", given, domain, partitions)
-        found[rules] = _reading(rules, [host, *(row for row, _ in chosen), *linked])
-    return tuple(found.values())
+        pairs = tuple((family.name, way) for family, (_, way) in zip(families, chosen, strict=True))
+        rules = power_on.Rules(host["take"], host["policy"] == "consolidate", pairs, domain, partitions)
+        readings[rules] = _reading(rules, [host, *(row for row, _ in chosen), *linked])
+    return tuple(readings.values())
 
 
 def _reading(rules: power_on.Rules, said: Sequence[Row]) -> Reading:
@@ -83,8 +83,8 @@ def _rows(catalog: Catalog, mode: str) -> list[Row]:
 
 def _hosts(scenario: Scenario, catalog: Catalog, kind: str) -> list[Row]:
     """Return the rules that choose the host; consolidation looks at vGPUs alone."""
-    asked = "consolidate" if scenario.platform.drs_consolidation and kind == "vgpu" else "default"
-    return [row for row in _rows(catalog, "host") if row["policy"] == asked]
+    policy = "consolidate" if scenario.platform.drs_consolidation and kind == "vgpu" else "default"
+    return [row for row in _rows(catalog, "host") if row["policy"] == policy]
 
 
 def _ways(scenario: Scenario, catalog: Catalog, family: Family) -> list[tuple[Row, power_on.Way]]:
@@ -204,8 +204,8 @@ def reached(
     orders: int | tuple[tuple[int, ...], ...],
 ) -> bool:
     """True if the share of the orders starts every VM on these hosts, under every reading."""
-    found = (tried(asked, rooms, reading.rules, orders) for reading in enough.readings)
-    return all(each.started >= enough.share * each.orders for each in found)
+    results = (tried(asked, rooms, reading.rules, orders) for reading in enough.readings)
+    return all(result.started >= enough.share * result.orders for result in results)
 
 
 def least(do: Callable[[int], bool], below: int, most: int) -> int:
@@ -234,7 +234,7 @@ def more_hosts(
     def do(more: int) -> bool:
         return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
 
-    alone = vms - sum(there == room for there in rooms)  # each VM on its own host
+    alone = vms - sum(host == room for host in rooms)  # each VM on its own host
     most = max(0, min(alone, enough.most - len(rooms)))
     high = least(do, -1, most)
     return high, high < most or do(high)

@@ -85,8 +85,8 @@ class LlmTrainingUse:
 
 def fitted_values(catalog: Catalog) -> Fitted:
     """Return the fitted parameters of the catalog; the overlap comes from training with allreduce."""
-    held = catalog.assumptions[ITEM]
-    named = {name: float(held.fact(name).value) for name in (*FITTED_NAMES, *TUNING_NAMES)}
+    fit = catalog.assumptions[ITEM]
+    named = {name: float(fit.fact(name).value) for name in (*FITTED_NAMES, *TUNING_NAMES)}
     overlap = float(catalog.assumptions["training-allreduce"].fact("overlap_share").value)
     return Fitted(**named, overlap_share=overlap)
 
@@ -122,10 +122,10 @@ def tuning(
         training=scenario.training,
         format=scenario.format,
     )
-    found = _tuned(bare, catalog, work, hosts, gpus_per_host)
-    if isinstance(found, str):
-        raise ValueError(found)
-    return found
+    use = _tuned(bare, catalog, work, hosts, gpus_per_host)
+    if isinstance(use, str):
+        raise ValueError(use)
+    return use
 
 
 @lru_cache(
@@ -151,24 +151,24 @@ def fitting_run(
     """Find the fastest run that fits: micro-batch, recomputing and split of the layers are chosen unless stated."""
     run = _run(scenario, catalog, work, hosts, gpus_per_host)
     adapters, memory, usable = _adapters(catalog, work), _memory_gib(scenario, catalog), _usable(catalog)
-    fitted, held = fitted_values(catalog), _held(catalog)
-    found: list[TrainingRun] = []
+    fitted, overheads = fitted_values(catalog), _held(catalog)
+    runs: list[TrainingRun] = []
     for recompute in (False, True) if work.recompute is None else (work.recompute,):
         if work.sharding == "tensor-pipeline":
-            tried = replace(run, recompute=recompute)
-            limits = {"memory_gib": memory, "usable_share": usable, "adapters": adapters, **held}
+            option = replace(run, recompute=recompute)
+            limits = {"memory_gib": memory, "usable_share": usable, "adapters": adapters, **overheads}
             with suppress(ValueError):
-                found += layer_splits(tried, **limits)
+                runs += layer_splits(option, **limits)
             continue
         for micro in MICRO_BATCHES if work.micro_batch is None else (work.micro_batch,):
-            tried = replace(run, recompute=recompute, micro_batch=micro)
-            fits = tuning_memory(tried, adapters=adapters, **held).total_gib <= usable * memory
+            option = replace(run, recompute=recompute, micro_batch=micro)
+            fits = tuning_memory(option, adapters=adapters, **overheads).total_gib <= usable * memory
             if fits and micro * run.gpus <= run.batch:
-                found.append(tried)
-    if found:
-        return min(found, key=lambda each: step_times(each, fitted).step_s)
+                runs.append(option)
+    if runs:
+        return min(runs, key=lambda each: step_times(each, fitted).step_s)
     smallest = replace(run, recompute=work.recompute is not False)
-    needs = tuning_memory(smallest, adapters=adapters, **held).total_gib
+    needs = tuning_memory(smallest, adapters=adapters, **overheads).total_gib
     name, method = catalog.row("llm_models", work.model)["name"], NAMES["training method"][work.method]
     raise ValueError(
         f"{name} ({method}) does not fit on {run.gpus} GPUs: with its "
@@ -195,8 +195,8 @@ def _usable(catalog: Catalog) -> float:
 
 
 def _held(catalog: Catalog) -> dict[str, float]:
-    held = catalog.assumptions["llm-tuning"]
-    return {name: float(held.fact(name).value) for name in ("state_bytes", "runtime_gib")}
+    planning = catalog.assumptions["llm-tuning"]
+    return {name: float(planning.fact(name).value) for name in ("state_bytes", "runtime_gib")}
 
 
 def _adapters(catalog: Catalog, work: LlmTraining) -> float:
@@ -220,7 +220,7 @@ def _run(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
 ) -> TrainingRun:
     shape = shape_of_row(catalog.row("llm_models", work.model))
-    gpu, given = scenario.hardware.gpu, scenario.network
+    gpu, network = scenario.hardware.gpu, scenario.network
     if work.sequence_tokens > shape.context_tokens:
         raise ValueError(
             f"sequence_tokens is {work.sequence_tokens}; the model's context is {shape.context_tokens} tokens"
@@ -228,7 +228,7 @@ def _run(
     item, nvlink = catalog.gpus[gpu], nvlink_gb_s(catalog, gpu)
     inside = nvlink or inside_host_gb_s(catalog, gpu, gpus_per_host)
     links = scenario.training.links or 1
-    tcp = tcp_rate(scenario, catalog, links * given.link_gbit_s) if given.transport == "tcp" else None
+    tcp = tcp_rate(scenario, catalog, links * network.link_gbit_s) if network.transport == "tcp" else None
     batch = hosts * gpus_per_host * (work.batch_per_gpu or _usual_batch(catalog, work))
     model = Transformer(
         shape.active_parameters,
@@ -246,7 +246,7 @@ def _run(
     )
     usable = float(catalog.assumptions["training-allreduce"].fact("usable_share").value)
     tcp_gbit_s = None if tcp is None else float(tcp.value)
-    link = Link(given.link_gbit_s, given.transport, tcp_gbit_s, usable, given.mtu_bytes)
+    link = Link(network.link_gbit_s, network.transport, tcp_gbit_s, usable, network.mtu_bytes)
     return TrainingRun(
         model,
         shape.total_parameters,
@@ -275,10 +275,10 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
     gpu, alone = scenario.hardware.gpu, one_host_per_s(catalog, run)
     waits = min(1.0, times.alone_s / times.step_s)
     low, high = speed_range(speed, efficiency=waits, **widths(catalog, gpu, work.method))
-    each: list[float | None] = [None] * 3
+    hours: list[float | None] = [None] * 3
     if work.tokens is not None:
-        each = [tokens_time_h(work.tokens, gpus=run.gpus, tokens_per_gpu=one) for one in (speed, high, low)]
-    known = gpu in MEASURED
+        hours = [tokens_time_h(work.tokens, gpus=run.gpus, tokens_per_gpu=one) for one in (speed, high, low)]
+    measured = gpu in MEASURED
     name = catalog.gpus[gpu].name
     return LlmTrainingUse(
         run=run,
@@ -300,39 +300,39 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
             sequence_tokens=run.sequence_tokens,
             matmul_tflops=run.board.matmul_tflops,
         ),
-        hours=each[0],
-        hours_low=each[1],
-        hours_high=each[2],
-        basis="fitted" if known else "assumed",
+        hours=hours[0],
+        hours_low=hours[1],
+        hours_high=hours[2],
+        basis="fitted" if measured else "assumed",
         how=f"fitted on published steps of {name}"
-        if known
+        if measured
         else f"no published step on {name}, so speed is scaled by its tensor rate and memory bandwidth",
     )
 
 
 def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
     """Tokens per second of each GPU of one host with unlimited memory: the network between hosts can only lessen it."""
-    fitted, each = fitted_values(catalog), run.batch // run.gpus
+    fitted, per_gpu = fitted_values(catalog), run.batch // run.gpus
     gpus_per_host, batch = run.over.gpus_per_host, run.batch // run.over.hosts
     single = replace(run.on(1, gpus_per_host), batch=batch, recompute=False, pipeline=1, context=1)
     tensors = {1, gpus_per_host} if run.sharding == "tensor-pipeline" else {1}
-    tried = [
+    options = [
         replace(single, tensor=tensor, micro_batch=micro)
         for tensor in sorted(tensors)
-        for micro in {run.micro_batch, *(n for n in MICRO_BATCHES if n <= each)}
+        for micro in {run.micro_batch, *(n for n in MICRO_BATCHES if n <= per_gpu)}
         if run.sharding != "tensor-pipeline" or micro == run.micro_batch
     ]
-    least = min(step_times(one, fitted).step_s for one in tried)
+    least = min(step_times(one, fitted).step_s for one in options)
     return single.batch * run.sequence_tokens / gpus_per_host / least
 
 
 def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:
     """Return the error of a speed: wider for boards without a published step, and for tuning (most varied software)."""
-    held, network = catalog.assumptions[ITEM], catalog.assumptions["training-allreduce"]
+    fit, network = catalog.assumptions[ITEM], catalog.assumptions["training-allreduce"]
     kind = "tuning_" if method != "full" else "" if gpu in MEASURED else "unseen_"
-    found = {f"{end}_share": float(held.fact(f"{kind}{end}_share").value) for end in ("slower", "faster")}
+    errors = {f"{end}_share": float(fit.fact(f"{kind}{end}_share").value) for end in ("slower", "faster")}
     if kind == "tuning_" and gpu not in MEASURED:
-        found = {name: value + float(held.fact(f"unseen_{name}").value) for name, value in found.items()}
+        errors = {name: value + float(fit.fact(f"unseen_{name}").value) for name, value in errors.items()}
     for end in ("slower", "faster"):
-        found[f"network_{end}_share"] = float(network.fact(f"{end}_share").value)
-    return found
+        errors[f"network_{end}_share"] = float(network.fact(f"{end}_share").value)
+    return errors

@@ -45,19 +45,19 @@ NETWORKS = (
 
 def scenario_work(scenario: Scenario) -> LlmTraining:
     """The training job of a scenario that names a language model."""
-    given = scenario.training
-    assert given.model is not None
-    tokens = None if given.samples is None else given.samples * (given.epochs or 1.0)
+    training = scenario.training
+    assert training.model is not None
+    tokens = None if training.samples is None else training.samples * (training.epochs or 1.0)
     return LlmTraining(
-        model=given.model,
+        model=training.model,
         tokens=tokens,
-        method=given.method or "full",
-        precision=given.precision or "bf16",
-        sequence_tokens=given.sequence_tokens or SEQUENCE_TOKENS,
-        micro_batch=given.micro_batch,
-        batch_per_gpu=given.batch,
-        sharding=given.sharding or "full",
-        gradients=given.gradients,
+        method=training.method or "full",
+        precision=training.precision or "bf16",
+        sequence_tokens=training.sequence_tokens or SEQUENCE_TOKENS,
+        micro_batch=training.micro_batch,
+        batch_per_gpu=training.batch,
+        sharding=training.sharding or "full",
+        gradients=training.gradients,
     )
 
 
@@ -76,18 +76,18 @@ def fewest_hosts(scenario: Scenario, catalog: Catalog) -> int:
         if job_of(scenario, catalog, hosts) is not None:
             return hosts
     per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
-    found = tuning(scenario, catalog, scenario_work(scenario), hosts=MAX_HOSTS, gpus_per_host=per_host)
-    return found.hosts
+    use = tuning(scenario, catalog, scenario_work(scenario), hosts=MAX_HOSTS, gpus_per_host=per_host)
+    return use.hosts
 
 
 def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingUse:
     """The job on the stated hosts, or on the fewest that hold it where those do not."""
-    given, name = scenario.training, FIELD_BY_PATH["training.workload"].label
-    use = job_of(scenario, catalog, given.hosts)
+    training, name = scenario.training, FIELD_BY_PATH["training.workload"].label
+    use = job_of(scenario, catalog, training.hosts)
     hosts = scenario.fact("training.hosts")
     if use is None:
         fewest = fewest_hosts(scenario, catalog)
-        note = f"the fewest that hold it; {given.hosts} are stated"
+        note = f"the fewest that hold it; {training.hosts} are stated"
         hosts = derived(f"{PATH}/hosts", fewest, "host", note)
         use = job_of(scenario, catalog, fewest)
         assert use is not None
@@ -95,7 +95,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
     low, typical, high = _efficiency(catalog, use)
     mfu = _lines(trail.about(PATH, name=name), scenario, catalog, use, hosts)
     tokens = round(use.run.batch * use.run.sequence_tokens / use.run.gpus)
-    held = catalog.assumptions[ITEM]
+    fit = catalog.assumptions[ITEM]
     return TrainingUse(
         id=JOB,
         path=PATH,
@@ -116,13 +116,13 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         per_s=use.run.gpus * use.tokens_per_gpu,
         needs_gbit_s=8 * sent_gb(use.run) / use.times.step_s,
         hours=use.hours,
-        samples=given.samples,
-        epochs=given.epochs or (None if given.samples is None else 1.0),
+        samples=training.samples,
+        epochs=training.epochs or (None if training.samples is None else 1.0),
         knee_hosts=_knee(scenario, catalog),
         verdict=verdict_of(catalog, typical),
         basis=weakest((use.basis, hosts.basis, *network_bases(scenario))),
         changes=_changes(scenario, catalog, use),
-        sources=tuple(dict.fromkeys((*held.fact("matmul_share").sources, *row["source"]))),
+        sources=tuple(dict.fromkeys((*fit.fact("matmul_share").sources, *row["source"]))),
         mfu=mfu,
         per_gpu=(use.low, use.tokens_per_gpu, use.high),
         hours_low=use.hours_low,
@@ -169,7 +169,7 @@ def job_curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
     if scenario.training.model is None:
         return curves(scenario, catalog)
     links = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
-    others = [(link, transport, links if each else 1) for link, transport, each in NETWORKS]
+    others = [(link, transport, links if several else 1) for link, transport, several in NETWORKS]
     return beside(scenario, others, lambda other, chosen: llm_curve(other, catalog, chosen=chosen))
 
 
@@ -185,51 +185,51 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(use.efficiency, 2) >= good or use.hosts == 1:
         return ()
-    given, links = scenario.network, scenario.training.links or 1
-    over = "roce" if given.transport == "tcp" else given.transport
-    tried = [
+    network, links = scenario.network, scenario.training.links or 1
+    over = "roce" if network.transport == "tcp" else network.transport
+    networks = [
         (
             f"{amount(count, 'link')} of {link} Gbit/s with RDMA",
             replace(
                 scenario,
-                network=replace(given, link_gbit_s=link, transport=over),
+                network=replace(network, link_gbit_s=link, transport=over),
                 training=replace(scenario.training, links=count),
             ),
         )
         for count in sorted({links, use.gpus_per_host})
         for link in LINKS
         if count >= links
-        and link >= given.link_gbit_s
-        and (link, count, over) != (given.link_gbit_s, links, given.transport)
+        and link >= network.link_gbit_s
+        and (link, count, over) != (network.link_gbit_s, links, network.transport)
     ]
     spread = [
         (f"sharding as {words}", replace(scenario, training=replace(scenario.training, sharding=name)))
         for name, words in NAMES["sharding"].items()
         if name != use.run.sharding
     ]
-    found = []
-    for share, choices in ((0.95, tried), (1.0, spread)):
+    ways = []
+    for share, choices in ((0.95, networks), (1.0, spread)):
         faster = _faster(catalog, use, [(words, other, use.hosts) for words, other in choices])
-        found += [next(words for each, words in faster if each >= share * max(faster)[0])] if faster else []
+        ways += [next(words for speed, words in faster if speed >= share * max(faster)[0])] if faster else []
     more = [(f"{count} hosts", scenario, count) for count in HOSTS if count > use.hosts][:1]
-    return (*found, *(words for _, words in _faster(catalog, use, more)))
+    return (*ways, *(words for _, words in _faster(catalog, use, more)))
 
 
 def _faster(
     catalog: Catalog, use: LlmTrainingUse, choices: Sequence[tuple[str, Scenario, int]]
 ) -> list[tuple[float, str]]:
     """Select the choices that speed up a GPU by a twentieth at least: its tokens a second, and the words for it."""
-    found = []
+    gains = []
     for words, other, hosts in choices:
         now = job_of(other, catalog, hosts)
         if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
-            found.append((now.tokens_per_gpu, f"{words} would reach {whole_percent(now.efficiency)}"))
-    return found
+            gains.append((now.tokens_per_gpu, f"{words} would reach {whole_percent(now.efficiency)}"))
+    return gains
 
 
 def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, hosts: Fact) -> float:
     """The lines of the job, from computing to hours; gives back the MFU."""
-    run, times, held = use.run, use.times, catalog.assumptions[ITEM]
+    run, times, fit = use.run, use.times, catalog.assumptions[ITEM]
     compute = _compute_line(here, scenario, catalog, use)
     exchanged = here.record(
         "exchange_s",
@@ -239,7 +239,7 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
             "hosts": hosts,
             "link_gbit_s": scenario.fact("network.link_gbit_s"),
             "transport": scenario.fact("network.transport"),
-            "exposed_share": held.fact("exposed_share"),
+            "exposed_share": fit.fact("exposed_share"),
         },
         words={
             "spread": spread_words(run),
@@ -265,7 +265,7 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         name: derived(f"{PATH}/{name}", getattr(times, name), "s", "worked out with the step")
         for name in ("tensor_s", "step_exchange_s", "optimizer_s")
     }
-    shares = {name: held.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
+    shares = {name: fit.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
     step = here.compute(
         "step_s",
@@ -280,9 +280,9 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
 def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> Line:
     """The line of the computing of one micro-batch: model, board and the fit."""
     run, gpu = use.run, catalog.gpus[scenario.hardware.gpu]
-    row, held = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
+    row, fit = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
     rate = "fp8_tensor_tflops" if run.board.fp8 else "fp16_tensor_tflops"
-    given: dict[str, Fact | Line] = {
+    inputs: dict[str, Fact | Line] = {
         name: derived(f"{PATH}/{name}", value, "1", note)
         for name, value, note in (
             ("tokens", run.micro_batch * run.sequence_tokens, "of a micro-batch"),
@@ -296,11 +296,11 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
             ("eager", run.eager, "layers started one operation after the other"),
         )
     }
-    given["active_parameters"] = row_fact(row, "active_parameters", "1")
+    inputs["active_parameters"] = row_fact(row, "active_parameters", "1")
     for name in ("layers", "hidden_size", "vocabulary"):
-        given[name] = row_fact(row, name, "1")
-    given["tensor_tflops"], given["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
-    given["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
+        inputs[name] = row_fact(row, name, "1")
+    inputs["tensor_tflops"], inputs["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
+    inputs["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
     shares = matmul_shares(run.board, fitted_values(catalog))
     for name, fact, share in zip(
         ("matmul_share", "head_share"),
@@ -308,13 +308,13 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
         shares,
         strict=True,
     ):
-        given[name] = replace(
-            held.fact(fact), value=share, low=None, high=None, note="of this board, by its tensor rate"
+        inputs[name] = replace(
+            fit.fact(fact), value=share, low=None, high=None, note="of this board, by its tensor rate"
         )
     for name in COMPUTING:
-        given[name] = held.fact(name)
+        inputs[name] = fit.fact(name)
     again = ", activations computed again" if run.recompute else ""
-    return here.compute("compute_s", micro_batch_s, given, words={"again": again})
+    return here.compute("compute_s", micro_batch_s, inputs, words={"again": again})
 
 
 COMPUTING = (
@@ -328,12 +328,12 @@ def _answers(
     here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, step: Line, gpus: Fact
 ) -> float:
     """Add lines for the job's throughput per second, MFU, memory and hours; return the MFU."""
-    run, held = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
+    run, fit = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
     tokens = round(run.batch * run.sequence_tokens / run.gpus)
     alone = derived(
         f"{PATH}/alone_s", tokens / use.alone, "s", f"{use.how}; memory enough, nothing between hosts"
     )
-    seen = {name: number(held.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
+    seen = {name: number(fit.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
     here.record(
         "efficiency",
         scaling_efficiency,
@@ -342,8 +342,8 @@ def _answers(
         when="llm",
         words=seen,
     )
-    each = derived(f"{PATH}/batch_per_gpu", tokens, "1", "tokens of a GPU in a step")
-    together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": each, "step_s": step}
+    batch = derived(f"{PATH}/batch_per_gpu", tokens, "1", "tokens of a GPU in a step")
+    together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": batch, "step_s": step}
     here.compute("per_s", training_throughput, together)
     shape: dict[str, Fact | Line] = {
         "active_parameters": row_fact(

@@ -101,16 +101,18 @@ def job_of(
     scenario: Scenario, catalog: Catalog, preset: Row, gpus_per_host: int, *, own: bool = False
 ) -> Job:
     """Build the job that trains a preset on the GPU of a scenario, as the scenario's own job or for a group."""
-    given, each = scenario.training, GRADIENT_BYTES[scenario.training.gradients]
+    training, value_bytes = scenario.training, GRADIENT_BYTES[scenario.training.gradients]
     network, size = catalog.row("neural_networks", preset["neural_network"]), preset["batch"]
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
-    if own and given.gpu_samples_per_s is not None:
+    if own and training.gpu_samples_per_s is not None:
         speed = Speed(scenario.fact("training.gpu_samples_per_s"), "as the customer measured it")
-    elif own and given.batch not in (None, size):
+    elif own and training.batch not in (None, size):
         speed = speed.but("with another batch", "assumed")
-    size = (given.batch if own else None) or size
+    size = (training.batch if own else None) or size
     alone_s = size / float(speed.per_s.value)
-    return Job(network.id, speed, network["parameters"] * each / 1e6, alone_s, alone_s, size, gpus_per_host)
+    return Job(
+        network.id, speed, network["parameters"] * value_bytes / 1e6, alone_s, alone_s, size, gpus_per_host
+    )
 
 
 def scenario_job(scenario: Scenario, catalog: Catalog, preset: Row) -> Job:
@@ -150,28 +152,28 @@ class StepModel(NamedTuple):
 
     def time_s(self, hosts: int) -> float:
         """Time of a step on this many hosts."""
-        given = {name: each.value for name, each in self.inputs.items()}
+        values = {name: fact.value for name, fact in self.inputs.items()}
         if self.summing is not None and self.function is overlapped_step_s:
-            moved = {name: each.value for name, each in self.summed.items()} | {"hosts": hosts}
-            given["sum_s"], given["gpus"] = call(self.summing, moved), hosts * moved["gpus_per_host"]
+            moved = {name: fact.value for name, fact in self.summed.items()} | {"hosts": hosts}
+            values["sum_s"], values["gpus"] = call(self.summing, moved), hosts * moved["gpus_per_host"]
         else:
-            given["hosts"] = hosts
-        return float(call(self.function, given))
+            values["hosts"] = hosts
+        return float(call(self.function, values))
 
 
 def step_model(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: str = PATH) -> StepModel:
     """Return the model of a step for the job and the network of a scenario."""
     how = summed_by(scenario, int(hosts.value))
-    held, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
+    fit, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
     late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
     shares = {"compute_s": _compute(job, path), "late_share": late} | {
-        name: held.fact(name) for name in SHARES
+        name: fit.fact(name) for name in SHARES
     }
     moved = _moved(scenario, catalog, job, hosts, path)
     if how == "parameter-server":
         size_mb = network["largest_tensor_parameters"] * GRADIENT_BYTES[scenario.training.gradients] / 1e6
         largest = derived(f"{path}/largest_variable_mb", size_mb, "MB", "largest variable of the network")
-        more = {"largest_variable_mb": largest, "server_gbit_s": held.fact("server_gbit_s")}
+        more = {"largest_variable_mb": largest, "server_gbit_s": fit.fact("server_gbit_s")}
         return StepModel(parameter_server_step_s, {**shares, **moved, **more}, case="servers")
     gpu = catalog.gpus[scenario.hardware.gpu]
     if (nvlink := nvlink_gb_s(catalog, gpu.id)) is not None or how == "in-network":
@@ -272,12 +274,12 @@ def all_links(scenario: Scenario, path: str = PATH) -> Fact:
 
 def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> dict[str, Fact | Line]:
     """Return the network inputs and fitted parameters of a collective between hosts with NVLink."""
-    held, links = catalog.assumptions["collectives"], scenario.fact("training.links")
-    found: dict[str, Fact | Line] = {name: held.fact(name) for name in COLLECTIVE}
-    found["step_latency_us"] = _latency(held.fact("step_latency_us"), scenario, path)
-    found["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
-    found["link_gbit_s"] = scenario.fact("network.link_gbit_s")
-    return found
+    fit, links = catalog.assumptions["collectives"], scenario.fact("training.links")
+    facts: dict[str, Fact | Line] = {name: fit.fact(name) for name in COLLECTIVE}
+    facts["step_latency_us"] = _latency(fit.fact("step_latency_us"), scenario, path)
+    facts["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
+    facts["link_gbit_s"] = scenario.fact("network.link_gbit_s")
+    return facts
 
 
 def job_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
@@ -297,8 +299,8 @@ def ranged(catalog: Catalog, aggregation: str, typical: float, *, sure: bool) ->
     """An efficiency with its range; none where it is ``sure``."""
     if sure:
         return typical, typical, typical
-    held = catalog.assumptions[ITEM[aggregation]]
-    low, high = efficiency_range(typical, **{name: float(held.fact(name).value) for name in WIDTH})
+    fit = catalog.assumptions[ITEM[aggregation]]
+    low, high = efficiency_range(typical, **{name: float(fit.fact(name).value) for name in WIDTH})
     return low, typical, high
 
 
@@ -333,14 +335,14 @@ def beside(
 ) -> tuple[Curve, ...]:
     """The curve of a scenario, and curves with other links, transports and numbers of links."""
     network, training = scenario.network, scenario.training
-    own = (network.link_gbit_s, network.transport in RDMA, training.links or 1)
-    found = [draw(scenario, True)]
+    current = (network.link_gbit_s, network.transport in RDMA, training.links or 1)
+    drawn = [draw(scenario, True)]
     for link, transport, links in others:
-        if (link, transport in RDMA, links or 1) != own:
+        if (link, transport in RDMA, links or 1) != current:
             other = replace(network, link_gbit_s=link, transport=transport)
             changed = replace(scenario, network=other, training=replace(training, links=links))
-            found.append(draw(changed, False))
-    return tuple(found)
+            drawn.append(draw(changed, False))
+    return tuple(drawn)
 
 
 def knee(scenario: Scenario, catalog: Catalog, job: Job) -> int:

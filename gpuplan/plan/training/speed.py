@@ -63,24 +63,24 @@ def usual_workload(catalog: Catalog, group: Group) -> str:
 
 def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
     """Samples per second of one GPU on the work of a preset: measured on that board, or scaled by memory bandwidth."""
-    known: dict[str, tuple[Fact, str]] = {}
+    speeds: dict[str, tuple[Fact, str]] = {}
     if preset["batch"] >= LARGE_BATCH:
-        known.update(_measured(catalog, preset["neural_network"] or "", preset["phase"]))
-    own = row_fact(preset, "one_gpu_per_s", "1")
-    if own.value:
-        own = replace(own, value=float(own.value))
+        speeds.update(_measured(catalog, preset["neural_network"] or "", preset["phase"]))
+    measured = row_fact(preset, "one_gpu_per_s", "1")
+    if measured.value:
+        measured = replace(measured, value=float(measured.value))
         if preset["gpu"] is None:
             how = "as in the measurement, on another GPU"
-            return Speed(replace(own, basis="assumed", note=how), how)
-        known[preset["gpu"]] = own, ""
-    ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in known}
-    near = gpu if gpu in known else min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
-    speed, precision = known[near]
+            return Speed(replace(measured, basis="assumed", note=how), how)
+        speeds[preset["gpu"]] = measured, ""
+    ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in speeds}
+    near = gpu if gpu in speeds else min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
+    speed, precision = speeds[near]
     how = f"as measured on {catalog.gpus[near].name}{precision}"
     if near != gpu:
         speed = replace(speed, value=float(speed.value) * ratios[near], basis="assumed")
         how = f"scaled from {catalog.gpus[near].name}{precision} by memory bandwidth, x {written(ratios[near], '.2f')}"
-    return Speed(replace(speed, key=own.key, note=how), how)
+    return Speed(replace(speed, key=measured.key, note=how), how)
 
 
 def _bandwidth(catalog: Catalog, gpu: str) -> float:
@@ -97,24 +97,24 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Known:
     for row in catalog.rows("workloads"):
         if row["neural_network"] == network and _of_one_gpu(row, phase):
             rows.setdefault(row["gpu"] or row["gpu_like"], []).append(row)
-    mixed = any(r["precision"] in MIXED for given in rows.values() for r in given)
-    found = {}
-    for gpu, given in rows.items():
+    mixed = any(r["precision"] in MIXED for runs in rows.values() for r in runs)
+    speeds = {}
+    for gpu, runs in rows.items():
         kept = [
-            r for r in given if not r["phase"].startswith("pretrain") and (r["precision"] in MIXED) == mixed
+            r for r in runs if not r["phase"].startswith("pretrain") and (r["precision"] in MIXED) == mixed
         ]
         if kept:
             middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
             speed = row_fact(middle, "throughput_per_s", "1")
-            known = speed if middle["gpu"] else replace(speed, basis="assumed")
-            found[gpu] = known, " in mixed precision" if mixed else " in FP32"
-    return found
+            fact = speed if middle["gpu"] else replace(speed, basis="assumed")
+            speeds[gpu] = fact, " in mixed precision" if mixed else " in FP32"
+    return speeds
 
 
 def _of_one_gpu(row: Row, phase: str) -> bool:
     """True if a published throughput is for a single known GPU in this phase."""
-    known = (row["gpu"] or row["gpu_like"]) and row["gpus"] == 1 and row["scaling"] != "fixed"
-    return bool(known) and (row["phase"] == "inference") == (phase == "inference")
+    single = (row["gpu"] or row["gpu_like"]) and row["gpus"] == 1 and row["scaling"] != "fixed"
+    return bool(single) and (row["phase"] == "inference") == (phase == "inference")
 
 
 def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:
@@ -165,12 +165,12 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
     """Rate that NCCL plans for a ring where NVLink joins all GPUs of a host, as SXM does; a bridge joins two boards."""
     item = catalog.gpus[gpu]
     link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
-    each = architecture_of(catalog, gpu).get("nvlink_gb_s")
-    if not (link and total and each and "SXM" in str(item.value("form_factor"))):
+    per_link = architecture_of(catalog, gpu).get("nvlink_gb_s")
+    if not (link and total and per_link and "SXM" in str(item.value("form_factor"))):
         return None
     return replace(
         item.fact("nccl_nvlink_link_gb_s"),
-        value=float(link) * float(total) / float(each),
+        value=float(link) * float(total) / float(per_link),
         basis="derived",
         note="rate that NCCL plans with for one NVLink, times the links of the GPU",
     )

@@ -123,12 +123,14 @@ def training_use(
     )
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
-    given = scenario.training
-    samples = (given.samples or preset["samples"]) if training.own else None
+    settings = scenario.training
+    samples = (settings.samples or preset["samples"]) if training.own else None
     hours = None
-    if samples and given.epochs:
-        hours = training_time_h(samples, epochs=given.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step)
-    held = catalog.assumptions[ITEM[given.aggregation]]
+    if samples and settings.epochs:
+        hours = training_time_h(
+            samples, epochs=settings.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step
+        )
+    fit = catalog.assumptions[ITEM[settings.aggregation]]
     bases = [speed.per_s.basis, "fitted", hosts.basis, *network_bases(scenario)]
     if scenario.network.transport == "tcp":
         bases.append(tcp_rate(scenario, catalog).basis)
@@ -167,12 +169,12 @@ def training_use(
         ),
         hours=hours,
         samples=samples,
-        epochs=given.epochs if training.own else None,
+        epochs=settings.epochs if training.own else None,
         knee_hosts=worth,
         verdict=verdict_of(catalog, typical),
         basis=weakest(bases),
         changes=changes,
-        sources=tuple(dict.fromkeys((*speed.per_s.sources, *held.fact("exposed_share").sources))),
+        sources=tuple(dict.fromkeys((*speed.per_s.sources, *fit.fact("exposed_share").sources))),
     )
 
 
@@ -205,33 +207,33 @@ def _training_changes(
     def reached(scenario: Scenario, job: Job = job) -> float:
         return scaling_efficiency(job.native_s, step_s=step_time_s(scenario, catalog, job, hosts))
 
-    given, servers = scenario.network, scenario.training.aggregation == "parameter-server"
+    network, servers = scenario.network, scenario.training.aggregation == "parameter-server"
     best, best_share = "", typical
-    for words, transport in (("", given.transport), (" with RDMA", "roce")):
-        for link in (link for link in LINKS if link >= given.link_gbit_s):
-            now = reached(replace(scenario, network=replace(given, link_gbit_s=link, transport=transport)))
+    for words, transport in (("", network.transport), (" with RDMA", "roce")):
+        for link in (link for link in LINKS if link >= network.link_gbit_s):
+            now = reached(replace(scenario, network=replace(network, link_gbit_s=link, transport=transport)))
             if now >= good - 0.005:
                 return (f"{link} Gbit/s{words} would reach {whole_percent(now)}",)
             if now > best_share + 0.01:
                 best, best_share = f"{link} Gbit/s{words}", now
     if best:
-        found = [f"{best} would reach {whole_percent(best_share)}, and no link reaches more"]
+        changes = [f"{best} would reach {whole_percent(best_share)}, and no link reaches more"]
     elif servers:
         server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
-        found = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
+        changes = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
     else:
-        found = ["no faster link helps"]
+        changes = ["no faster link helps"]
     double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
     others = {"double the batch size": reached(scenario, double)}
     if servers:
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
         others["allreduce instead of parameter servers"] = reached(ring)
-    found += [
+    changes += [
         f"{words} would reach {whole_percent(share)}"
         for words, share in others.items()
         if share > typical + 0.02
     ]
-    return tuple(found)
+    return tuple(changes)
 
 
 def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
@@ -243,12 +245,12 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
     else:
         summed = here.compute("allreduce_s", model.summing, model.summed, when=model.case)
         took = {"took": number(round(float(summed.value), 4))}
-        given = dict(model.inputs)
+        inputs = dict(model.inputs)
         if model.function is overlapped_step_s:
-            given |= {"sum_s": summed, "gpus": _gpus(training)}
-        line = here.compute("step_s", model.function, given, words=took)
-    held = catalog.assumptions[ITEM[summed_by(scenario, int(training.hosts.value))]]
-    seen = {name: number(held.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
+            inputs |= {"sum_s": summed, "gpus": _gpus(training)}
+        line = here.compute("step_s", model.function, inputs, words=took)
+    fit = catalog.assumptions[ITEM[summed_by(scenario, int(training.hosts.value))]]
+    seen = {name: number(fit.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
     native = alone(training.job, path)
     here.compute("efficiency", scaling_efficiency, {"compute_s": native, "step_s": line}, words=seen)
     return line
