@@ -151,10 +151,10 @@ def did_you_mean(key: object, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches  # only on the way to an error
 
-    asked, names = str(key)[:200].lower(), {name.lower(): name for name in known}
-    close = get_close_matches(asked, names, n=3, cutoff=0.6)
-    close = close or [name for name in names if len(asked) > 1 and asked in name]
-    close = close or [name for name in names if get_close_matches(asked, name.split("-"), n=1, cutoff=0.6)]
+    text, names = str(key)[:200].lower(), {name.lower(): name for name in known}
+    close = get_close_matches(text, names, n=3, cutoff=0.6)
+    close = close or [name for name in names if len(text) > 1 and text in name]
+    close = close or [name for name in names if get_close_matches(text, name.split("-"), n=1, cutoff=0.6)]
     return f"; did you mean {' or '.join(names[name] for name in close[:3])}?" if close else ""
 
 
@@ -174,7 +174,7 @@ def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
         Close names, as from `did_you_mean`.
     """
     folder = path.parent
-    beside = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     if path.name in beside:
         return ""  # it is there, and cannot be read for another reason
     return did_you_mean(path.name, [*known, *(name for name in beside if name.isprintable())])
@@ -203,12 +203,12 @@ def weakest(bases: Iterable[str]) -> str:
     >>> weakest(["published", "assumed", "measured"])
     'assumed'
     """
-    known = list(bases)
-    if not known:
+    listed = list(bases)
+    if not listed:
         raise ValueError("no basis given: at least one is needed to name the weakest")
-    for basis in known:
+    for basis in listed:
         _check_basis(basis)
-    return max(known, key=BASES.index)
+    return max(listed, key=BASES.index)
 
 
 def _check_basis(basis: str) -> None:

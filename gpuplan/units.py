@@ -58,11 +58,11 @@ def exact(value: float) -> Fraction:
     >>> exact(1 / 3)
     Fraction(1, 3)
     """
-    given = Fraction(str(value))
-    near = given.limit_denominator(10_000)
-    away = abs(near - given)
+    decimal = Fraction(str(value))
+    near = decimal.limit_denominator(10_000)
+    away = abs(near - decimal)
     typed = near != 0 and near.denominator <= 100 and away * 2_000_000 < 1
-    return near if typed or away * 10**12 < abs(given) else given
+    return near if typed or away * 10**12 < abs(decimal) else decimal
 
 
 def above_zero(**given: float) -> None:

@@ -172,7 +172,7 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
         if len(set(said)) == 3:
             break
         places += 1
-    low_said, value_said, high_said = (written(each / size, f".{places}f") for each in (low, value, high))
+    low_said, value_said, high_said = (written(figure / size, f".{places}f") for figure in (low, value, high))
     if low_said == high_said:
         return value_said + letter, "", ""
     return value_said + letter, low_said, high_said + letter
@@ -378,21 +378,21 @@ def _days(days: list[int]) -> str:
 
 def run_words(numbers: Iterable[int], *, dash: str = "\u2013", most: int | None = None) -> str:
     """Numbers with ascending neighbours joined: ``1\u20133, 7``; runs beyond the most allowed are only counted."""
-    found = runs(numbers)
-    said = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found[:most]]
-    left = sum(map(len, found[len(said) :]))
+    spans = runs(numbers)
+    said = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in spans[:most]]
+    left = sum(map(len, spans[len(said) :]))
     return ", ".join(said) + (f" and {number(left)} more" if left else "")
 
 
 def runs(numbers: Iterable[int]) -> list[list[int]]:
     """Ascending numbers as runs without gaps."""
-    found: list[list[int]] = []
+    spans: list[list[int]] = []
     for n in numbers:
-        if found and found[-1][-1] == n - 1:
-            found[-1].append(n)
+        if spans and spans[-1][-1] == n - 1:
+            spans[-1].append(n)
         else:
-            found.append([n])
-    return found
+            spans.append([n])
+    return spans
 
 
 TEXTS: Mapping[str, str] = {row["key"]: row["text"] for row in own_rows("words/report")}

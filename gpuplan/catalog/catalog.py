@@ -24,16 +24,16 @@ class Item(Brief):
 
     def value(self, parameter: str) -> Value | None:
         """The value of a parameter such as ``memory_gib``, or None where the catalog has none."""
-        found = self.facts.get(parameter)
-        return None if found is None else found.value
+        fact = self.facts.get(parameter)
+        return None if fact is None else fact.value
 
     def fact(self, parameter: str) -> Fact:
         """The fact of a parameter: value with unit, range, basis and sources; CatalogError if the catalog does not know it."""
         try:
             return self.facts[parameter]
         except KeyError:
-            known = ", ".join(self.facts)
-            raise CatalogError(f"{self.table}/{self.id} has no {parameter}; it has {known}") from None
+            names = ", ".join(self.facts)
+            raise CatalogError(f"{self.table}/{self.id} has no {parameter}; it has {names}") from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,8 +52,8 @@ class Row(Brief):
         try:
             return self.cells[column]
         except KeyError:
-            known = ", ".join(self.cells)
-            raise CatalogError(f"{self.table} has no column {column}; it has {known}") from None
+            names = ", ".join(self.cells)
+            raise CatalogError(f"{self.table} has no column {column}; it has {names}") from None
 
     @property
     def key(self) -> str:
@@ -125,13 +125,13 @@ class Catalog(Brief):
         Each with its table, id, name, and the keys of the facts or cells in which a word occurs, such as ``gpus/t4-16gb/name``.
         """
         words = text.lower().split()
-        found = []
+        hits = []
         for table, id, name, values in self._texts() if words else ():
             everything = "\n".join([id.lower(), name.lower(), *values.values()])
             if all(word in everything for word in words):
                 keys = tuple(key for key, value in values.items() if any(word in value for word in words))
-                found.append((table, id, name, keys))
-        return found
+                hits.append((table, id, name, keys))
+        return hits
 
     def _texts(self) -> Iterator[tuple[str, str, str, dict[str, str]]]:
         """(table, id, name, values in lower case by their key) of every item and record."""

@@ -62,7 +62,7 @@ def read_layout(root: Path) -> Layout:
     for line in files["schema"]:
         cells = dict(zip(_COLUMNS["schema"], line.cells, strict=True))
         columns.setdefault(cells["table"], []).append(_column(line, cells, "column"))
-    names = {table: tuple(column.name for column in given) for table, given in columns.items()}
+    names = {table: tuple(column.name for column in entries) for table, entries in columns.items()}
     kinds = {line.cells[0]: line.cells[1] for line in files["tables"]}
     kinds.update({table: "rows" for table in names if table not in {*kinds, *META, "facts"}})
     _check_declared(root, kinds, names)
@@ -70,18 +70,18 @@ def read_layout(root: Path) -> Layout:
     parameters: dict[str, dict[str, Column]] = {}
     for line in files["parameters"]:
         cells = dict(zip(names["parameters"], line.cells, strict=True))
-        given = parameters.setdefault(cells["table"], {})
-        if cells["parameter"] in given:
+        entries = parameters.setdefault(cells["table"], {})
+        if cells["parameter"] in entries:
             raise line.error("parameter", f"{short(cells['parameter'])} is there twice; keep one of the two")
-        given[cells["parameter"]] = _column(line, cells, "parameter")
+        entries[cells["parameter"]] = _column(line, cells, "parameter")
     for name in META:
         for line in files[name]:
             parse_line(line, tuple(columns.get(name, ())))
     return Layout(
         kinds=MappingProxyType(kinds),
         titles=MappingProxyType({line.cells[0]: line.cells[2] for line in files["tables"]}),
-        columns=MappingProxyType({table: tuple(given) for table, given in columns.items()}),
-        parameters=MappingProxyType({t: MappingProxyType(given) for t, given in parameters.items()}),
+        columns=MappingProxyType({table: tuple(entries) for table, entries in columns.items()}),
+        parameters=MappingProxyType({t: MappingProxyType(entries) for t, entries in parameters.items()}),
         meta=MappingProxyType({name: tuple(line.cells for line in files[name]) for name in META}),
     )
 
@@ -109,8 +109,8 @@ def _check_declared(root: Path, kinds: Mapping[str, str], names: Mapping[str, tu
 
 def _column(line: Line, cells: Mapping[str, str], name: str) -> Column:
     if cells["type"] not in TYPES:
-        known = ", ".join(TYPES)
-        raise line.error("type", f"{short(cells['type'])} is not allowed; it needs one of {known}")
+        allowed = ", ".join(TYPES)
+        raise line.error("type", f"{short(cells['type'])} is not allowed; it needs one of {allowed}")
     try:
         bounds = [parse_number(cells[side]) if cells[side] else None for side in ("min", "max")]
     except NotAllowed as error:

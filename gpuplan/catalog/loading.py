@@ -67,8 +67,8 @@ def _load(root: Path, folders: tuple[Path, ...]) -> Catalog:
 def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
     """Read the lines of some tables, with those of each folder laid over those before it."""
     raw: _Raw = {table: {} for table in tables}
-    for given in files:
-        _overlay(raw, layout, {table: path for table, path in given.items() if table in raw})
+    for paths in files:
+        _overlay(raw, layout, {table: path for table, path in paths.items() if table in raw})
     return raw
 
 
@@ -103,8 +103,8 @@ def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
         if path.suffix == ".csv" and path.stem in (*META, "inputs"):
             raise CatalogError("belongs to gpuplan and cannot be replaced; leave it out", file=name)
         if path.suffix != ".csv" or path.stem not in layout.kinds:
-            known = [f"{table}.csv" for table in layout.kinds]
-            close = did_you_mean(path.name, known) or f"; tables are {', '.join(known)}"
+            names = [f"{table}.csv" for table in layout.kinds]
+            close = did_you_mean(path.name, names) or f"; tables are {', '.join(names)}"
             raise CatalogError(f"is not a table of the catalog{close}", file=name)
         files[path.stem] = path
     return files
@@ -132,7 +132,7 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
         for table, lines in raw.items()
     }
-    ids = {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
+    ids = {table: {line.cells[0] for line, _ in entries} for table, entries in records.items()}
     _check_references(records, layout, ids)
     items, rows, schema = {}, {}, {}
     for table, kind in layout.kinds.items():
@@ -156,15 +156,15 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         _items=MappingProxyType(items),
         _rows=MappingProxyType(rows),
         _later=MappingProxyType({table: _measured(table, files, layout, ids) for table in later}),
-        _profiles=MappingProxyType({gpu: tuple(given) for gpu, given in profiles.items()}),
+        _profiles=MappingProxyType({gpu: tuple(entries) for gpu, entries in profiles.items()}),
     )
 
 
 def _check_references(records: Mapping[str, _Records], layout: Layout, ids: Mapping[str, set[str]]) -> None:
     """Every id that a cell names is in the table that its column refers to."""
-    for table, given in records.items():
+    for table, entries in records.items():
         for column in layout.of(table):
-            for line, cells in given if column.references else ():
+            for line, cells in entries if column.references else ():
                 value = cells[column.name]
                 for one in value if isinstance(value, tuple) else (value,):
                     if one is not None:
@@ -200,21 +200,21 @@ def _rows(table: str, records: _Records) -> Mapping[str, Row]:
 
 
 def _items(table: str, records: _Records, parameters: Mapping[str, Column]) -> Mapping[str, Item]:
-    found: dict[str, dict[str, Fact]] = {}
+    by_item: dict[str, dict[str, Fact]] = {}
     first: dict[str, Line] = {}
     for line, cells in records:
         item, parameter = cells["item"], _parameter(table, line, cells, parameters)
         first.setdefault(item, line)
         fact = _fact(f"{table}/{item}/{parameter.name}", line, cells, parameter)
-        found.setdefault(item, {})[parameter.name] = fact
-    for item, facts in found.items():
+        by_item.setdefault(item, {})[parameter.name] = fact
+    for item, facts in by_item.items():
         for parameter in parameters.values():
             if parameter.required and parameter.name not in facts:
                 message = f"{short(item)} has no {parameter.name}, which every item needs"
                 raise first[item].error("parameter", message)
-    names = {item: str(facts["name"].value if "name" in facts else item) for item, facts in found.items()}
+    names = {item: str(facts["name"].value if "name" in facts else item) for item, facts in by_item.items()}
     return Named(
-        {item: Item(table, item, names[item], MappingProxyType(facts)) for item, facts in found.items()}
+        {item: Item(table, item, names[item], MappingProxyType(facts)) for item, facts in by_item.items()}
     )
 
 

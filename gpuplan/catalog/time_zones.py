@@ -32,14 +32,14 @@ def zone_of(name: str, catalog: Catalog) -> str:
     text = _plain(name)
     if text in ("utc", "gmt"):
         return "UTC"
-    if found := _OFFSET.fullmatch(text):
-        hours = int(found[2])
-        return f"UTC{found[1]}{hours}:{found[3] or '00'}" if hours <= 14 else ""
+    if match := _OFFSET.fullmatch(text):
+        hours = int(match[2])
+        return f"UTC{match[1]}{hours}:{match[3] or '00'}" if hours <= 14 else ""
     if text in _zones():
         return _zones()[text]
     places = {_plain(str(row["name"])): str(row["zone"]) for row in catalog.rows("places")}
-    known = zoneinfo.available_timezones() - NO_PLACES
-    return places.get(text) or (name.strip() if name.strip() in known else "")
+    zones = zoneinfo.available_timezones() - NO_PLACES
+    return places.get(text) or (name.strip() if name.strip() in zones else "")
 
 
 def _plain(name: str) -> str:
@@ -54,27 +54,27 @@ def offset_min(zone: str, monday: datetime) -> int:
 
 
 def _zone(name: str) -> tzinfo:
-    found = _OFFSET.fullmatch(name)
-    if not found:
+    match = _OFFSET.fullmatch(name)
+    if not match:
         return zoneinfo.ZoneInfo(name)
-    ahead = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
-    return timezone(ahead if found[1] == "+" else -ahead)
+    ahead = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+    return timezone(ahead if match[1] == "+" else -ahead)
 
 
 @cache
 def _zones() -> dict[str, str]:
     """Time zones by their name and by their city, in lower case; a city that several names end in if all have the same clock."""
-    known = {
+    zones = {
         name
         for name in zoneinfo.available_timezones()
         if "/" in name and not name.startswith(("Etc/", "SystemV/"))
     }
     cities: dict[str, set[str]] = {}
-    for name in known:
+    for name in zones:
         cities.setdefault(name.rsplit("/", 1)[1].lower(), set()).add(name)
-    found = {
+    by_city = {
         city: min(names)
         for city, names in cities.items()
         if len({tuple(offset_min(name, monday) for _, monday in SEASONS) for name in names}) == 1
     }
-    return found | {name.lower(): name for name in known}
+    return by_city | {name.lower(): name for name in zones}

@@ -102,13 +102,13 @@ class Parser(argparse.ArgumentParser):
 
     def words(self) -> list[str]:
         """Return options and choices; commands with theirs."""
-        found: list[str] = []
+        names: list[str] = []
         for action in self._actions:
-            found += action.option_strings
+            names += action.option_strings
             for choice in action.choices or ():
                 below = action.choices[choice] if isinstance(action.choices, dict) else None
-                found += [str(choice), *(below.words() if isinstance(below, Parser) else ())]
-        return found
+                names += [str(choice), *(below.words() if isinstance(below, Parser) else ())]
+        return names
 
 
 def parser(*chosen: str) -> argparse.ArgumentParser:

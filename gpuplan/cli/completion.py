@@ -43,9 +43,9 @@ def _options(name: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _bash() -> str:
     cases = []
     for name in COMMANDS:
-        found = list(_options(name))
-        words = [option for option, *_ in found if option]
-        words += dict.fromkeys(value for *_, values in found for value in values)
+        options = list(_options(name))
+        words = [option for option, *_ in options if option]
+        words += dict.fromkeys(value for *_, values in options for value in values)
         cases.append(f'  {name}) words="{" ".join(words)}" ;;')
     return BASH.format(cases="\n".join(cases), commands=" ".join(COMMANDS))
 
@@ -58,10 +58,10 @@ def _fish() -> str:
     for name in COMMANDS:
         here = f"complete -c gpuplan -n '__fish_seen_subcommand_from {name}'"
         for option, words, values in _options(name):
-            given = f" -a '{' '.join(values)}'" if values else ""
+            choices = f" -a '{' '.join(values)}'" if values else ""
             named = f" -l {option[2:]}{' -x' * bool(values)}" if option else ""
-            if named or given:
-                lines.append(f"{here}{named}{given} -d {_text(words)}")
+            if named or choices:
+                lines.append(f"{here}{named}{choices} -d {_text(words)}")
     return "\n".join(lines) + "\n"
 
 

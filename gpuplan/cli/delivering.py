@@ -41,7 +41,7 @@ def run_report(args: argparse.Namespace) -> int:
         raise refusal(f"cannot make the files: {error}") from None
     if args.progress and args.to == Path("-"):
         tell_progress(
-            args, done=1, files={name: base64.b64encode(made).decode() for name, made in files.items()}
+            args, done=1, files={name: base64.b64encode(data).decode() for name, data in files.items()}
         )
         return 0
     try:
@@ -73,7 +73,7 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
     beside = [*map(decode_scenario, more), *map(load_scenario, args.beside)]
     if len(beside) >= MOST:
         raise refusal(f"at most {MOST - 1} designs", "--beside", str(len(beside)))
-    return make_plan(scenario, catalog), [make_plan(each, catalog) for each in beside]
+    return make_plan(scenario, catalog), [make_plan(design, catalog) for design in beside]
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:

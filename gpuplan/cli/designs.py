@@ -58,10 +58,10 @@ def run_plan(args: argparse.Namespace) -> int:
     if not args.fail:
         return print_answer(args, plan_dict, plan_text, plan)
     lost: dict[str, set[int]] = {}
-    for given in args.fail:
-        cluster, colon, listed = given.partition(":")
+    for failure in args.fail:
+        cluster, colon, listed = failure.partition(":")
         if not colon or not all(host.strip().isdecimal() for host in listed.split(",")):
-            raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", given)
+            raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", failure)
         lost.setdefault(cluster, set()).update(int(host) for host in listed.split(","))
     if len(lost) > 1:
         one = "hosts of a single cluster, because a failure elsewhere affects none of its VMs"
@@ -110,8 +110,8 @@ def run_compare(args: argparse.Namespace) -> int:
         allowed = f"{FEWEST} to {MOST} designs, at most one of them from standard input"
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
-    found = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
-    return print_answer(args, compare_dict, compare_text, found)
+    comparison = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
+    return print_answer(args, compare_dict, compare_text, comparison)
 
 
 def run_demand(args: argparse.Namespace) -> int:
@@ -141,7 +141,7 @@ def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulatio
             )
 
         try:
-            found = simulate_pool(
+            simulation = simulate_pool(
                 plan, pool_id, hosts=count, down=args.down, when=args.when, seed=args.seed, progress=tell
             )
         except ValueError as error:
@@ -149,5 +149,5 @@ def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulatio
                 continue  # too few for the largest request: the curve begins later
             raise refusal(f"cannot simulate {pool_id}: {error}") from None
         if args.progress:
-            tell_progress(args, done=(at + 1) / len(runs), simulation=simulation_dict(found))
-        yield found
+            tell_progress(args, done=(at + 1) / len(runs), simulation=simulation_dict(simulation))
+        yield simulation

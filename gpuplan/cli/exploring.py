@@ -40,7 +40,7 @@ def run_explore(args: argparse.Namespace) -> int:
         tell_progress(args, done=done / of, step=f"{done} of {of} designs planned")
 
     try:
-        found = explore(
+        result = explore(
             scenario,
             catalog,
             space,
@@ -53,25 +53,25 @@ def run_explore(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise refusal(f"cannot explore: {error}") from None
     if args.progress:
-        tell_progress(args, done=1, exploration=exploration_dict(found, scenario))
+        tell_progress(args, done=1, exploration=exploration_dict(result, scenario))
         return 0
     if args.csv:
         clear_bar()
-        print(exploration_csv(found, scenario), end="")
+        print(exploration_csv(result, scenario), end="")
         return 0
-    other = beside_winner(found)
-    conditions = to_win(scenario, catalog, found.winner, other) if found.winner and other else ()
-    answer = (found, scenario, conditions, other)
+    other = beside_winner(result)
+    conditions = to_win(scenario, catalog, result.winner, other) if result.winner and other else ()
+    answer = (result, scenario, conditions, other)
     return print_answer(args, exploration_dict, exploration_text, *answer)
 
 
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
     """Return the space to explore: the default, with the given parts in its place."""
     problems = [
-        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'{did_you_mean(given, known)}")
-        for name, known in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
+        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'{did_you_mean(given, table)}")
+        for name, table in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
         for given in getattr(args, name)
-        if given not in known
+        if given not in table
     ]
     try:
         read_numbers(args, "--gpus-per-host", "--link", "--failures")

@@ -80,37 +80,37 @@ def put_into_language(words: Sequence[str]) -> None:
     language = early.parse_known_args(words)[0].language
     if language == SHIPPED:
         return
-    path, known = Path(language), texts()
-    given = _translation(path, known)
+    path, english = Path(language), texts()
+    translation = _translation(path, english)
     if "gpuplan.wording" in sys.modules:
         raise _refusal(
             [("--language", language, "a language for a command of its own; here texts are already read")]
         )
-    for address, translated in given.items():
-        text = known[address]
+    for address, translated in translation.items():
+        text = english[address]
         row = TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})
         row[text.column] = text.english.replace(text.english.strip(), translated)  # in its spaces
-    if left := len(known) - len(given):
-        print(f"{path.name} lacks {left} of {len(known)} texts; they stay English.", file=sys.stderr)
+    if left := len(english) - len(translation):
+        print(f"{path.name} lacks {left} of {len(english)} texts; they stay English.", file=sys.stderr)
 
 
 def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
     """Return the texts of a file, checked: a ScenarioError names all invalid ones."""
-    problems, given = list[tuple[str, str, str]](), dict[Address, str]()
+    problems, translated = list[tuple[str, str, str]](), dict[Address, str]()
     for row in _rows(path):
         address: Address = (row["file"], row["key"], row["column"])
         text, where = row["text"].strip(), " / ".join(("language", *(part[:80] for part in address)))
         if address not in known:
             problems.append((where, *_unknown(address, known)))
-        elif address in given:
+        elif address in translated:
             problems.append((where, repr(text[:80]), "one text for each file, key and column"))
         elif wrong := _wrong(text, known[address].english):
             problems.append((where, repr(text[:80]), wrong))
         elif text:
-            given[address] = text
+            translated[address] = text
     if problems:
         raise _refusal(problems)
-    return given
+    return translated
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -136,11 +136,11 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 def _unknown(address: Address, known: dict[Address, Text]) -> tuple[str, str]:
     """Return the first part of an address that is unknown, and the parts allowed there."""
     at = next(at for at, part in enumerate(address) if part not in _next(address[:at], known))
-    there = _next(address[:at], known)
-    near = did_you_mean(address[at], there)
+    allowed = _next(address[:at], known)
+    near = did_you_mean(address[at], allowed)
     if COLUMNS[at] == "key":
         return repr(address[at][:80]), f"a key of {address[0]}{near or '; gpuplan words prints all'}"
-    return repr(address[at][:80]), f"one of {', '.join(there)}{near}"
+    return repr(address[at][:80]), f"one of {', '.join(allowed)}{near}"
 
 
 def _next(begin: tuple[str, ...], known: dict[Address, Text]) -> list[str]:
@@ -150,15 +150,15 @@ def _next(begin: tuple[str, ...], known: dict[Address, Text]) -> list[str]:
 
 def _wrong(text: str, english: str) -> str:
     """Say what a text must have and lacks; nothing if all is well."""
-    if len(text) > MOST_CHARACTERS or any(ord(each) < 32 for each in text):
+    if len(text) > MOST_CHARACTERS or any(ord(char) < 32 for char in text):
         return f"a text of at most {MOST_CHARACTERS} characters on one line"
     try:
-        found = set(_placeholders(text))
+        words = set(_placeholders(text))
     except ValueError as error:
         return f"words in braces closed and not nested ({error})"
     meant = set(_placeholders(english))
     bare = {(name, "") for name, _ in meant}
-    if not text or ({(name, "") for name, _ in found} == bare and found <= meant | bare):
+    if not text or ({(name, "") for name, _ in words} == bare and words <= meant | bare):
         return ""
     return f"the words in braces of the English text: {', '.join(_braced(meant)) or 'none'}"
 
@@ -178,4 +178,4 @@ def _refusal(problems: Iterable[tuple[str, str, str]]) -> Exception:
     """Return the error that names place, value and allowed values; its modules are loaded when there is one."""
     from gpuplan.scenario import Problem, ScenarioError
 
-    return ScenarioError([Problem(*each) for each in problems])
+    return ScenarioError([Problem(*problem) for problem in problems])

@@ -43,18 +43,18 @@ def _number_options() -> dict[str, Field]:
 
 def read_numbers(args: argparse.Namespace, *options: str) -> None:
     """Read options that hold one number or several; all invalid ones are named."""
-    known = _number_options()
+    specs = _number_options()
     problems: list[Problem] = []
     for option in options:
         name = option[2:].replace("-", "_")
-        given = getattr(args, name)
+        value = getattr(args, name)
         read = []
-        for one in given if isinstance(given, list) else [given]:
+        for one in value if isinstance(value, list) else [value]:
             try:
-                read.append(None if one is None else parse_value(known[option], one, option))
+                read.append(None if one is None else parse_value(specs[option], one, option))
             except ScenarioError as error:
                 problems += error.problems
-        setattr(args, name, read if isinstance(given, list) else next(iter(read), None))
+        setattr(args, name, read if isinstance(value, list) else next(iter(read), None))
     if problems:
         raise ScenarioError(problems)
 

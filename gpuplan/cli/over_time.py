@@ -35,24 +35,24 @@ def run_power_on(args: argparse.Namespace) -> int:
     def tell(done: float, name: str) -> None:
         tell_progress(args, done=done, step=f"{name}: {args.orders} power-on orders")
 
-    found = power_on(plan, orders=args.orders, progress=tell)
+    studies = power_on(plan, orders=args.orders, progress=tell)
     if args.progress:
         tell_progress(
-            args, done=1, power_on=report.power_on_dict(plan, found), tried=studies_plain(plan, found)
+            args, done=1, power_on=report.power_on_dict(plan, studies), tried=studies_plain(plan, studies)
         )
         return 0
-    return print_answer(args, report.power_on_dict, report.power_on_text, plan, found)
+    return print_answer(args, report.power_on_dict, report.power_on_text, plan, studies)
 
 
 def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
     """Return the scenario with the given settings."""
-    given = {
+    settings = {
         "platform.gpu_policy": args.policy,
         "platform.vgpu_sizes": args.sizes,
         "platform.drs_consolidation": args.consolidate or None,
         "availability.reserved_hosts": args.reserve,
     }
-    for path, value in given.items():
+    for path, value in settings.items():
         if value is not None:
             scenario = scenario.with_value(path, value)
     return scenario
@@ -60,15 +60,15 @@ def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
 
 def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
     """Return one order of each cluster."""
-    found = []
-    for made in plan.power_on.values():
-        made = thorough(made, args.orders)
-        name = args.order or ("worst" if made.worst else "1")
+    orders = []
+    for study in plan.power_on.values():
+        study = thorough(study, args.orders)
+        name = args.order or ("worst" if study.worst else "1")
         try:
-            found.append(watched(made, name))
+            orders.append(watched(study, name))
         except ValueError as error:
             raise refusal(str(error), "--order", name) from None
-    return found
+    return orders
 
 
 def run_rehearse(args: argparse.Namespace) -> int:
@@ -76,14 +76,14 @@ def run_rehearse(args: argparse.Namespace) -> int:
     plan = plan_of(args)
     if args.host is None and args.fail is None:
         return print_answer(args, report.rehearsal_dict, report.rehearsal_text, plan, plan.pools)
-    option, given = ("--host", args.host) if args.host is not None else ("--fail", args.fail)
-    rehearsed, hosts = _named(plan, option, given)
+    option, value = ("--host", args.host) if args.host is not None else ("--fail", args.fail)
+    rehearsed, hosts = _named(plan, option, value)
     if args.host is None:
         return print_answer(
             args, report.host_dict, report.restart_text, plan, rehearsed, rehearsed.failed(*hosts)
         )
     if len(hosts) > 1:
-        raise refusal("one host", option, given)
+        raise refusal("one host", option, value)
     return print_answer(
         args, report.host_dict, report.emptied_text, plan, rehearsed, rehearsed.emptied(*hosts)
     )
@@ -95,9 +95,9 @@ def _named(plan: Plan, option: str, given: str) -> tuple[Rehearsed, tuple[int, .
     if not cluster and len(plan.pools) != 1:
         raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", option, given)
     pool = plan.pool(cluster) if cluster else plan.pools[0]
-    numbers = [each.strip() for each in listed.split(",")]
-    hosts = tuple(sorted({int(each) for each in numbers if each.isdecimal()}))
-    if not all(each.isdecimal() for each in numbers) or not all(1 <= host <= pool.hosts for host in hosts):
+    numbers = [part.strip() for part in listed.split(",")]
+    hosts = tuple(sorted({int(part) for part in numbers if part.isdecimal()}))
+    if not all(part.isdecimal() for part in numbers) or not all(1 <= host <= pool.hosts for host in hosts):
         raise refusal(f"a host of the {pool.name}, 1 to {pool.hosts}", option, given)
     rehearsed = plan.rehearsed.get(pool.id)
     if rehearsed is None or rehearsed.too_large:

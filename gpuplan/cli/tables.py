@@ -20,13 +20,13 @@ def run_calibrate(args: argparse.Namespace) -> int:
     if args.llm is None:
         raise refusal("calibrate needs a file of runs: --llm FILE")
     catalog = catalog_of(args)
-    own = read_runs(args.llm)
+    runs = read_runs(args.llm)
     speeds = None
     if args.fit:
-        speeds = fit_own(catalog, own)
-        written = write_own(args.fit, catalog, own, speeds)
+        speeds = fit_own(catalog, runs)
+        written = write_own(args.fit, catalog, runs, speeds)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
-    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, own, speeds))
+    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, runs, speeds))
 
 
 def run_catalog(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from gpuplan.report.traffic_report import traffic_dict, traffic_text
 def run_traffic(args: argparse.Namespace) -> int:
     """``gpuplan traffic``."""
     plan = make_plan(read_scenario(args.file), catalog_of(args))
-    served = [group for group, made in plan.llm.serving.items() if made.replicas]
+    served = [group for group, serving in plan.llm.serving.items() if serving.replicas]
     if not served:
         raise refusal("a scenario with an LLM serving workload that has a model", "file", args.file)
     groups = [traffic_of(plan, group) for group in served]

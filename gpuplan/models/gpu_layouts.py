@@ -104,13 +104,13 @@ def layout_starts(
     >>> layout_starts([1, 3], pieces=[three, one], region=8, compute_slices=7)
     ((0,), (4, 5, 6))
     """
-    found = _layout_starts(
+    starts = _layout_starts(
         tuple(counts), tuple(piece._replace(name="") for piece in pieces), region, compute_slices
     )
-    if found is None:
+    if starts is None:
         names = ", ".join(f"{n} x {piece.name}" for n, piece in zip(counts, pieces, strict=True) if n)
         raise ValueError(f"{names} do not fit on one GPU together")
-    return found
+    return starts
 
 
 @lru_cache(maxsize=256)
@@ -129,34 +129,34 @@ def _gpu_layouts(pieces: tuple[Piece, ...], region: int, compute_slices: int) ->
             steps = np.arange(limits[i] + 1) * pieces[i].compute
             used += steps.reshape([-1 if a == axis else 1 for a in range(len(others))])
         left = compute_slices - used
-        each = pieces[first].compute
-        most = np.where(left < 0, -1, np.minimum(most, left // each if each else most))
+        compute = pieces[first].compute
+        most = np.where(left < 0, -1, np.minimum(most, left // compute if compute else most))
     maximal = most >= 0
     for axis in range(len(others)):
         ahead = np.full(most.shape, -1, dtype=most.dtype)
         size = most.shape[axis]
         ahead[_part(axis, 0, size - 1)] = most[_part(axis, 1, size)]
         maximal &= ahead < most
-    found = []
+    layouts = []
     for where in np.argwhere(maximal):
         layout = [0] * len(pieces)
         for i, amount in zip(others, where, strict=True):
             layout[i] = int(amount)
         layout[first] = int(most[tuple(where)])
         if any(layout):
-            found.append(tuple(layout))
-    return tuple(sorted(found, reverse=True))
+            layouts.append(tuple(layout))
+    return tuple(sorted(layouts, reverse=True))
 
 
 @lru_cache(maxsize=256)
 def _in_order(pieces: tuple[Piece, ...], region: int, compute_slices: int) -> tuple[tuple[int, ...], ...]:
     """Return the same where each piece, the largest first, goes to the first of its free starts."""
     order = sorted(range(len(pieces)), key=lambda i: (-pieces[i].size, -pieces[i].compute))
-    found: list[tuple[int, ...]] = []
+    layouts: list[tuple[int, ...]] = []
 
     def put(at: int, counts: list[int], taken: frozenset[int], compute: int) -> None:
         if at == len(order):
-            found.append(tuple(counts))
+            layouts.append(tuple(counts))
             return
         piece = pieces[order[at]]
         put(at + 1, counts, taken, compute)
@@ -167,7 +167,7 @@ def _in_order(pieces: tuple[Piece, ...], region: int, compute_slices: int) -> tu
             put(at, [n + (i == order[at]) for i, n in enumerate(counts)], taken | set(span), compute)
 
     put(0, [0] * len(pieces), frozenset(), 0)
-    inside = set(found)
+    inside = set(layouts)
     fullest = [
         layout
         for layout in inside

@@ -130,10 +130,10 @@ def vsan_raw_gb(
     """
     not_negative(disk_gb=disk_gb, memory_gb=memory_gb, reserve_share=reserve_share, growth_share=growth_share)
     above_zero(redundancy=redundancy)
-    held = disk_gb + memory_gb
+    raw_gb = disk_gb + memory_gb
     for times in (redundancy, 1 + reserve_share, 1 + growth_share):
-        held = math.ceil(round(held * times, 6))
-    return int(held)
+        raw_gb = math.ceil(round(raw_gb * times, 6))
+    return int(raw_gb)
 
 
 def _whole(**given: int) -> None:

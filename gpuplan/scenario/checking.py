@@ -61,8 +61,8 @@ def from_dict(data: Any) -> Scenario:
     data = up_to_date(data)
     problems: _Problems = []
     origins = _origins(data.get("origins", {}), problems)
-    known = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
-    _name_unknown(data, known, "", problems)
+    names = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
+    _name_unknown(data, names, "", problems)
     top, _ = _values(FIELDS_OF[""], data, "", problems)
     sections = {head: _section(head, data.get(head, {}), origins, problems) for head in SECTIONS}
     for head in SECTIONS:
@@ -86,7 +86,7 @@ def from_dict(data: Any) -> Scenario:
         try:
             scenario.check_origin(path)
         except ScenarioError as error:
-            problems += [replace(each, path="origins", value=show(path)) for each in error.problems]
+            problems += [replace(problem, path="origins", value=show(path)) for problem in error.problems]
             if len(problems) == MAX_NAMED:
                 break
     if problems:
@@ -174,9 +174,9 @@ def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problem
     if len(problems) >= MAX_UNKNOWN:
         return
     if len(data) > MAX_UNKNOWN:
-        many, there = f"{len(data):,} fields", f"there are {len(known)}"
-        whole = f"the file holds {many}, and {there} in a scenario"
-        problems.append(Problem(prefix.rstrip("."), many, there) if prefix else Problem("", "", whole))
+        many, allowed = f"{len(data):,} fields", f"there are {len(known)}"
+        whole = f"the file holds {many}, and {allowed} in a scenario"
+        problems.append(Problem(prefix.rstrip("."), many, allowed) if prefix else Problem("", "", whole))
         return
     known_are = "there is no such field; known are " + ", ".join(sorted(known))
     for key in data:
@@ -203,27 +203,27 @@ def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], .
     entries = _entries(given, name, "a mapping of what it is for to the value", MAX_ENTRIES, problems)
     named = ((show_key(key), value) for key, value in entries)
     spec = INPUTS[f"{name}.*"]
-    found = [(key, _parsed(spec, value, f"{name}.{key}", problems)) for key, value in named]
-    return tuple((key, value) for key, value in found if value is not None)
+    pairs = [(key, _parsed(spec, value, f"{name}.{key}", problems)) for key, value in named]
+    return tuple((key, value) for key, value in pairs if value is not None)
 
 
 def _text_fields(
     entries: Iterable[tuple[Any, Any]], name: str, allowed: tuple[str, ...], problems: _Problems
 ) -> list[tuple[str, dict[str, str]]]:
     """(key, fields) of each note or origin, all fields being short text."""
-    found = []
+    rows = []
     for key, item in entries:
         if isinstance(item, Mapping) and isinstance(item.get("as_of"), datetime.date):
             item = {**item, "as_of": item["as_of"].isoformat()}  # YAML reads a day without quotes as one
         if isinstance(item, Mapping) and all(
             k in allowed and isinstance(v, str) and len(v) <= 500 and v.isprintable() for k, v in item.items()
         ):
-            found.append((show_key(key), dict(item)))
+            rows.append((show_key(key), dict(item)))
         else:
             problems.append(
                 Problem(f"{name}.{show_key(key)}", show(item), "text fields " + ", ".join(allowed))
             )
-    return found
+    return rows
 
 
 def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
@@ -231,8 +231,8 @@ def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
     entries = _entries(given, "origins", "a mapping", MAX_ORIGINS, problems)
     for path, item in _text_fields(entries, "origins", Origin.__slots__, problems):
         if wrong := _wrong_origin(item):
-            field, found, allowed = wrong
-            problems.append(Problem(f"origins.{path}.{field}", show(found), allowed))
+            field, value, allowed = wrong
+            problems.append(Problem(f"origins.{path}.{field}", show(value), allowed))
         else:
             origins[path] = Origin(**item)
     stated = sum(origin not in DEFAULTS.values() for origin in origins.values())
@@ -278,9 +278,9 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
     for group in scenario.groups:
         problems += _wrong_record(f"groups.{group.id}.", _GROUP_NAMES, group)
     for name in MAPS:
-        for key, given in getattr(scenario, name):
+        for key, value in getattr(scenario, name):
             path = f"{name}.{key}"
-            problems += _wrong(path, field_of(path), given)
+            problems += _wrong(path, field_of(path), value)
     return problems
 
 
@@ -301,8 +301,8 @@ def _wrong_fields(
     paths = [prefix + name for name in names]
     return tuple(
         problem
-        for path, given in zip(paths, values, strict=True)
-        for problem in _wrong(path, field_of(path), given)
+        for path, value in zip(paths, values, strict=True)
+        for problem in _wrong(path, field_of(path), value)
     )
 
 

@@ -118,8 +118,8 @@ def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list
 def _typed(text: str, pattern: re.Pattern[str]) -> list[dict[str, Any]] | None:
     """Read the kinds from typed text."""
     parts = [part.strip() for part in re.split(r"[;\n]", text) if part.strip()]
-    found = [match.groupdict() for part in parts if (match := pattern.fullmatch(part))]
-    return found if len(found) == len(parts) else None
+    kinds = [match.groupdict() for part in parts if (match := pattern.fullmatch(part))]
+    return kinds if len(kinds) == len(parts) else None
 
 
 def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:

@@ -13,10 +13,10 @@ DAY_MIN = 24 * 60
 def hours_text(given: str) -> str | None:
     """Return hours as ``09:00-18:00``, from typed text."""
     clock = r"(\d{1,2})(?:[:.](\d{2}))?"
-    found = re.fullmatch(clock + r"\s*[-\u2013]\s*" + clock, given)
-    if not found:
+    match = re.fullmatch(clock + r"\s*[-\u2013]\s*" + clock, given)
+    if not match:
         return None
-    hour, minute, until, until_minute = (int(part or 0) for part in found.groups())
+    hour, minute, until, until_minute = (int(part or 0) for part in match.groups())
     if until == until_minute == 0:
         until = 24
     start, end = 60 * hour + minute, 60 * until + until_minute
@@ -62,5 +62,5 @@ def sites_people(text: str | None) -> tuple[tuple[str, int], ...]:
     """Return (name, people or parts of them) for each site of a sites input; UTC if it is empty."""
     if text is None:
         return (("UTC", 1),)
-    found = [re.fullmatch(r"(.*?)(?: (\d+))?", part.strip()) for part in text.split(",")]
-    return tuple((site[1], int(site[2] or 1)) for site in found if site)
+    matches = [re.fullmatch(r"(.*?)(?: (\d+))?", part.strip()) for part in text.split(",")]
+    return tuple((site[1], int(site[2] or 1)) for site in matches if site)

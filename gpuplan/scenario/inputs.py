@@ -74,8 +74,8 @@ def defaults(prefix: str) -> Callable[[type[_T]], type[_T]]:
     """Give each attribute of a record that says ``TABLE`` the default of the input at its path."""
 
     def fill(record: type[_T]) -> type[_T]:
-        for name, given in list(vars(record).items()):
-            if given is TABLE:
+        for name, value in list(vars(record).items()):
+            if value is TABLE:
                 setattr(record, name, INPUTS[prefix + name].default)
         return record
 

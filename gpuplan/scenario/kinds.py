@@ -78,7 +78,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text means no value.
     """
     kind = KINDS[spec.kind]
-    asked = given = as_python(spec, given)
+    original = given = as_python(spec, given)
     if isinstance(given, str) and spec.kind != "text":
         given = given.replace("\r\n", "\n").strip() or None
     empty = (
@@ -90,14 +90,14 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         return None
     value = None if given is None else kind.read(spec, given)
     if value is None:
-        shown = "nothing" if empty else show(asked)
+        shown = "nothing" if empty else show(original)
         raise ScenarioError([Problem(path, shown, spec.allowed() + kind.hint(spec, given))])
     return value
 
 
 def as_python(spec: Field, given: Any) -> Any:
     """Convert a value of numpy, pandas or an exact type to plain Python, 3.0 to 3 for whole numbers; keep all else."""
-    value = [_plain_python(each) for each in given] if isinstance(given, list) else _plain_python(given)
+    value = [_plain_python(item) for item in given] if isinstance(given, list) else _plain_python(given)
     if spec.optional and (
         type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
     ):
@@ -261,8 +261,8 @@ def _plain(number: Fraction) -> float:
 def _range(spec: Field, given: Any) -> tuple[float, float] | None:
     """The two ends of a range, from a list of two numbers or a text such as '20 to 60'."""
     if isinstance(given, str):
-        found = re.fullmatch(r"([^\s%]+?\s*%?)\s*(?:to|\.\.|[\u2013-])\s*([^\s%]+\s*%?)", given)
-        given = [found[1].strip(), found[2]] if found else []
+        match = re.fullmatch(r"([^\s%]+?\s*%?)\s*(?:to|\.\.|[\u2013-])\s*([^\s%]+\s*%?)", given)
+        given = [match[1].strip(), match[2]] if match else []
     if not isinstance(given, list | tuple) or len(given) != 2:
         return None
     low, high = (_fraction(end, percent=isinstance(end, str)) for end in given)

@@ -353,10 +353,10 @@ class Scenario(Brief):
         id, _, name = rest.partition(".")
         group = next((g for g in self.groups if g.id == id), None) if head == "groups" else None
         if head == "groups":
-            there = name in GROUP_FIELD_BY_NAME and group is not None
+            exists = name in GROUP_FIELD_BY_NAME and group is not None
         else:
-            there = path in FIELD_BY_PATH or (head in MAPS and bool(rest))
-        if not there:
+            exists = path in FIELD_BY_PATH or (head in MAPS and bool(rest))
+        if not exists:
             pick(dict.fromkeys(self.paths), path, "input")
         return group
 
@@ -389,37 +389,37 @@ class Scenario(Brief):
         """Return the origin of the input at ``path``; a record for a prefix covers all below it."""
         if not self.origins:
             return STATED
-        known = dict(self.origins)
+        origins = dict(self.origins)
         parts = path.split(".")
         for end in range(len(parts), 0, -1):
-            if found := known.get(".".join(parts[:end])):
-                return found
+            if record := origins.get(".".join(parts[:end])):
+                return record
         return STATED
 
     def with_value(self, path: str, value: Any) -> Scenario:
         """A new scenario with ``value`` at ``path``, from now on known as stated by the customer."""
         self._check(path)
         value = as_python(field_of(path), value)
-        known = {p: o for p, o in self.origins if p != path}
-        if any(path.startswith(p + ".") for p in known):
-            known[path] = STATED
+        origins = {p: o for p, o in self.origins if p != path}
+        if any(path.startswith(p + ".") for p in origins):
+            origins[path] = STATED
         head, _, rest = path.partition(".")
         here = getattr(self, head)
         if head in MAPS:
-            made = tuple((k, v) for k, v in (dict(here) | {rest: value}).items() if v is not None)
+            new = tuple((k, v) for k, v in (dict(here) | {rest: value}).items() if v is not None)
         elif head == "groups":
             group, _, name = rest.partition(".")
-            made = tuple(replace(g, **{name: value}) if g.id == group else g for g in here)
+            new = tuple(replace(g, **{name: value}) if g.id == group else g for g in here)
         else:
-            made = replace(here, **{rest: value}) if rest else value
-        changes: dict[str, Any] = {head: made, "origins": tuple(known.items())}
+            new = replace(here, **{rest: value}) if rest else value
+        changes: dict[str, Any] = {head: new, "origins": tuple(origins.items())}
         return replace(self, **changes)
 
     def with_origin(self, path: str, origin: Origin) -> Scenario:
         """A new scenario in which all inputs at or below ``path`` have this ``origin``."""
         self.check_origin(path)
-        known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
-        return replace(self, origins=(*known.items(), (path, origin)))
+        origins = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
+        return replace(self, origins=(*origins.items(), (path, origin)))
 
     def confirmed(self, path: str, by: str = "") -> Scenario:
         """A new scenario in which the customer has confirmed all at or below ``path``; ``by`` says who, and when."""
@@ -429,13 +429,13 @@ class Scenario(Brief):
     def doubted(self, path: str) -> Scenario:
         """Return a scenario in which ``path`` is no longer confirmed: known as its prefix is, or else assumed."""
         bare = replace(self, origins=tuple((p, o) for p, o in self.origins if p != path))
-        known = bare.origin(path).basis == "assumed"
-        return bare if known else bare.with_origin(path, DEFAULT)
+        assumed = bare.origin(path).basis == "assumed"
+        return bare if assumed else bare.with_origin(path, DEFAULT)
 
     def is_confirmed(self, path: str) -> bool:
         """True if the customer has confirmed the assumption at ``path``."""
-        known = self.origin(path)
-        return known.source == CONFIRMED.source and known.note.startswith(CONFIRMED.note)
+        origin = self.origin(path)
+        return origin.source == CONFIRMED.source and origin.note.startswith(CONFIRMED.note)
 
     def check_origin(self, path: str) -> None:
         """Refuse a path at or below which this scenario has no input, and name the nearest."""

@@ -37,9 +37,9 @@ def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     if hosts := hardware.get(OLD_HOSTS):
         row = {"hosts": hosts, "gpus_per_host": hardware.get(OLD_GPUS)}
         if hosts_text([row]) is None:
-            given = f"{show(hosts)} with {show(row['gpus_per_host'])} GPUs"
+            shown = f"{show(hosts)} with {show(row['gpus_per_host'])} GPUs"
             raise ScenarioError(
-                [Problem(f"hardware.{OLD_HOSTS}", given, field_of("hardware.existing").allowed())]
+                [Problem(f"hardware.{OLD_HOSTS}", shown, field_of("hardware.existing").allowed())]
             )
         now.setdefault("existing", [row])
     changed: dict[Any, Any] = {**data, "hardware": now}
@@ -66,7 +66,7 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     pinned = [g for g in groups if isinstance(g, Mapping) and _was_vgpu(data, g)]
     if not pinned:
         return data
-    known = {
+    derived = {
         f"groups.{g.get('id')}.access": {"basis": "derived", "source": "scenario", "note": VGPU_FIRST}
         for g in pinned
     }
@@ -78,7 +78,7 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return {
         **data,
         "groups": [{**g, "access": "vgpu"} if g in pinned else g for g in groups],
-        "origins": {**origins, **known},
+        "origins": {**origins, **derived},
         "notes": [*notes, {"text": text, "source": "gpuplan-method"}],
     }
 
@@ -91,13 +91,13 @@ def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
         default = FIELD_BY_PATH[f"{section}.{name}"].default
         return stated.get(name, default) if isinstance(stated, Mapping) else default
 
-    known = {name: group.get(name, GROUP_FIELD_BY_NAME[name].default) for name in OLD_FACTS}
+    fields = {name: group.get(name, GROUP_FIELD_BY_NAME[name].default) for name in OLD_FACTS}
     version, gpu = given("platform", "vsphere"), given("hardware", "gpu")
     facts = {row["parameter"]: row["value"] for row in own_rows("vsphere") if row["item"] == version}
-    gpus = _whole_gpus(known)
+    gpus = _whole_gpus(fields)
     if not gpus or "vmotion" in group or gpus > int(facts.get("max_vgpus_per_vm", 0)):
         return False
-    remote = known["remote_allowed"] and not known["low_latency"] and gpus == 1
+    remote = fields["remote_allowed"] and not fields["low_latency"] and gpus == 1
     if remote and given("platform", "bitfusion") and facts.get("bitfusion_server") == "supported":
         return False
     return any(
@@ -180,14 +180,14 @@ def _moved(path: Any, keys: Mapping[str, str]) -> Any:
 
 def _by_year(given: Mapping[Any, Any], head: str) -> dict[Any, Any]:
     """Return prices, or ranges of them, with whole-term prices divided into yearly ones."""
-    found = dict(given)
+    prices = dict(given)
     for old, (new, years) in OF_A_TERM.items():
-        value = found.pop(head + old, None)
+        value = prices.pop(head + old, None)
         if isinstance(value, list):
-            found.setdefault(head + new, [_share(end, years) for end in value])
+            prices.setdefault(head + new, [_share(end, years) for end in value])
         elif value is not None:
-            found.setdefault(head + new, _share(value, years))
-    return found
+            prices.setdefault(head + new, _share(value, years))
+    return prices
 
 
 def _share(value: Any, years: int) -> Any:

@@ -96,7 +96,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         """
         session = self.own_session(self.kernel_id)
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
-        if PROTOCOL not in [each.strip() for each in offered]:
+        if PROTOCOL not in [name.strip() for name in offered]:
             raise tornado.web.HTTPError(400, reason=f"Only {PROTOCOL} is spoken here")
         if len(session.lines) >= MOST_LINES:
             refused("channel")

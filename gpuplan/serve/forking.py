@@ -154,13 +154,13 @@ class Nursery:
 
     def fork(self, request: dict[str, Any]) -> Forked | None:
         """Return a new session with these ``arguments``, ``env`` and ``cwd``, or None if none can be forked."""
-        asked = json.dumps(request).encode()
+        message = json.dumps(request).encode()
         with self._lock:
             if self._parent.forks >= MOST_FORKS:
                 self._renew()
             for attempt in range(2):
                 with contextlib.suppress(OSError, ValueError):
-                    return self._parent.fork(asked)
+                    return self._parent.fork(message)
                 if attempt == 0:
                     self._parent.process.kill()
                     self._renew()
@@ -277,11 +277,11 @@ def main(line: socket.socket, alive: int) -> None:
         raise RuntimeError("a library has started a thread: no session is forked")
     line.send(b"ready")
     while request := line.recv(LARGEST):
-        asked = json.loads(request)
+        spec = json.loads(request)
         pid = os.fork()
         if pid == 0:
             line.close()
-            _session(asked, alive)
+            _session(spec, alive)
             return
         handle = os.pidfd_open(pid)
         socket.send_fds(line, [str(pid).encode()], [handle])

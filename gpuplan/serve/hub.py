@@ -62,7 +62,7 @@ class HubIdentity(JupyterHubIdentityProvider):  # type: ignore[misc]
     async def _report(self) -> None:
         """Tell the Hub when a page was last heard of; an open page is in use."""
         kernels = cast(Kernels, self.parent.kernel_manager)
-        heard = max((now() if each.lines else each.heard for each in kernels.sessions.values()), default=0.0)
+        heard = max((now() if page.lines else page.heard for page in kernels.sessions.values()), default=0.0)
         if heard <= self._reported:
             return
         at = (datetime.now(UTC) - timedelta(seconds=now() - heard)).isoformat()

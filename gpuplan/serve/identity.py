@@ -127,10 +127,10 @@ class TokenIdentity(IdentityProvider):
 
     async def get_user_token(self, handler: Any) -> User | None:
         """Return the user who gives the token with a request, in its address or a header; None if wrong or missing."""
-        given = self.get_token(handler)
-        if not self.token or not given:
+        token = self.get_token(handler)
+        if not self.token or not token:
             return None
-        if not self.knows(handler, given):
+        if not self.knows(handler, token):
             await asyncio.sleep(ANSWER_S)
             return None
         return self.get_user_cookie(handler) or self.generate_anonymous_user(handler)  # type: ignore[return-value]

@@ -37,7 +37,7 @@ class References:
     def of(self, kind: Any) -> str:
         """Return the reference for an error of a kind."""
         at = self._now()
-        self._known = {each: known for each, known in self._known.items() if at - known[1] < WINDOW_S}
+        self._known = {other: entry for other, entry in self._known.items() if at - entry[1] < WINDOW_S}
         return self._known.setdefault(kind, (new_reference(), at))[0]
 
 

@@ -48,13 +48,13 @@ class Answering(tornado.web.RequestHandler):
 
     def check_host(self: Any) -> bool:
         """True if the name by which a request addresses this machine is served."""
-        found = bool(super().check_host())  # type: ignore[misc]
-        if not found:
+        served = bool(super().check_host())  # type: ignore[misc]
+        if not served:
             LOG.warning(
                 "A request for %.80s was refused: without a token only this machine is served.",
                 self.request.host,
             )
-        return found
+        return served
 
     def set_cookie(self, *args: Any, **kwargs: Any) -> None:
         """Set a cookie for this site only, and over TLS only if the page came that way."""
@@ -113,11 +113,11 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
 
     def get_login_url(self) -> str:
         """Return the address for signing in; a wrong token is removed."""
-        found = super().get_login_url()
-        if "?" in found:  # somebody else's page, which has its own way back
-            return found
-        given = {"wrong": "yes"} if self.get_query_argument("token", "") else {}
-        return url_concat(found, {"next": without_token(self), **given})
+        url = super().get_login_url()
+        if "?" in url:  # somebody else's page, which has its own way back
+            return url
+        extra = {"wrong": "yes"} if self.get_query_argument("token", "") else {}
+        return url_concat(url, {"next": without_token(self), **extra})
 
     @tornado.web.authenticated
     async def get(self, path: str = "") -> None:
@@ -165,10 +165,10 @@ class OwnSession(Answering):
 
     def own_session(self: Any, kernel_id: str) -> Session:
         """Return the session of a kernel. Raises the same 404 for another visitor's as for an unknown one."""
-        found = cast(Kernels, self.kernel_manager).session_of(kernel_id, owner_of(self))
-        if found is None:
+        session = cast(Kernels, self.kernel_manager).session_of(kernel_id, owner_of(self))
+        if session is None:
             raise tornado.web.HTTPError(404)
-        return found
+        return session
 
 
 class SessionHandler(OwnSession, APIHandler):  # type: ignore[misc]
@@ -223,7 +223,7 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
     async def get(self) -> None:
         """Send the figures."""
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
-        open_pages = sum(bool(each.lines) for each in manager.sessions.values())
+        open_pages = sum(bool(session.lines) for session in manager.sessions.values())
         numbers = manager.processes()
         figures = (
             ("sessions", "Sessions that pages have", len(manager.sessions)),

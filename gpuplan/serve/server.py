@@ -297,10 +297,10 @@ def _config(options: Options, *, home: Path, hub: bool, sessions: int) -> Config
 
 def serve(**given: Any) -> int:
     """Serve the workbook, as `Options` are given, until Ctrl+C or SIGTERM; exit code 0, or 2 if the server could not start."""
-    asked = Options(**given)
+    stated = Options(**given)
     hub = bool(os.environ.get(HUB_URL))
     try:
-        options = settled(asked)
+        options = settled(stated)
         sockets = list(options.sockets) or listening(options)
     except Refused as why:
         print(why, file=sys.stderr)
@@ -325,7 +325,7 @@ def serve(**given: Any) -> int:
             server.most_connections = connections
             server.url = url_of(options, options.token or "")
             # a given token is printed nowhere
-            shown = server.url if not asked.token else url_of(options)
+            shown = server.url if not stated.token else url_of(options)
             server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
             if options.token or hub:
                 server.said += f"\nPages that can be open at once: {sessions} (--sessions)."

@@ -103,8 +103,8 @@ class Kernels(AsyncMappingKernelManager):
     @property
     def nursery(self) -> Nursery | None:
         """Process from which kernels are forked, if they are."""
-        found: Nursery | None = cast(Any, self.parent).nursery
-        return found
+        process: Nursery | None = cast(Any, self.parent).nursery
+        return process
 
     def cwd_for_path(self, path: str, **kwargs: Any) -> str:
         """Return the empty folder in which each kernel starts."""
@@ -163,9 +163,9 @@ class Kernels(AsyncMappingKernelManager):
         The session of a page that is away gives way: one of this owner's or, if all places are taken, one whose page
         has been away for longer than a page needs to connect again.
         """
-        mine = [kernel_id for kernel_id, each in self.sessions.items() if each.owner == owner]
-        if len(mine) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
-            mine, away_s=0
+        owned = [kernel_id for kernel_id, session in self.sessions.items() if session.owner == owner]
+        if len(owned) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
+            owned, away_s=0
         ):
             raise Full(f"This browser has {MOST_PER_OWNER} pages open. Close one to open another.")
         if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
@@ -177,7 +177,7 @@ class Kernels(AsyncMappingKernelManager):
 
     async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
         """End the session whose page has been away the longest, and at least this long."""
-        away = [(self.sessions[each].heard, each) for each in among if not self.sessions[each].lines]
+        away = [(self.sessions[key].heard, key) for key in among if not self.sessions[key].lines]
         heard, kernel_id = min(away, default=(now(), ""))
         if not kernel_id or now() - heard < away_s:
             return False
@@ -201,8 +201,8 @@ class Kernels(AsyncMappingKernelManager):
 
     def processes(self) -> list[int]:
         """Return the ids of the processes of all sessions."""
-        managers: list[Any] = [self.get_kernel(each) for each in self.sessions if each in self]
-        return [each.provisioner.pid for each in managers if each.provisioner]
+        managers: list[Any] = [self.get_kernel(kernel) for kernel in self.sessions if kernel in self]
+        return [kernel.provisioner.pid for kernel in managers if kernel.provisioner]
 
     async def sweep(self) -> None:
         """End the sessions whose pages are gone: those that vanished soon, those that fell silent after the idle time."""
@@ -217,8 +217,8 @@ class Kernels(AsyncMappingKernelManager):
     @property
     def pools(self) -> dict[str, list[Any]]:
         """Notebook -> futures of its warm kernels."""
-        found: dict[str, list[Any]] = cast(Any, self)._pools
-        return found
+        futures: dict[str, list[Any]] = cast(Any, self)._pools
+        return futures
 
     def drop_failed(self) -> None:
         """Forget warm kernels that did not start; Voila would stumble over them when it frees any other."""
@@ -237,11 +237,11 @@ class Kernels(AsyncMappingKernelManager):
         if not self.pools.get(notebook):
             manager.fill_if_needed(delay=0, notebook_name=notebook)
         try:
-            found: tuple[Any, list[str], str] = await manager.get_rendered_notebook(notebook_name=notebook)
+            rendered: tuple[Any, list[str], str] = await manager.get_rendered_notebook(notebook_name=notebook)
         except tornado.web.HTTPError as error:
             # Voila's word for a notebook that it cannot read; no fault of the visitor's
             raise RuntimeError("no session could be started") from error
-        return found
+        return rendered
 
     async def end(self) -> None:
         """End every kernel, also those still starting."""

@@ -111,7 +111,7 @@ def play(
     run = [_Replica(pace, work) for _ in range(replicas)]
     loads = [0] * replicas
     ends: list[tuple[float, int, int]] = []
-    found = np.zeros(len(arrival_s))
+    ahead = np.zeros(len(arrival_s))
     out = 0
 
     def take(until: float) -> int:
@@ -130,7 +130,7 @@ def play(
 
     for i, now in enumerate(arrival_s.tolist()):
         out -= take(now)
-        found[i] = out
+        ahead[i] = out
         n = loads.index(min(loads))
         if run[n].arrive(i, now):
             heapq.heappush(ends, (run[n].end, n, run[n].version))
@@ -143,7 +143,7 @@ def play(
         let_in_s=np.array(work.let_in),
         first_s=np.array(work.first) + pace.wait_s,
         done_s=np.array(work.done) + pace.wait_s,
-        found=found,
+        found=ahead,
         answers=np.array(work.tokens_out, dtype=float),
         tokens_read=sum(replica.tokens_read for replica in run),
         tokens_made=float(sum(replica.tokens_made for replica in run)),
@@ -322,7 +322,7 @@ def summary(
     figures = [_figures(run, skip, replicas, first_token_s) for run, skip in zip(runs, skips, strict=True)]
     weights = np.array([len(first) for first in firsts], dtype=float)
     whole = dict(zip(("p50_s", "p95_s", "p99_s"), np.quantile(together, (0.5, 0.95, 0.99)), strict=True))
-    found = {
+    estimates = {
         name: _estimate(np.array([f[name] for f in figures]), weights, whole.get(name)) for name in figures[0]
     }
     part = np.concatenate([p[skip:] for p, skip in zip(parts, skips, strict=True)])
@@ -333,7 +333,7 @@ def summary(
     )
     longest = max(float((run.done_s - run.first_s).mean()) for run in runs)
     return Simulated(
-        **found,
+        **estimates,
         by_part_p95_s=tuple(float(np.quantile(p, 0.95)) if len(p) else 0.0 for p in by_part),
         count=sum(len(run.arrival_s) for run in runs),
         growing=rates == 1 and late > 2 * early + len(runs) * longest,
@@ -344,7 +344,7 @@ def _figures(run: Played, skip: int, replicas: int, first_token_s: float) -> dic
     """Return the figures of one run."""
     first = (run.first_s - run.arrival_s)[skip:]
     several = run.answers[skip:] > 1
-    each = (run.done_s - run.first_s)[skip:][several] / (run.answers[skip:][several] - 1)
+    token_s = (run.done_s - run.first_s)[skip:][several] / (run.answers[skip:][several] - 1)
     begin = run.arrival_s[skip]
     span = max(float(run.arrival_s[-1] - begin), 1e-9)
     wait = (run.let_in_s - run.arrival_s)[skip:]
@@ -355,7 +355,7 @@ def _figures(run: Played, skip: int, replicas: int, first_token_s: float) -> dic
         "p95_s": float(p95),
         "p99_s": float(p99),
         "kept_share": float((first <= first_token_s).mean()),
-        "token_s": float(each.mean()) if len(each) else 0.0,
+        "token_s": float(token_s.mean()) if len(token_s) else 0.0,
         "busy_share": min(1.0, run.busy_s / replicas / max(float(run.arrival_s[-1]), 1e-9)),
         "requests": float((run.done_s - run.arrival_s)[skip:].sum()) / span / replicas,
         "waiting": float(wait.sum()) / span / replicas,
@@ -418,25 +418,25 @@ class _Replica:
     def _stop_after(self, now: float) -> bool:
         """End the steps with the one that is under way."""
         slope = self._slope[len(self._running)]
-        each = self._base[len(self._running)] + slope * self._context / len(self._running)
+        step_s = self._base[len(self._running)] + slope * self._context / len(self._running)
         gone = now - self._began
-        if slope * gone * 1e6 > each * each:
-            first = each / slope - 0.5
+        if slope * gone * 1e6 > step_s * step_s:
+            first = step_s / slope - 0.5
             steps = math.ceil(math.sqrt(first * first + 2 * gone / slope) - first)
         else:
-            steps = math.ceil(gone / each)
+            steps = math.ceil(gone / step_s)
         steps = max(1, steps)
         if steps >= self._steps:
             return False
         self._steps = steps
-        self.end = max(now, self._began + steps * each + slope * steps * (steps - 1) / 2)
+        self.end = max(now, self._began + steps * step_s + slope * steps * (steps - 1) / 2)
         self.version += 1
         return True
 
     def _has_room(self, request: int) -> bool:
-        there = len(self._running) + len(self._reading)
-        return there < self._pace.requests and (
-            not there or self._held + self._work.kept[request] <= self._pace.cache_tokens
+        inside = len(self._running) + len(self._reading)
+        return inside < self._pace.requests and (
+            not inside or self._held + self._work.kept[request] <= self._pace.cache_tokens
         )
 
     def begin(self, now: float) -> bool:
@@ -451,14 +451,14 @@ class _Replica:
         self._began = now
         running = len(self._running)
         slope = self._slope[running]
-        each = self._base[running] + slope * self._context / running if running else 0.0
+        step_s = self._base[running] + slope * self._context / running if running else 0.0
         if self._reading:
             seconds = self._take_prompts()
             self._steps = 1 if running else 0
-            self.end = now + max(seconds, each + self._pace.overlap_share * seconds)
+            self.end = now + max(seconds, step_s + self._pace.overlap_share * seconds)
         elif running:
             steps = self._steps = self._running[0][0] - self._step
-            self.end = now + steps * each + slope * steps * (steps - 1) / 2
+            self.end = now + steps * step_s + slope * steps * (steps - 1) / 2
         else:
             self._steps, self.end = 0, math.inf
             return False
@@ -497,10 +497,10 @@ class _Replica:
         """Take the steps until now; how many requests are done with them."""
         now, work = self.end, self._work
         self.busy_s += now - self._began
-        made = len(self._running) * self._steps
+        tokens = len(self._running) * self._steps
         self._step += self._steps
-        self._context += made
-        self.tokens_made += made
+        self._context += tokens
+        self.tokens_made += tokens
         done = 0
         while self._running and self._running[0][0] <= self._step:
             request = heapq.heappop(self._running)[1]

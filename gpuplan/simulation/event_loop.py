@@ -173,7 +173,7 @@ def _run(
     share_host, share_family, share_used, sums, area, bins, wait, decided = state[11:]
     threshold, slot_h, slots, per_batch, longest, pack, record, full_at = rules
     size, head, waiting, shares = counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES]
-    free_gpus, peak, asked, slot = counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT]
+    free_gpus, peak, requests, slot = counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT]
     last, busy = clock[LAST], clock[BUSY]
     kinds, all_gpus = len(gpus), counts[GPUS]
     edge = (slot + 1) * slot_h
@@ -181,7 +181,7 @@ def _run(
     cell = batch * slots + slot % slots
     room, all_done = len(queue_at), len(times) - 1
     done = first
-    while asked != most and peak != full_at:
+    while requests != most and peak != full_at:
         event, now = _next_event(times[done], waiting, queue_at[head] + longest, heap_end[0])
         while now >= edge:
             area[cell] += busy * (edge - last)
@@ -231,10 +231,10 @@ def _run(
             idle[kind] -= vms[kind]
             tail = (head + waiting) & (room - 1)
             queue_at[tail], queue_for[tail], queue_stream[tail] = now, durations[done], kind
-            queue_mark[tail] = asked if record else batch
+            queue_mark[tail] = requests if record else batch
             sums[(batch * kinds + kind) * SUMS + ASKED] += 1
             waiting += 1
-            asked += 1
+            requests += 1
             done += 1
             if waiting > 1:
                 continue
@@ -255,9 +255,9 @@ def _run(
                     break
             placed = 0
             while placed < wanted:
-                found, spare = -1, shares
+                spot, spare = -1, shares
                 if need == 0:
-                    found, spare = _best_share(
+                    spot, spare = _best_share(
                         share_host,
                         share_family,
                         share_used,
@@ -268,27 +268,27 @@ def _run(
                         full[kind],
                         pack,
                     )
-                if found < 0 or not pack:
+                if spot < 0 or not pack:
                     least = max(need, 1)
                     chosen = _best_host(free, on_host, least, pack)
                     if chosen >= 0:
                         free[chosen] -= least
                         free_gpus -= least
                         peak = max(peak, all_gpus - free_gpus)
-                        found = chosen
+                        spot = chosen
                         if need == 0:
-                            found = spare
+                            spot = spare
                             shares = max(shares, spare + 1)
                             share_host[spare], share_family[spare] = chosen, family[kind]
-                if found < 0:
+                if spot < 0:
                     break
-                where = found
+                where = spot
                 if need == 0:
-                    share_used[found] += weight[kind]
-                    where = share_host[found]
+                    share_used[spot] += weight[kind]
+                    where = share_host[spot]
                 on_host[where] += 1
                 busy += load[kind]
-                _push(heap_end, heap_what, size, now + queue_for[head], (found << 16) | kind)
+                _push(heap_end, heap_what, size, now + queue_for[head], (spot << 16) | kind)
                 size += 1
                 placed += 1
             if placed < wanted:
@@ -301,7 +301,7 @@ def _run(
             else:
                 _count_start(sums, bins, mark * kinds + kind, waited, threshold)
     counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES] = size, head, waiting, shares
-    counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT] = free_gpus, peak, asked, slot
+    counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT] = free_gpus, peak, requests, slot
     clock[LAST], clock[BUSY] = last, busy
     return done
 
@@ -373,21 +373,21 @@ def _best_share(
     pack: bool,
 ) -> Any:
     """The partly filled GPU for a fraction (-1: none has room), and the first place in the list of them that is free."""
-    found, spare = -1, shares
+    best, spare = -1, shares
     for share in range(shares):
         used = share_used[share]
         if used == 0:
             spare = min(spare, share)
         elif share_family[share] == family and used + weight <= full:
-            if found < 0:
-                found = share
-            elif used == share_used[found]:
-                this, that = share_host[share], share_host[found]
+            if best < 0:
+                best = share
+            elif used == share_used[best]:
+                this, that = share_host[share], share_host[best]
                 if on_host[this] < on_host[that] or (on_host[this] == on_host[that] and this < that):
-                    found = share
-            elif (used > share_used[found]) == pack:
-                found = share
-    return found, spare
+                    best = share
+            elif (used > share_used[best]) == pack:
+                best = share
+    return best, spare
 
 
 def _best_host(free: Any, on_host: Any, least: int, pack: bool) -> Any:
@@ -450,22 +450,22 @@ def _run_servers(
     queue_stream, queue_mark = state.queue_stream, state.queue_mark
     sums, area, bins = state.sums, state.area, state.bins
     threshold, slot_h, slots, per_batch = rules[:4]
-    head, waiting, asked, slot = counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT]
-    now, held = clock[LAST], clock[BUSY]
+    head, waiting, requests, slot = counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT]
+    now, taken = clock[LAST], clock[BUSY]
     kinds = len(cluster.gpus)
     edge = (slot + 1) * slot_h
     batch = slot // per_batch
     room, all_done = len(queue_at), len(times) - 1
     done = first
-    while asked != most:
+    while requests != most:
         now = times[done]
         while now >= edge:
             left = 0.0
             for server in range(len(heap_end)):
                 if heap_end[server] > edge:
                     left += heap_end[server] - edge
-            area[batch * slots + slot % slots] += held - left
-            held = left
+            area[batch * slots + slot % slots] += taken - left
+            taken = left
             slot += 1
             edge = (slot + 1) * slot_h
             batch = slot // per_batch
@@ -490,12 +490,12 @@ def _run_servers(
             start = now
             sums[row * SUMS + SERVED] += 1
             bins[row * BINS] += 1
-        held += durations[done]
+        taken += durations[done]
         _replace_first(heap_end, start + durations[done])
-        asked += 1
+        requests += 1
         done += 1
-    counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT] = head, waiting, asked, slot
-    clock[LAST], clock[BUSY] = now, held
+    counts[HEAD], counts[WAITING], counts[CAME], counts[SLOT] = head, waiting, requests, slot
+    clock[LAST], clock[BUSY] = now, taken
     return done
 
 
@@ -636,12 +636,12 @@ class Engine:
     ) -> None:
         """Take candidates and all events up to a time, or until as many as allowed have asked."""
         asks = np.zeros(len(times)) if asks is None else asks
-        given = [self._pack(a) for a in (np.append(times, until), durations, streams, asks)]
+        arrays = [self._pack(a) for a in (np.append(times, until), durations, streams, asks)]
         done = 0
         while True:
             run = self._run_servers if self._by_server else self._run
             rules = self._rules._replace(per_batch=self.slots * self.group)
-            done = run(*given, self._cluster, self._state, rules, done, self.most)
+            done = run(*arrays, self._cluster, self._state, rules, done, self.most)
             if done == len(times) or self.asked == self.most:
                 return
             if self.peak_gpus == self._rules.full_at and not self._by_server:
@@ -749,8 +749,8 @@ class Engine:
         """Requests served by stream and bin of the wait, over some batches."""
         bins: NDArray[np.int32] = self._state.bins
         rows = bins.reshape(MOST_BATCHES + 1, len(self._cluster.gpus), BINS)
-        found: Ints = rows[batches].sum(axis=0, dtype=np.int64)
-        return found
+        served: Ints = rows[batches].sum(axis=0, dtype=np.int64)
+        return served
 
     def decided(self) -> tuple[Floats, NDArray[np.int8]]:
         """Wait of each job, and whether it was served (1) or denied (2)."""

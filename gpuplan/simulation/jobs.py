@@ -229,10 +229,10 @@ def _estimate(parts: Floats, of: Floats, *, share: bool = False) -> Estimate:
 
 def _shares(sums: Floats, longest_h: float, threshold_h: float) -> tuple[Estimate, Estimate, Estimate]:
     """Return denied, waited, waited longer; cases that the rules exclude are exactly 0."""
-    asked = sums[:, ASKED]
+    requests = sums[:, ASKED]
     possible = ((TURNED, longest_h < math.inf), (WAITED, longest_h > 0), (LONGER, longest_h > threshold_h))
     turned, waited, longer = (
-        _estimate(sums[:, column], asked, share=True) if may_be else Estimate(0.0, 0.0)
+        _estimate(sums[:, column], requests, share=True) if may_be else Estimate(0.0, 0.0)
         for column, may_be in possible
     )
     return turned, waited, longer
@@ -245,8 +245,8 @@ def _window(engine: Engine) -> slice:
 
 
 def _tight(engine: Engine, longest_h: float, threshold_h: float, tolerance: float) -> bool:
-    found = _shares(engine.sums()[_window(engine)].sum(axis=1), longest_h, threshold_h)
-    return all(e.half_width is not None and e.half_width <= tolerance * max(e.value, FLOOR) for e in found)
+    shares = _shares(engine.sums()[_window(engine)].sum(axis=1), longest_h, threshold_h)
+    return all(e.half_width is not None and e.half_width <= tolerance * max(e.value, FLOOR) for e in shares)
 
 
 def _quantiles(bins: Ints) -> list[float]:
@@ -254,22 +254,22 @@ def _quantiles(bins: Ints) -> list[float]:
     total = np.cumsum(bins)
     if total[-1] == 0:
         return [0.0] * 4
-    found = []
+    waits = []
     for share in (0.5, 0.9, 0.95, 0.99):
         place = int(np.searchsorted(total, share * total[-1])) - 1
         octave, part = divmod(place, PER_OCTAVE)
-        found.append(0.0 if place < 0 else 2.0 ** (LOWEST + octave) * (1 + (part + 0.5) / PER_OCTAVE))
-    return found
+        waits.append(0.0 if place < 0 else 2.0 ** (LOWEST + octave) * (1 + (part + 0.5) / PER_OCTAVE))
+    return waits
 
 
 def _outcome(name: str, sums: Floats, bins: Ints, longest_h: float, threshold_h: float) -> Outcome:
-    asked, turned, served = (int(sums[:, column].sum()) for column in (ASKED, TURNED, SERVED))
+    requests, turned, served = (int(sums[:, column].sum()) for column in (ASKED, TURNED, SERVED))
     return Outcome(
         name,
-        asked,
+        requests,
         served,
         turned,
-        asked - served - turned,
+        requests - served - turned,
         *_shares(sums, longest_h, threshold_h),
         _estimate(sums[:, HOURS], sums[:, SERVED]),
         *_quantiles(bins),
@@ -281,8 +281,8 @@ def _simulated(
 ) -> Simulated:
     window = _window(engine)
     sums, area, bins = engine.sums()[window], engine.area()[window], engine.bins(window)
-    each = engine.time_of(1) if engine.batches else engine.now_h
-    hours = np.full(len(area), each)
+    batch_h = engine.time_of(1) if engine.batches else engine.now_h
+    hours = np.full(len(area), batch_h)
     overall = _outcome("all", sums.sum(axis=1), bins.sum(axis=0), longest_h, threshold_h)
     early = sums[: (len(sums) + 1) // 2]
     early_wait_h = early[:, :, [HOURS, PENDING]].sum() / max(1.0, early[:, :, ASKED].sum())
@@ -443,8 +443,8 @@ def _candidates(sources: Sequence[Source], until: float) -> tuple[Floats, Floats
     times, durations, numbers, asks = sources[0].until(until)
     if len(sources) > 1:
         others = (source.until(until) for source in sources[1:])
-        each = zip((times, durations, numbers, asks), *others, strict=True)
-        times, durations, numbers, asks = map(np.concatenate, each)
+        columns = zip((times, durations, numbers, asks), *others, strict=True)
+        times, durations, numbers, asks = map(np.concatenate, columns)
         order = np.argsort(times, kind="stable")
         times, durations, numbers, asks = times[order], durations[order], numbers[order], asks[order]
     return times, durations, numbers, asks

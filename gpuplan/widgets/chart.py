@@ -143,16 +143,16 @@ def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[An
 
     def without(part: Any) -> Any:
         if isinstance(part, list):
-            return [without(each) for each in part]
+            return [without(item) for item in part]
         if not isinstance(part, dict):
             return part
-        return {key: named(each) if key == "data" else without(each) for key, each in part.items()}
+        return {key: named(item) if key == "data" else without(item) for key, item in part.items()}
 
     def named(data: Any) -> Any:
         if not isinstance(data, dict) or set(data) != {"values"}:
             return data
         values = data["values"]
-        at = next((n for n, known in enumerate(rows) if known is values), len(rows))
+        at = next((n for n, other in enumerate(rows) if other is values), len(rows))
         if at == len(rows):
             rows.append(values)
         return {"name": f"rows-{at}"}

@@ -30,8 +30,8 @@ def _drawn(widget: Any) -> tuple[str, bool]:
     if _gives_its_own(widget):
         shown = widget._repr_mimebundle_()
         data = shown[0] if isinstance(shown, tuple) else shown or {}
-        own = next((str(data[kind]) for kind in PICTURES if kind in data), "")
-        return own, bool(own)
+        picture = next((str(data[kind]) for kind in PICTURES if kind in data), "")
+        return picture, bool(picture)
     if isinstance(widget, ipywidgets.HTML):
         return str(widget.value), False
     if isinstance(widget, ipywidgets.Box):

@@ -97,8 +97,8 @@ def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
     ----------
     .. [1] gpuplan-method
     """
-    each, more = divmod(hosts, clusters)
-    return tuple(each + (at < more) for at in range(clusters))
+    base, more = divmod(hosts, clusters)
+    return tuple(base + (at < more) for at in range(clusters))
 
 
 def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:

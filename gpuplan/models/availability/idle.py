@@ -60,12 +60,12 @@ def idle_gpus(
     """
     cluster = Cluster(requests, rooms)
     rules = cluster.rules
-    found: dict[tuple[str, str, int, tuple[str, ...]], tuple[int, Fraction]] = {}
+    idle: dict[tuple[str, str, int, tuple[str, ...]], tuple[int, Fraction]] = {}
 
     def add(kind: str, family: str, room: int, fits: Sequence[int], count: int, gpus: Fraction) -> None:
         key = kind, family, room, tuple(rules.requests[k].group for k in fits)
-        before, worth = found.get(key, (0, Fraction(0)))
-        found[key] = before + count, worth + gpus * count
+        before, worth = idle.get(key, (0, Fraction(0)))
+        idle[key] = before + count, worth + gpus * count
 
     for one in cluster.read(layout):
         if not one.content:
@@ -75,19 +75,19 @@ def idle_gpus(
         if free:
             add("whole", "", free, fitting, len(one.hosts), Fraction(free))
         for f, used in opens:
-            mine = [k for k in range(len(requests)) if rules.family_of[k] == f]
-            more = {k: rules.more(f, used, rules.units[k]) for k in mine}
+            kinds = [k for k in range(len(requests)) if rules.family_of[k] == f]
+            more = {k: rules.more(f, used, rules.units[k]) for k in kinds}
             family = rules.families[f]
             if family.capacity:
                 room, worth = family.capacity - used[0], Fraction(family.capacity - used[0], family.capacity)
             else:
                 room = max(more.values())
-                worth = max(Fraction(more[k], rules.per_gpu[k]) for k in mine)
+                worth = max(Fraction(more[k], rules.per_gpu[k]) for k in kinds)
             add("share", family.name, room, [k for k in fitting if more.get(k)], len(one.hosts), worth)
     return tuple(
         Idle(*key[:3], count, float(gpus), key[3])
         for key, (count, gpus) in sorted(
-            found.items(), key=lambda item: (item[0][0] != "whole", item[0][1], -item[0][2], item[0][3])
+            idle.items(), key=lambda item: (item[0][0] != "whole", item[0][1], -item[0][2], item[0][3])
         )
     )
 

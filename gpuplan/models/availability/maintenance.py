@@ -250,13 +250,13 @@ def _maintained(mix: HostMix, maintenance_h_per_host: float) -> Iterator[tuple[f
     """Hours of maintenance of each kind, and the hosts that are left then."""
     old, new = mix.old_hosts, mix.new_hosts
     hours = (sum(old) + new) * maintenance_h_per_host
-    each = maintenance_h_per_host * min(1.0, HOURS_PER_YEAR / hours) if hours else 0.0
+    host_h = maintenance_h_per_host * min(1.0, HOURS_PER_YEAR / hours) if hours else 0.0
     for kind, count in enumerate(old):
-        if count and each:
+        if count and host_h:
             needed = {_changed(down, kind, -1): n for down, n in mix.new_needed.items() if down[kind]}
-            yield count * each, HostMix(_changed(old, kind, -1), new, needed)
-    if new and each:
-        yield new * each, replace(mix, new_hosts=new - 1)
+            yield count * host_h, HostMix(_changed(old, kind, -1), new, needed)
+    if new and host_h:
+        yield new * host_h, replace(mix, new_hosts=new - 1)
 
 
 def _one_more_down(down: Sequence[int], mix: HostMix) -> Iterator[tuple[int, int]]:

@@ -208,7 +208,7 @@ def hours_over_pools_h(*hours_h: float) -> float:
     ----------
     .. [1] kuo-zuo-2003
     """
-    return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, each / HOURS_PER_YEAR) for each in hours_h))
+    return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, hours / HOURS_PER_YEAR) for hours in hours_h))
 
 
 def chance_exactly(hosts: int, up: int, *, availability: float) -> float:

@@ -164,7 +164,7 @@ class Cluster:
         if len(lost) > sum(empty.values()):
             return None
         takers: dict[Room, list[int]] = {room: [] for room in sorted(empty)}
-        large = [[room for room in takers if self._holds(room, *each)] for each in lost]
+        large = [[room for room in takers if self._holds(room, *host)] for host in lost]
 
         def find(at: int, seen: set[Room]) -> bool:  # augmenting paths, so that no match is missed
             for room in large[at]:

@@ -106,7 +106,7 @@ def failure_survey(
         for chosen in _multisets(sizes, lost)
     ]
     stuck = sum((cluster.rules.worth[vm.kind] for vm in before.unplaced), Fraction(0))
-    found, proven = _worst_first(counts, sets, most)
+    worst, proven = _worst_first(counts, sets, most)
     return tuple(
         Loss(
             one.example,
@@ -118,7 +118,7 @@ def failure_survey(
             at < proven and not cut,
             one.figures.unplaced > 0 and one.impossible(before.unplaced),
         )
-        for at, one in enumerate(found)
+        for at, one in enumerate(worst)
     )
 
 
@@ -175,32 +175,32 @@ def _worst_first(
 ) -> tuple[list[_Look], int]:
     """The worst of these sets of hosts (0: all), worst first, and of how many of them that is sure."""
     # Each set waits with what it does at worst and comes again when more is known. What comes and is known is the worst.
-    heap = [(one.key(), one) for one in (_Look(counts, *each) for each in sets)]
+    heap = [(one.key(), one) for one in (_Look(counts, *pair) for pair in sets)]
     heapq.heapify(heap)
     steps = SURVEY_STEPS if most else math.inf
-    found: list[_Look] = []
-    while heap and steps >= 0 and not (most and len(found) == most):
+    worst: list[_Look] = []
+    while heap and steps >= 0 and not (most and len(worst) == most):
         _, one = heapq.heappop(heap)
         if one.sure:
-            found.append(one)
+            worst.append(one)
         else:
             steps -= one.closer()
             heapq.heappush(heap, (one.key(), one))
-    sure = len(found)
+    sure = len(worst)
     # if not all could be looked at: of those that were, the worst after a restart, as far as needed worked out
-    return found + (_rest([one for _, one in heap], most - sure) if most else []), sure
+    return worst + (_rest([one for _, one in heap], most - sure) if most else []), sure
 
 
 def _rest(waiting: Sequence[_Look], most: int) -> list[_Look]:
     """Some bad sets of those that wait, their figures worked out."""
     begun = sorted((one for one in waiting if one.begun), key=_Look.key)
     begun += heapq.nsmallest(most - len(begun), (one for one in waiting if not one.begun), key=_Look.key)
-    known = [one for one in begun if one.sure]
+    sure = [one for one in begun if one.sure]
     worked = [one for one in begun if not one.sure][:most]
     for one in worked:
         while not one.sure:
             one.closer()
-    return sorted(worked + known, key=_Look.key)[:most]
+    return sorted(worked + sure, key=_Look.key)[:most]
 
 
 def _multisets(sizes: Sequence[int], total: int, at: int = 0) -> Iterator[tuple[tuple[int, int], ...]]:

@@ -68,10 +68,10 @@ def closed_wait_chance(
     units = _whole("units", units)
     people, odds, sizes = _group(people, shares, sizes)
     curve = np.ones((units + 1, len(sizes)))
-    for own, (first, chances) in enumerate(_others(people, odds, sizes)):
+    for column, (first, chances) in enumerate(_others(people, odds, sizes)):
         above = np.append(np.minimum(1.0, np.cumsum(chances[::-1])[::-1]), 0.0)  # at least first + index
-        wanted = np.arange(units + 1) - sizes[own] + 1 - first
-        curve[:, own] = np.where(wanted < 1, 1.0, above[np.clip(wanted, 0, len(above) - 1)])
+        wanted = np.arange(units + 1) - sizes[column] + 1 - first
+        curve[:, column] = np.where(wanted < 1, 1.0, above[np.clip(wanted, 0, len(above) - 1)])
     return curve
 
 
@@ -282,8 +282,8 @@ def _closed_growth(units: int, people: Sequence[int], odds: Sequence[float], siz
         low = min(high, max(1, low))
         first = others[0][0]  # the same for all
         wanted = np.zeros((max(0, high - first + 1), len(others)))
-        for own, (_, chances) in enumerate(others):
-            wanted[: len(chances), own] = chances[: len(wanted)]
+        for column, (_, chances) in enumerate(others):
+            wanted[: len(chances), column] = chances[: len(wanted)]
         total = np.zeros(len(others))
         fewer = np.empty_like(wanted)
         for j, chance in enumerate(wanted):

@@ -196,7 +196,7 @@ def planned_requests(
     """
     shares = [exact(size) for size in sizes_gpus]
     parts = math.lcm(exact(gpus).denominator, *(share.denominator for share in shares))
-    each = [int(share * parts) for share in shares]
+    sizes = [int(share * parts) for share in shares]
     wanted = int(exact(gpus) * parts)
 
     def requests(k: float) -> list[int]:
@@ -206,7 +206,7 @@ def planned_requests(
         ]
 
     def total(counts: Sequence[int]) -> int:
-        return sum(size * count for size, count in zip(each, counts, strict=True))
+        return sum(size * count for size, count in zip(sizes, counts, strict=True))
 
     active = [i for i, spread in enumerate(spreads) if spread > 0]
     low = min((-loads[i] / spreads[i] for i in active), default=0.0)
@@ -220,7 +220,7 @@ def planned_requests(
     counts = requests(high)
     above = [count - load - high * spread for count, load, spread in zip(counts, loads, spreads, strict=True)]
     for i in sorted(range(len(counts)), key=lambda i: (-above[i], i)):
-        if counts[i] and total(counts) - each[i] >= wanted:
+        if counts[i] and total(counts) - sizes[i] >= wanted:
             counts[i] -= 1
     return tuple(counts)
 

@@ -219,10 +219,10 @@ def requests_at_once(
     above_zero(tokens=tokens)
     not_negative(spread=spread)
     room = held(shape, setup=setup, memory_gib=memory_gib, overheads=overheads).cache_gib
-    each = request_gib(shape, setup=setup, tokens=tokens)
+    size = request_gib(shape, setup=setup, tokens=tokens)
     if room <= 0:
         return 0
-    most = room / each if each else math.inf
+    most = room / size if size else math.inf
     off = 1.645 * spread
     most = ((math.sqrt(off * off + 4 * most) - off) / 2) ** 2
     return math.floor(min(most, 1e6) + 1e-9) * setup.data

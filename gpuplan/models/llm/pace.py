@@ -56,9 +56,9 @@ class Pace:
 
     def read(self, tokens: Floats) -> Floats:
         """Time to read prompts of so many tokens when nothing else is done."""
-        found = np.interp(tokens, self.prompts, self.prompt_s)
+        seconds = np.interp(tokens, self.prompts, self.prompt_s)
         rise = (self.prompt_s[-1] - self.prompt_s[-2]) / (self.prompts[-1] - self.prompts[-2])
-        return np.asarray(found + np.maximum(0, tokens - self.prompts[-1]) * rise)
+        return np.asarray(seconds + np.maximum(0, tokens - self.prompts[-1]) * rise)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,31 +77,31 @@ class ReplicaQueue:
         coarse = max(0.1, 1 + (traffic.peakedness - 1) * short)
         count = min(MOST_STATES, max(1, round(replicas * most / coarse)))
         total = np.linspace(0, replicas * most, count + 1)
-        each = total / replicas
-        rates = replicas * np.minimum(each[1:], 1) * self.finished(np.maximum(each[1:], 1.0))
+        states = total / replicas
+        rates = replicas * np.minimum(states[1:], 1) * self.finished(np.maximum(states[1:], 1.0))
         weights = np.concatenate([[0.0], np.cumsum(np.log(arrivals / rates))])
         chance = np.exp(weights - weights.max())
         load = arrivals / top
         chance[-1] /= 1 - load
         chance /= chance.sum()
         waiting = chance[-1] * load / (1 - load) * coarse
-        requests = float((chance * each).sum() + waiting / replicas)
-        return Chain(each, chance, most, top - arrivals, load, requests)
+        requests = float((chance * states).sum() + waiting / replicas)
+        return Chain(states, chance, most, top - arrivals, load, requests)
 
     def first_tokens(self, arrivals: float, replicas: int, chain: Chain) -> Floats:
         """Times to the first token at even points of all that chance decides."""
         pace, traffic = self.pace, self.traffic
-        state, place, own, queue, rest = _even_points(5)
-        found = np.searchsorted(np.cumsum(chain.chance), state * (1 - 1e-12))
-        each = chain.each[np.minimum(found, len(chain.each) - 1)]
-        step = np.where(each >= 1, pace.step(np.maximum(each, 1.0), traffic.context_tokens), 0.0)
+        state, place, length, queue, rest = _even_points(5)
+        index = np.searchsorted(np.cumsum(chain.chance), state * (1 - 1e-12))
+        requests = chain.each[np.minimum(index, len(chain.each) - 1)]
+        step = np.where(requests >= 1, pace.step(np.maximum(requests, 1.0), traffic.context_tokens), 0.0)
         read, chunks = self.read_times()
-        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=own)
+        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=length)
         pieces = np.ceil(tokens / pace.chunk_tokens) if pace.chunk_tokens else 1.0
         alone = pace.read(tokens)
         prompt = np.maximum(alone, pieces * step + pace.overlap_share * alone)
         longer = (traffic.peakedness + self._stay_variability(chain, read)) / 2 / chain.rate_left
-        wait = np.where(found >= len(chain.each) - 1, -np.log1p(-place) * longer, 0.0)
+        wait = np.where(index >= len(chain.each) - 1, -np.log1p(-place) * longer, 0.0)
         service = np.maximum(read, chunks * float(step.mean()) + pace.overlap_share * read)
         before = self._queue_wait(service, arrivals / replicas, replicas, chain.requests, queue)
         return np.asarray(pace.wait_s + wait + before + rest * step + prompt)

@@ -121,8 +121,8 @@ def _limits(replica: Replica, load: Load, promise: Promise) -> Limits:
     )
 
     def seen(of: Callable[..., Range], requests: int) -> float:
-        found = of(replica, requests=requests, tokens_in=load.tokens_in, tokens_out=load.tokens_out)
-        return found.high if promise.safe else found.value
+        figure = of(replica, requests=requests, tokens_in=load.tokens_in, tokens_out=load.tokens_out)
+        return figure.high if promise.safe else figure.value
 
     speed = first = MOST
     if promise.tokens_per_second:
@@ -184,25 +184,25 @@ def replicas(
     at_least_one(least=least)
     lengths = {"tokens_in": load.tokens_in, "tokens_out": load.tokens_out}
     above_zero(**lengths)
-    found = limits(replica, load=load, promise=promise)
+    bounds = limits(replica, load=load, promise=promise)
 
     def at(requests: float) -> tuple[Range, Range, Range]:
         of = (time_per_token_ms, first_token_ms, token_rate)
-        each = (f(replica, requests=requests, **lengths) for f in of)
-        return tuple(each)  # type: ignore[return-value]
+        ranges = (f(replica, requests=requests, **lengths) for f in of)
+        return tuple(ranges)  # type: ignore[return-value]
 
-    _refuse(found, replica.setup, promise, at)
-    top = found.requests
+    _refuse(bounds, replica.setup, promise, at)
+    top = bounds.requests
     if load.requests_per_second:
-        each, first, _ = at(top)
-        stay_s = (first.value + each.value * (load.tokens_out - 1)) / 1e3
+        token, first, _ = at(top)
+        stay_s = (first.value + token.value * (load.tokens_out - 1)) / 1e3
         count = max(least, math.ceil(load.requests_per_second * stay_s / top - 1e-9))
         share = _at_once(load.requests_per_second / count, top, load.tokens_out, at)
     else:
         above_zero(requests=load.requests)
         count = max(least, math.ceil(load.requests / top - 1e-9))
         share = load.requests / count
-    return Replicas(count, found, share, *at(max(1.0, share)))
+    return Replicas(count, bounds, share, *at(max(1.0, share)))
 
 
 def _at_once(
@@ -212,8 +212,8 @@ def _at_once(
     low, high = 0.0, float(top)
     for _ in range(30):
         middle = (low + high) / 2
-        each, first, _ = at(max(1.0, middle))
-        stay = arrivals * (first.value + each.value * (tokens_out - 1)) / 1e3
+        token, first, _ = at(max(1.0, middle))
+        stay = arrivals * (first.value + token.value * (tokens_out - 1)) / 1e3
         low, high = (middle, high) if stay > middle else (low, middle)
     return high
 
@@ -228,9 +228,9 @@ def _refuse(
             f"the model and one request do not fit on {gpus} in {setup.weights}; take more GPUs per replica, weights of "
             f"fewer bits or a shorter context"
         )
-    each, first, _ = at(1.0)
+    token, first, _ = at(1.0)
     if not found.speed:
-        most = 1e3 / (each.high if promise.safe else each.value)
+        most = 1e3 / (token.high if promise.safe else token.value)
         raise ValueError(
             f"{promise.tokens_per_second:g} tokens/s for each user is more than {gpus} give a single one; promise at most "
             f"{most:.3g} tokens/s, or take more GPUs per replica or weights of fewer bits"

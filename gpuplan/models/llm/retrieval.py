@@ -69,8 +69,8 @@ def encoder_throughput(
         raise ValueError(
             f"vocabulary_parameters is {vocabulary_parameters}; it must be below the parameters, {parameters}"
         )
-    each = 2e9 * (parameters - vocabulary_parameters) + 4 * layers * attention_size * passage_tokens
-    return gpu_share * compute_share * tensor_tflops * 1e12 / each
+    operations = 2e9 * (parameters - vocabulary_parameters) + 4 * layers * attention_size * passage_tokens
+    return gpu_share * compute_share * tensor_tflops * 1e12 / operations
 
 
 def index_gib(
@@ -120,8 +120,8 @@ def index_gib(
     above_zero(vectors=vectors, dimension_bytes=dimension_bytes)
     at_least_one(dimensions=dimensions, neighbours=neighbours)
     not_negative(neighbour_bytes=neighbour_bytes, headroom_share=headroom_share)
-    each = dimensions * dimension_bytes + neighbours * neighbour_bytes
-    return vectors * each * (1 + headroom_share) / 2**30
+    vector_bytes = dimensions * dimension_bytes + neighbours * neighbour_bytes
+    return vectors * vector_bytes * (1 + headroom_share) / 2**30
 
 
 def database_vms(

@@ -51,18 +51,18 @@ def decode_step_ms(
     """
     shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     above_zero(requests=requests, context_tokens=context_tokens)
-    each = max(requests / setup.pipeline, 1.0) / setup.data
-    together = each * setup.data
+    batch = max(requests / setup.pipeline, 1.0) / setup.data
+    together = batch * setup.data
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
-    read = each * cache_bytes(shape, tokens=context_tokens, precision=setup.cache) / shared
+    read = batch * cache_bytes(shape, tokens=context_tokens, precision=setup.cache) / shared
     cache = read / 1e9 / board.bandwidth_gb_s / speeds.bandwidth_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
-    scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * each / setup.tensor
+    scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * batch / setup.tensor
     attention = math.hypot(cache, scores / 1e12 / board.fp16_tflops / speeds.compute_share)
     matrices = math.hypot(_weights_s(replica, together), _matrices_s(replica, together))
     layer_us = speeds.layer_us + (0 if shape.dense else speeds.expert_us)
     fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests / setup.data) * 1e-6
-    moved = _traffic_s(replica, each) + _sums_s(replica, each)
+    moved = _traffic_s(replica, batch) + _sums_s(replica, batch)
     return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
 
 
@@ -147,8 +147,8 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
         _weights_s(replica, tokens_in),
         _matrices_s(replica, tokens_in),
     )
-    each = tokens_in / setup.data
-    moved = _traffic_s(replica, each) + _sums_s(replica, each)
+    tokens = tokens_in / setup.data
+    moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
     return (matrices + attention + moved) * 1e3
 
 
@@ -287,6 +287,6 @@ def token_rate(
     ----------
     .. [1] tensorrt-llm-performance
     """
-    each = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
-    value, speeds = requests * 1e3 / each.value, replica.speeds
+    token_ms = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
+    value, speeds = requests * 1e3 / token_ms.value, replica.speeds
     return _range(value, speeds.rate_low, speeds.rate_high, _power(replica))

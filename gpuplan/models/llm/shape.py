@@ -106,8 +106,8 @@ class Board:
 
     def sum_gb_s(self, gpus: int, link_share: float) -> float:
         """Rate of sums between so many GPUs; of the link a share where no rate is known."""
-        known = [rate for least, rate in self.sums_gb_s if least <= gpus]
-        return known[-1] if known else self.link_gb_s * link_share
+        rates = [rate for least, rate in self.sums_gb_s if least <= gpus]
+        return rates[-1] if rates else self.link_gb_s * link_share
 
     def rate_tflops(self, weights: str) -> float:
         """Tensor rate with weights of a precision: 16 bits where the cores do not compute in it (weights are unpacked first)."""

@@ -103,10 +103,10 @@ def answers(
         return Answers(late, late, late, late, 0.0, late, requests_per_second / most, 1.0, late)
     sample = queue.first_tokens(requests_per_second, replicas, chain)
     p50, p95, p99 = np.quantile(sample, (0.5, 0.95, 0.99))
-    each = np.minimum(np.maximum(chain.each, 1.0), chain.most)
+    requests = np.minimum(np.maximum(chain.each, 1.0), chain.most)
     weight = chain.chance * np.minimum(chain.each, chain.most)
-    token = queue.held_up(each) * each / max(traffic.tokens_out, 1.0)
-    token += pace.step(each, traffic.context_tokens)
+    token = queue.held_up(requests) * requests / max(traffic.tokens_out, 1.0)
+    token += pace.step(requests, traffic.context_tokens)
     return Answers(
         mean_s=float(sample.mean()),
         p50_s=float(p50),
@@ -172,14 +172,14 @@ def replicas_for(
         )
 
     def kept(count: int) -> bool:
-        found = answers(
+        outcome = answers(
             pace,
             traffic,
             requests_per_second=requests_per_second,
             replicas=count,
             first_token_s=first_token_s,
         )
-        return found.kept_share >= share
+        return outcome.kept_share >= share
 
     high = max(least, math.ceil(requests_per_second / queue.most_per_second))
     low = high - 1
@@ -234,7 +234,7 @@ def replica_curve(
     at_least_one(most=most)
     above_zero(requests_per_second=requests_per_second)
     first = math.floor(requests_per_second / ReplicaQueue(pace, traffic).most_per_second) + 1
-    found: list[tuple[int, Answers]] = []
+    points: list[tuple[int, Answers]] = []
     for count in range(first, first + most):
         now = answers(
             pace,
@@ -243,7 +243,7 @@ def replica_curve(
             replicas=count,
             first_token_s=first_token_s,
         )
-        found.append((count, now))
-        if len(found) > 1 and now.kept_share - found[-2][1].kept_share < 0.001 and now.kept_share > 0.5:
+        points.append((count, now))
+        if len(points) > 1 and now.kept_share - points[-2][1].kept_share < 0.001 and now.kept_share > 0.5:
             break
-    return tuple(found)
+    return tuple(points)

@@ -184,9 +184,9 @@ def llm_step_s(
         straggler_share=fitted.straggler_share,
     )
     shares = {"exposed_share": fitted.exposed_share, "overlap_share": fitted.overlap_share}
-    each = compute_s + tensor_s + exposed_s(exchange_s, compute_s=compute_s, **shares)
+    batch_s = compute_s + tensor_s + exposed_s(exchange_s, compute_s=compute_s, **shares)
     idle = 1 + (stages - 1) / ((1 + fitted.interleaved) * micro_batches)
-    step = micro_batches * each * idle + optimizer_s
+    step = micro_batches * batch_s * idle + optimizer_s
     step += exposed_s(step_exchange_s, compute_s=micro_batches * compute_s, **shares)
     return step * (1 + fitted.straggler_share * max(0.0, math.log2(gpus / 8)))
 
@@ -237,8 +237,8 @@ def model_flops_share(
         tokens_per_gpu=tokens_per_gpu, active_parameters=active_parameters, matmul_tflops=matmul_tflops
     )
     at_least_one(layers=layers, attention_size=attention_size, sequence_tokens=sequence_tokens)
-    each = 6 * active_parameters * 1e9 + 12 * layers * attention_size * sequence_tokens
-    return tokens_per_gpu * each / (matmul_tflops * 1e12)
+    operations = 6 * active_parameters * 1e9 + 12 * layers * attention_size * sequence_tokens
+    return tokens_per_gpu * operations / (matmul_tflops * 1e12)
 
 
 def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:

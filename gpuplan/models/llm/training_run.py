@@ -222,13 +222,13 @@ def _exchanges(run: TrainingRun) -> tuple[float, float, float]:
     over = _over(run, 1 if run.sharding == "hybrid" else hosts, run.over.gpus_per_host)
     weights_mb = run.parameters * 1e3 * WEIGHT_BYTES[run.method]
     gathered = collective_time_s(weights_mb / layers, collective="all-gather", over=over)
-    each = (1 if run.sharding == "gradients" else 2) * layers * gathered
+    batch_s = (1 if run.sharding == "gradients" else 2) * layers * gathered
     if gradients_mb:
-        each += layers * collective_time_s(gradients_mb / layers, collective="reduce-scatter", over=over)
+        batch_s += layers * collective_time_s(gradients_mb / layers, collective="reduce-scatter", over=over)
     once = 0.0
     if run.sharding == "hybrid" and gradients_mb:
         once = collective_time_s(gradients_mb, trees=False, over=_over(run, hosts, 1))
-    return each, once, 0.0
+    return batch_s, once, 0.0
 
 
 def _copies_sum_s(run: TrainingRun, gradients_mb: float) -> float:
@@ -239,8 +239,8 @@ def _copies_sum_s(run: TrainingRun, gradients_mb: float) -> float:
     inside = max(1, gpus_per_host // run.parts)
     over = _over(run, copies // inside, inside, 1 / min(run.parts, gpus_per_host))
     weights_mb = run.parameters * 1e3 * WEIGHT_BYTES["full"]
-    found = collective_time_s(gradients_mb / run.parts, collective="reduce-scatter", over=over)
-    return found + collective_time_s(weights_mb / run.parts, collective="all-gather", over=over)
+    sum_s = collective_time_s(gradients_mb / run.parts, collective="reduce-scatter", over=over)
+    return sum_s + collective_time_s(weights_mb / run.parts, collective="all-gather", over=over)
 
 
 def _tensor_exchange_s(run: TrainingRun) -> float:

@@ -129,19 +129,19 @@ def tuning_memory(
     over = run.over.gpus_per_host if run.sharding == "hybrid" else run.gpus
     weights = _weights_bytes(run)
     if run.sharding == "tensor-pipeline":
-        held = weights / run.parts
+        gpu_weights = weights / run.parts
     elif run.sharding == "gradients" or over == 1:
-        held = weights
+        gpu_weights = weights
     else:
-        held = weights / over + 2 * weights / run.model.layers
+        gpu_weights = weights / over + 2 * weights / run.model.layers
     trained = (run.parameters if run.method == "full" else adapters) * 1e9
     if run.sharding == "tensor-pipeline":
         states = trained * (2 / run.parts + (state_bytes - 2) / over)
     else:
         states = trained * state_bytes / over
     if run.method != "full":
-        held += 2 * trained / run.parts
-    return TuningMemory(held / GIB, states / GIB, _activation_bytes(run) / GIB, runtime_gib)
+        gpu_weights += 2 * trained / run.parts
+    return TuningMemory(gpu_weights / GIB, states / GIB, _activation_bytes(run) / GIB, runtime_gib)
 
 
 def _weights_bytes(run: TrainingRun) -> float:
@@ -220,10 +220,10 @@ def fewest_gpus(
     most = counts[-1]
     least = math.inf
     for hosts, gpus in [(1, count) for count in counts] + [(more, most) for more in range(2, max_hosts + 1)]:
-        held = tuning_memory(run.on(hosts, gpus), adapters=adapters).total_gib
-        if held <= usable_share * memory_gib:
+        needed = tuning_memory(run.on(hosts, gpus), adapters=adapters).total_gib
+        if needed <= usable_share * memory_gib:
             return hosts, gpus
-        least = min(least, held)
+        least = min(least, needed)
     raise ValueError(
         f"{max_hosts} hosts of {most} GPUs hold {least:.0f} GiB on each GPU; it has {usable_share * memory_gib:.0f} GiB. "
         "A smaller micro-batch, shorter sequences, recomputing, LoRA or QLoRA, or a board with more memory would help"
@@ -289,19 +289,19 @@ def layer_splits(
     .. [2] gpuplan-method
     """
     above_zero(memory_gib=memory_gib, usable_share=usable_share)
-    each, hosts, model = run.over.gpus_per_host, run.over.hosts, run.model
-    tensors = [n for n in range(1, each + 1) if each % n == 0 and model.hidden_size % n == 0]
+    gpus, hosts, model = run.over.gpus_per_host, run.over.hosts, run.model
+    tensors = [n for n in range(1, gpus + 1) if gpus % n == 0 and model.hidden_size % n == 0]
     stages = [n for n in range(2, min(hosts, model.layers) + 1) if hosts % n == 0]
-    found, least = [], math.inf
+    splits, least = [], math.inf
     for tensor, pipeline in [(n, 1) for n in tensors] + [(tensors[-1], n) for n in stages]:
-        tried = replace(run, sharding="tensor-pipeline", tensor=tensor, pipeline=pipeline, context=1)
-        held = tuning_memory(tried, adapters=adapters, state_bytes=state_bytes, runtime_gib=runtime_gib)
-        least = min(least, held.total_gib)
-        if held.total_gib <= usable_share * memory_gib:
-            found.append(tried)
-    if not found:
+        split = replace(run, sharding="tensor-pipeline", tensor=tensor, pipeline=pipeline, context=1)
+        memory = tuning_memory(split, adapters=adapters, state_bytes=state_bytes, runtime_gib=runtime_gib)
+        least = min(least, memory.total_gib)
+        if memory.total_gib <= usable_share * memory_gib:
+            splits.append(split)
+    if not splits:
         raise ValueError(
             f"{run.gpus} GPUs hold {least:.0f} GiB each however the layers are split; a GPU has "
             f"{usable_share * memory_gib:.0f} GiB. More hosts, a smaller micro-batch or recomputing would help"
         )
-    return tuple(found)
+    return tuple(splits)

@@ -75,8 +75,8 @@ class Allreduce:
 
     def latency_us(self, gradient_mb: float, transport: str) -> float:
         """Latency of one step with all messages of a gradient."""
-        each = STEP_LATENCY_US[transport] if self.step_latency_us is None else self.step_latency_us
-        return each * (max(1, math.ceil(gradient_mb / FUSION_MB)) if self.messages is None else self.messages)
+        step = STEP_LATENCY_US[transport] if self.step_latency_us is None else self.step_latency_us
+        return step * (max(1, math.ceil(gradient_mb / FUSION_MB)) if self.messages is None else self.messages)
 
 
 RING = Allreduce()
@@ -261,17 +261,17 @@ def collective_time_s(
     ways = 2 if collective == "allreduce" else 1
     moved_s = ways * (ranks - 1) / ranks * message_mb / 1000 / slowest
     steps_us = (ranks - hosts) * latencies.intra_step_us + (hosts - 1) * latencies.step_latency_us
-    found = [latencies.pipelined_s(moved_s, latencies.launch_us + ways * steps_us)]
+    times = [latencies.pipelined_s(moved_s, latencies.launch_us + ways * steps_us)]
     if collective == "allreduce" and trees:
         inside = _tree_inside_gb_s(gpus, over.intra_host_gb_s, switch_gb_s)
         below = latencies.launch_us + 2 * (gpus - 1) * latencies.intra_step_us
         up = math.inf if hosts == 1 else between if hosts == 2 else between / 2
         waits_us = below + 2 * math.ceil(math.log2(hosts)) * latencies.step_latency_us
-        found.append(latencies.pipelined_s(message_mb / 1000 / min(inside, up), waits_us))
+        times.append(latencies.pipelined_s(message_mb / 1000 / min(inside, up), waits_us))
         if in_network and hosts > 1:
             waits_us = below + 2 * latencies.step_latency_us
-            found.append(latencies.pipelined_s(message_mb / 1000 / min(inside, between), waits_us))
-    return min(found)
+            times.append(latencies.pipelined_s(message_mb / 1000 / min(inside, between), waits_us))
+    return min(times)
 
 
 def _tree_inside_gb_s(gpus: int, ring_gb_s: float, switch_gb_s: float | None) -> float:

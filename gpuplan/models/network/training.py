@@ -165,9 +165,9 @@ def host_traffic_gbit_s(
     above_zero(step_s=step_s)
     at_least_one(hosts=hosts, gpus_per_host=gpus_per_host)
     not_negative(gradient_mb=gradient_mb)
-    known = (*ALGORITHMS, "parameter-server", "in-network")
-    if algorithm not in known:
-        raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(known)}")
+    algorithms = (*ALGORITHMS, "parameter-server", "in-network")
+    if algorithm not in algorithms:
+        raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(algorithms)}")
     if hosts == 1:
         return 0.0
     if algorithm == "in-network":

@@ -44,12 +44,12 @@ def set_apart(
     ----------
     .. [1] gpuplan-method
     """
-    asked, found = {request.group: request for request in requests}, list(hosts)
+    by_group, spread = {request.group: request for request in requests}, list(hosts)
     for group in groups:
-        while step := _exchange(found, group, asked, rooms, frozenset(groups)):
+        while step := _exchange(spread, group, by_group, rooms, frozenset(groups)):
             for at, host in step.items():
-                found[at] = host
-    return tuple(found)
+                spread[at] = host
+    return tuple(spread)
 
 
 def _vms(host: Host) -> set[tuple[str, int]]:
@@ -92,9 +92,9 @@ def _ways(
     theirs = [load for load in target if free(load) and load.gpus]
     moved_most = min(most, MOST_EXCHANGED, len(alone))
     for moved, count in itertools.product(range(1, moved_most + 1), range(MOST_EXCHANGED + 1)):
-        for given in itertools.combinations(theirs, count):
-            mine = alone[:moved]
-            yield (*_without(source, *mine), *given), (*_without(target, *given), *mine)
+        for others in itertools.combinations(theirs, count):
+            loads = alone[:moved]
+            yield (*_without(source, *loads), *others), (*_without(target, *others), *loads)
     for load in source:
         for other in target:
             yield from _swapped(source, target, load, other, group, asked, apart)
@@ -115,8 +115,8 @@ def _swapped(
     for slot in mine.slots:
         for theirs in other.slots:
             alike = (slot.profile, slot.weight) == (theirs.profile, theirs.weight)
-            known = theirs.group in asked and asked[theirs.group].shares == 1 and theirs.group not in apart
-            if slot.group == group and asked[group].shares == 1 and alike and known:
+            movable = theirs.group in asked and asked[theirs.group].shares == 1 and theirs.group not in apart
+            if slot.group == group and asked[group].shares == 1 and alike and movable:
                 there = mine._replace(slots=tuple(theirs if s is slot else s for s in mine.slots))
                 here = other._replace(slots=tuple(slot if s is theirs else s for s in other.slots))
                 yield (*_without(source, mine), there), (*_without(target, other), here)
@@ -125,7 +125,7 @@ def _swapped(
 
 def _without(host: Host, *gone: Load) -> Host:
     """A host without some of its loads."""
-    return tuple(load for load in host if not any(load is each for each in gone))
+    return tuple(load for load in host if not any(load is other for other in gone))
 
 
 def _holds(room: Room, host: Host, asked: Mapping[str, Request]) -> bool:

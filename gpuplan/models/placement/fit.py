@@ -99,13 +99,13 @@ class Rules:
     def more(self, family: int, used: Used, unit: int) -> int:
         """How many more shares of a profile (or of so much memory) fit on a GPU."""
         key = (family, used, unit)
-        found = self._more.get(key)
-        if found is None:
+        count = self._more.get(key)
+        if count is None:
             capacity = self.families[family].capacity
             if capacity:
-                found = (capacity - used[0]) // unit if unit > 0 else 0
+                count = (capacity - used[0]) // unit if unit > 0 else 0
             else:
-                found = max(
+                count = max(
                     (
                         layout[unit] - used[unit]
                         for layout in self.layouts[family]
@@ -113,8 +113,8 @@ class Rules:
                     ),
                     default=0,
                 )
-            self._more[key] = found
-        return found
+            self._more[key] = count
+        return count
 
     def added(self, family: int, used: Used, unit: int, shares: int) -> Used:
         """What is used of a GPU after so many more shares."""
@@ -171,8 +171,8 @@ class Rules:
         try:
             return self._fits[key]
         except KeyError:
-            found = self._fits[key] = self.fit_once(state, kind)
-            return found
+            result = self._fits[key] = self.fit_once(state, kind)
+            return result
 
     def fit_once(self, state: State, kind: int) -> Fit | None:
         """The same, not kept: for states that are not met again."""

@@ -61,8 +61,8 @@ class Greedy:
                 untouched = [(times - often, room, state, content)] if times > often else []
                 blocks[at : at + 1] = [(often, room, now, filled), *untouched]
             missing[kind] = left
-        found = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
-        return found, missing
+        placed = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+        return placed, missing
 
 
 def _left(state: State, room: Room, by: int) -> float:

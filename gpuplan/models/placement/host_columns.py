@@ -83,13 +83,13 @@ class HostColumns:
 
     def solved(self, vms: Sequence[int]) -> Blocks:
         """What stands on which hosts; empty ones are left out."""
-        left, there = list(vms), [place.hosts for place in self.places]
+        left, hosts = list(vms), [place.hosts for place in self.places]
         blocks: list[Block] = []
         rounds = MOST_ROUNDS
         ways: tuple[Way, ...] = self.fills.by_orders, self.fills.by_programme
         while any(left):
-            relaxed = self._generated(left, there, rounds, ways)
-            fixed = self._fixed(relaxed.times, left, there)
+            relaxed = self._generated(left, hosts, rounds, ways)
+            fixed = self._fixed(relaxed.times, left, hosts)
             if not fixed:
                 break
             blocks += fixed
@@ -165,17 +165,17 @@ class HostColumns:
             for at, n in enumerate(there)
             if n != 0
         }
-        found = 0
+        added = 0
         for by in ways:
             for at, host in hosts.items():
                 rent = 1.0 if there[at] is None else relaxed.rents[at]
                 for content in by(host):
                     worth = sum(relaxed.prices[k] * n for k, n in vms_in(content).items())
                     if worth > rent + ALMOST:
-                        found += self._add(at, content)
-            if found >= FEW_FILLS:
+                        added += self._add(at, content)
+            if added >= FEW_FILLS:
                 break
-        return found
+        return added
 
     # ---- whole hosts
 
@@ -203,18 +203,18 @@ class HostColumns:
 
     def filled_up(self, blocks: Blocks, vms: Sequence[int]) -> Blocks:
         """These hosts and the empty ones with what is not on them yet, the largest first, as far as it fits."""
-        left, there = list(vms), {place.room: place.hosts for place in self.places}
+        left, free = list(vms), {place.room: place.hosts for place in self.places}
         for times, room, content in blocks:
-            hosts = there[room]
-            there[room] = None if hosts is None else hosts - times
+            hosts = free[room]
+            free[room] = None if hosts is None else hosts - times
             for kind, n in vms_in(content).items():
                 left[kind] -= n * times
-        empty = tuple(Block(n, room, ()) for room, n in there.items() if n)
-        new = next((room for room, n in there.items() if n is None), None)
-        found, _ = Greedy(self.rules).filled_up(
+        empty = tuple(Block(n, room, ()) for room, n in free.items() if n)
+        new = next((room for room, n in free.items() if n is None), None)
+        filled, _ = Greedy(self.rules).filled_up(
             (*blocks, *empty), left, new, self.rules.largest_first, SCARCEST
         )
-        return found
+        return filled
 
 
 def placed_vms(blocks: Blocks, kinds: int) -> list[int]:

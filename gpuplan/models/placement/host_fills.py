@@ -132,11 +132,11 @@ class HostFills:
                 shared = -(-rules.requests[k].shares // rules.per_gpu[k]) if rules.per_gpu[k] else 0
                 yield rules.requests[k].gpus or shared, ((k, 1),)
         shares = [k for k in host.wanted if rules.family_of[k] >= 0 and rules.requests[k].shares == 1]
-        found: set[Fill] = set()
+        fills: set[Fill] = set()
         for factor in FACTORS:
             values = {k: host.prices[k] - factor * (self.needs[k][1:] @ host.weights[1:]) for k in shares}
-            found.update(self._shared_gpus({k: v for k, v in values.items() if v > ALMOST}, host.left))
-        for fill in sorted(found - {()}):
+            fills.update(self._shared_gpus({k: v for k, v in values.items() if v > ALMOST}, host.left))
+        for fill in sorted(fills - {()}):
             yield 1, fill
 
     def _shared_gpus(self, values: Mapping[int, float], left: Sequence[int]) -> Iterator[Fill]:
@@ -164,14 +164,14 @@ class HostFills:
 
     def _content(self, fills: Sequence[Fill], left: Sequence[int]) -> Content:
         """A host with these items on it, of each kind no more than are left."""
-        rules, given, content = self.rules, Counter[int](), Content()
+        rules, used, content = self.rules, Counter[int](), Content()
         for fill in fills:
             slots: tuple[tuple[int, int], ...] = ()
             for k, n in fill:
-                slots += tuple((k, given[k] + i) for i in range(min(n, left[k] - given[k])))
+                slots += tuple((k, used[k] + i) for i in range(min(n, left[k] - used[k])))
             if not slots:
                 continue
-            given.update(k for k, _ in slots)
+            used.update(k for k, _ in slots)
             kind = slots[0][0]
             if rules.family_of[kind] >= 0 and rules.requests[kind].shares > 1:
                 content += tuple(self._several(kind, slots[0]))

@@ -63,14 +63,14 @@ class HostPatterns:
 
         rows, most = np.zeros((1, len(self.vms)), dtype=np.int32), self.most(room)
         for at in sorted(range(len(most)), key=lambda at: most[at]):
-            found = [rows]
+            layers = [rows]
             for _ in range(most[at]):
-                more = self._one_more(found[-1], at)
+                more = self._one_more(layers[-1], at)
                 fits = self._fit(more, room)
-                if fits is None or sum(map(len, found)) * len(most) > MOST_COUNTS:
+                if fits is None or sum(map(len, layers)) * len(most) > MOST_COUNTS:
                     return None
-                found.append(more[fits])
-            rows = np.concatenate(found)
+                layers.append(more[fits])
+            rows = np.concatenate(layers)
         for at, limit in enumerate(most):
             fits = self._fit(self._one_more(rows, at), room)
             if fits is None:

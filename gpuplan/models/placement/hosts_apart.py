@@ -35,12 +35,12 @@ class HostsApart:
 
     def amounts(self, vms: Kinds) -> dict[int, Counter[int]]:
         """Shares of each profile, or of each amount of memory, in each family that is in use."""
-        found: dict[int, Counter[int]] = {}
+        needs: dict[int, Counter[int]] = {}
         for kind, n in enumerate(vms):
             f = self.rules.family_of[kind]
             if n and f >= 0:
-                found.setdefault(f, Counter())[self.rules.units[kind]] += n * self.rules.requests[kind].shares
-        return dict(sorted(found.items()))
+                needs.setdefault(f, Counter())[self.rules.units[kind]] += n * self.rules.requests[kind].shares
+        return dict(sorted(needs.items()))
 
     def apart(self, vms: Kinds, room: Room, *, search: bool = True) -> Solution:
         """The exact answer where all VMs have whole GPUs or one share; for others a bound."""

@@ -114,8 +114,8 @@ class IdenticalHosts(HostsApart):
         order = [k for k in self.rules.largest_first if vms[k]]
         # the bound of ``apart`` holds here, its blocks do not; what meets the bound is proven, if they do or not
         method = "volume" if apart.method == "heuristic" else apart.method
-        found = (Solution(blocks, apart.bound, method) for blocks in self._greedy(vms, room, [order]))
-        best = min(found, key=_hosts_of)
+        solutions = (Solution(blocks, apart.bound, method) for blocks in self._greedy(vms, room, [order]))
+        best = min(solutions, key=_hosts_of)
         exactly = None
         if best.hosts > best.bound:
             sizes = {
@@ -153,9 +153,9 @@ class Merged:
     """Identical requests merged into one, in an order of their own, so that answers depend on neither."""
 
     def __init__(self, rules: Rules, vms: Kinds, *, gpus_only: bool) -> None:
-        asked = [r._replace(vcpus=0, memory_gib=0) if gpus_only else r for r in rules.requests]
+        requests = [r._replace(vcpus=0, memory_gib=0) if gpus_only else r for r in rules.requests]
         alike: dict[Any, list[int]] = defaultdict(list)
-        for k, (_, _, gpus, family, *rest) in enumerate(asked):
+        for k, (_, _, gpus, family, *rest) in enumerate(requests):
             if vms[k]:
                 alike[gpus, (family,) if family else (), *rest].append(k)
         self.kinds = [alike[key] for key in sorted(alike, reverse=True)]
@@ -163,7 +163,7 @@ class Merged:
         self.vms = vms
         self.family_of = [rules.family_of[kinds[0]] for kinds in self.kinds]
         self.requests = [
-            asked[kinds[0]]._replace(group=str(at), vms=sum(vms[k] for k in kinds))
+            requests[kinds[0]]._replace(group=str(at), vms=sum(vms[k] for k in kinds))
             for at, kinds in enumerate(self.kinds)
         ]
 

@@ -72,23 +72,23 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     .. [1] gilmore-gomory-1961
     """
     rules = Rules(requests)
-    there = [rules.counted(room) for room in rooms]
-    places = [Place(room, n) for room, n in sorted(Counter(there).items(), reverse=True)]
-    values, levels = _values(rules, there), tuple(priorities) or (1,) * len(requests)
+    counted = [rules.counted(room) for room in rooms]
+    places = [Place(room, n) for room, n in sorted(Counter(counted).items(), reverse=True)]
+    values, levels = _values(rules, counted), tuple(priorities) or (1,) * len(requests)
     blocks, placed, could = Blocks(), [0] * len(requests), 0.0
     for level in sorted(set(levels)):
         now = [one == level for one in levels]
-        asked = [r.vms if new else n for r, new, n in zip(requests, now, placed, strict=True)]
+        wanted = [r.vms if new else n for r, new, n in zip(requests, now, placed, strict=True)]
         worth = [v if new else 0.0 for v, new in zip(values, now, strict=True)]
-        ways, lost = _ways(rules, places, blocks, asked, values, worth)
+        ways, lost = _ways(rules, places, blocks, wanted, values, worth)
         blocks = max(ways, key=lambda way: _sum(values, placed_vms(way, len(values))))
         placed = placed_vms(blocks, len(values))
-        could += _sum(worth, asked) - lost
+        could += _sum(worth, wanted) - lost
     gpus = _sum(rules.worth, placed)
-    bound = max(gpus, min(_sum(rules.worth, rules.vms), sum(room.gpus for room in there)))
+    bound = max(gpus, min(_sum(rules.worth, rules.vms), sum(room.gpus for room in counted)))
     if all(rules.worth) and gpus + _step(rules) > could:  # what is worth more is worth a step more
         bound = gpus
-    return Most(tuple(laid(rules, blocks, rooms=there)), tuple(placed), float(gpus), float(bound))
+    return Most(tuple(laid(rules, blocks, rooms=counted)), tuple(placed), float(gpus), float(bound))
 
 
 def _ways(
@@ -157,7 +157,7 @@ def _listed(patterns: HostPatterns, places: Sequence[Place]) -> list[tuple[int, 
     rows = [patterns.full(place.room) for place in places]
     if any(one is None for one in rows) or sum(map(len, rows)) > MOST_PATTERNS:
         return None
-    return [(at, tuple(row)) for at, found in enumerate(rows) for row in found.tolist()]
+    return [(at, tuple(row)) for at, ways in enumerate(rows) for row in ways.tolist()]
 
 
 def _cut_down(blocks: Sequence[Block], asked: Sequence[int]) -> Blocks:

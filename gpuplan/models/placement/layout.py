@@ -185,25 +185,25 @@ def place_mixed(
     rules = Rules(requests)
     equal = IdenticalHosts(rules)
     mixed = MixedHosts(equal)
-    room, *there = (rules.counted(one) for one in (room, *existing))
-    rules.check(rules.vms, {room, *there})
+    room, *rooms = (rules.counted(one) for one in (room, *existing))
+    rules.check(rules.vms, {room, *rooms})
     # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
-    others, like_new = Counter(one for one in there if one != room), there.count(room)
+    others, like_new = Counter(one for one in rooms if one != room), rooms.count(room)
     needed: list[int] = []
     least: list[int] = []
     for lost in range(min(spare, others.total()) + 1):
-        found = [mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)]
-        needed.append(max(new.hosts for new in found))
-        least.append(max(new.bound for new in found))
+        after = [mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)]
+        needed.append(max(new.hosts for new in after))
+        least.append(max(new.bound for new in after))
     count, bound = (
-        max(0, _fewest_new(list(itertools.accumulate(each, max)), spare, others.total()) - like_new)
-        for each in (needed, least)
+        max(0, _fewest_new(list(itertools.accumulate(counts, max)), spare, others.total()) - like_new)
+        for counts in (needed, least)
     )
     chosen = mixed.new_hosts(rules.vms, others, room)
     if chosen.hosts > like_new + count:
         # the heuristic needed more hosts than after a loss: then take what it found there
-        chosen = min(found, key=lambda new: new.hosts)
-    hosts = laid(rules, chosen.blocks, rooms=[*there, *[room] * count])
+        chosen = min(after, key=lambda new: new.hosts)
+    hosts = laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
     bound += len(existing)
     shared = _shared(rules, chosen.blocks, equal.packed_gpus(rules.vms))
     return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
@@ -284,7 +284,7 @@ def _numbered(rules: Rules, runs: Iterable[tuple[Content, int]]) -> list[Host]:
         list(map(Slot._make, zip(repeat(r.group), range(1, r.vms + 1), repeat(r.profile), repeat(r.weight))))
         for r in requests
     ]
-    given = [0] * len(requests)
+    placed = [0] * len(requests)
     hosts: list[Host] = []
     for content, times in runs:
         counts = vms_in(content)
@@ -297,11 +297,11 @@ def _numbered(rules: Rules, runs: Iterable[tuple[Content, int]]) -> list[Host]:
             hosts.append(
                 tuple(
                     [
-                        Load(gpus, tuple([slots_of[k][given[k] + vm] for k, vm in slots]), family)
+                        Load(gpus, tuple([slots_of[k][placed[k] + vm] for k, vm in slots]), family)
                         for gpus, slots, family in parts
                     ]
                 )
             )
             for kind, n in counts.items():
-                given[kind] += n
+                placed[kind] += n
     return hosts

@@ -40,7 +40,7 @@ def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]
     .. [1] gpuplan-method
     """
     kinds = sorted(there)
-    chosen = (Counter(each) for each in itertools.combinations_with_replacement(kinds, lost))
+    chosen = (Counter(rooms) for rooms in itertools.combinations_with_replacement(kinds, lost))
     losses = [loss for loss in chosen if all(n <= there[room] for room, n in loss.items())]
     if len(losses) <= MOST_LOSSES:
         return losses

@@ -53,10 +53,10 @@ class MixedHosts:
         """Hosts filled by the first way that does it: by the greedy orders, or (``thorough``) by the programme too."""
         key = (vms, tuple(sorted(rooms.items())), thorough)
         if key not in self._arranged:
-            found = Arranged(next(self._portfolio(vms, rooms, None), None))
-            if found.blocks is None and thorough:
-                found = self._searched(vms, rooms)
-            self._arranged[key] = found
+            arranged = Arranged(next(self._portfolio(vms, rooms, None), None))
+            if arranged.blocks is None and thorough:
+                arranged = self._searched(vms, rooms)
+            self._arranged[key] = arranged
         return self._arranged[key]
 
     def _searched(self, vms: Kinds, rooms: Counter[Room]) -> Arranged:
@@ -74,17 +74,17 @@ class MixedHosts:
 
     def new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
         """Hosts of another kind that are needed beside these rooms, and what is on all of them."""
-        found = self._new_hosts(vms, rooms, room)
-        if found.hosts > sum(vms):
+        new = self._new_hosts(vms, rooms, room)
+        if new.hosts > sum(vms):
             self.rules.check(vms, {room, *rooms})
-            if found.bound > sum(vms):
+            if new.bound > sum(vms):
                 raise ValueError(
                     "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
                 )
             raise ValueError(
                 "no placement was found within the limits of the search: some VMs are too large for new hosts"
             )
-        return found
+        return new
 
     def _new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
         key = (vms, tuple(sorted(rooms.items())), room)
@@ -109,10 +109,10 @@ class MixedHosts:
             shared = SharedGpus(Rules(merged.requests))
             self._ways = vms, merged, HostPatterns(shared, shared.rules.vms)
         _, merged, patterns = self._ways
-        found = MixedProgramme(patterns, rooms, room, best).solved()
-        if not found.blocks:
-            return best._replace(bound=min(found.bound, best.hosts))
-        return found._replace(blocks=merged.told_apart(found.blocks))
+        new = MixedProgramme(patterns, rooms, room, best).solved()
+        if not new.blocks:
+            return best._replace(bound=min(new.bound, best.hosts))
+        return new._replace(blocks=merged.told_apart(new.blocks))
 
     def _by_columns(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
         """The same by column generation over likely fills of a host of each kind, if it finds fewer."""
@@ -160,7 +160,7 @@ class MixedHosts:
         # what fits on no new host goes first, as the others can still go there
         stuck = [extra is not None and not rules.most_on(extra, k) for k in range(len(vms))]
         for by in (0, 2, 1, 3):
-            size = [each[by] if by < 3 else max(each) for each in parts]
+            size = [part[by] if by < 3 else max(part) for part in parts]
             order = sorted(
                 (k for k, n in enumerate(vms) if n),
                 key=lambda k: (not stuck[k], -size[k], -parts[k][0], rules.family_of[k] >= 0, k),
@@ -180,7 +180,7 @@ class MixedHosts:
             (float(w), r.vcpus, r.memory_gib)
             for w, r in zip(self.rules.worth, self.rules.requests, strict=True)
         ]
-        return [tuple(need / offer for need, offer in zip(each, offers, strict=True)) for each in needs]
+        return [tuple(need / offer for need, offer in zip(amounts, offers, strict=True)) for amounts in needs]
 
     def _bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
         """A number of new hosts below which nothing can go."""
@@ -197,15 +197,15 @@ class MixedHosts:
 
     def _bounds_by(self, i: int, vms: Kinds, rooms: Counter[Room], room: Room) -> tuple[int, int]:
         """Bounds by one resource (0 GPUs, 1 vCPUs, 2 memory): its volume, and sizes that exclude each other."""
-        asked = Counter[int]()
+        sizes = Counter[int]()
         for request, n in zip(self.rules.requests, vms, strict=True):
-            asked[(request.gpus, request.vcpus, request.memory_gib)[i]] += n
-        need = sum(size * n for size, n in asked.items())
+            sizes[(request.gpus, request.vcpus, request.memory_gib)[i]] += n
+        need = sum(size * n for size, n in sizes.items())
         need -= sum(one[i] * times for one, times in rooms.items())
         largest = max(one[i] for one in (room, *rooms))  # as if all hosts were as large
         if i:
-            del asked[0]
-            excluding = bins_bound(asked, capacity=largest)
+            del sizes[0]
+            excluding = bins_bound(sizes, capacity=largest)
         else:
             need += sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
             on_gpus = tuple(n if worth else 0 for n, worth in zip(vms, self.rules.worth, strict=True))

@@ -95,16 +95,16 @@ class MixedProgramme:
         used, left = Counter[int](), list(self.asked)
         for (at, pattern), often in chosen:
             used[at] += often
-            left = [max(0, n - often * held) for n, held in zip(left, pattern, strict=True)]
+            left = [max(0, n - often * filled) for n, filled in zip(left, pattern, strict=True)]
         new, most = self.places[0], self.best.hosts - used[0]
-        there = (n - used[at] for at, n in enumerate(self.there, 1))
-        rooms = Counter({room: n for room, n in zip(self.places[1:], there, strict=True) if n})
-        held = self._blocks(chosen, [n - m for n, m in zip(self.asked, left, strict=True)])
-        if most > 0 and held is not None:
+        unused = (n - used[at] for at, n in enumerate(self.there, 1))
+        rooms = Counter({room: n for room, n in zip(self.places[1:], unused, strict=True) if n})
+        filled = self._blocks(chosen, [n - m for n, m in zip(self.asked, left, strict=True)])
+        if most > 0 and filled is not None:
             patterns = HostPatterns(self.patterns.shared, left)
             rest = MixedProgramme(patterns, rooms, new, New(most, 0, ())).solved()
             if rest.blocks or not any(left):
-                self.best = New(used[0] + New.count_of(rest.blocks, new), 0, (*held, *rest.blocks))
+                self.best = New(used[0] + New.count_of(rest.blocks, new), 0, (*filled, *rest.blocks))
 
     def _relaxed(self) -> list[tuple[Column, float]]:
         """Return how often the relaxed programme takes each pattern."""
@@ -132,24 +132,24 @@ class MixedProgramme:
 
     def _likely(self, prices: Sequence[float]) -> bool:
         """Add unlisted patterns, found by orders, that are worth more than their host; True if there are any."""
-        known = len(self.columns)
+        before = len(self.columns)
         values, takes = prices[: len(self.asked)], [1.0, *prices[len(self.asked) :]]
         for at, (room, take) in enumerate(zip(self.places, takes, strict=True)):
             for pattern in self.patterns.likely(room, values):
                 if sum(map(operator.mul, values, pattern)) > take + ALMOST:
                     self.columns.setdefault((at, pattern))
-        return len(self.columns) > known
+        return len(self.columns) > before
 
     def _price(self, prices: Sequence[float]) -> None:
         """A bound from these prices, and the patterns that are worth more than the host that they take."""
         # whole numbers, rounded so that the bound needs no trust in floats
         whole = [int(p * PRICE_UNIT) for p in prices]
         self.prices, takes = whole[: len(self.asked)], [PRICE_UNIT, *whole[len(self.asked) :]]
-        found = [self.patterns.dearest(room, self.prices) for room in self.places]
-        self.dearest = [one.most for one in found]
+        dearest = [self.patterns.dearest(room, self.prices) for room in self.places]
+        self.dearest = [one.most for one in dearest]
         if self.dearest[0]:
             self.bound = max(self.bound, -(-self._worth_left() // self.dearest[0]))
-        for at, (one, take) in enumerate(zip(found, takes, strict=True)):
+        for at, (one, take) in enumerate(zip(dearest, takes, strict=True)):
             for pattern in one.patterns:
                 if self._worth(pattern) > take:
                     self.columns.setdefault((at, pattern))
@@ -159,21 +159,21 @@ class MixedProgramme:
 
     def _worth_left(self) -> int:
         """Return the worth of all VMs beyond the most that the existing hosts can hold."""
-        held = sum(most * n for most, n in zip(self.dearest[1:], self.there, strict=True))
-        return self._worth(self.asked) - held
+        capacity = sum(most * n for most, n in zip(self.dearest[1:], self.there, strict=True))
+        return self._worth(self.asked) - capacity
 
     def _candidates(self) -> tuple[list[Column], bool]:
         """Patterns that an answer with a host less could have, those that are worth most first; and whether all are known."""
         spare = self.dearest[0] * (self.best.hosts - 1) - self._worth_left()
-        found, complete = [], True
+        candidates, complete = [], True
         for at, room in enumerate(self.places):
             rows = self.patterns.full(room)
             if rows is None:
                 complete = False
                 rows = [pattern for place, pattern in self.columns if place == at]
             lacks = [(self.dearest[at] - self._worth(row), (at, tuple(row))) for row in map(tuple, rows)]
-            found += [each for each in lacks if each[0] <= spare]
-        return [column for _, column in sorted(found)], complete
+            candidates += [pair for pair in lacks if pair[0] <= spare]
+        return [column for _, column in sorted(candidates)], complete
 
     def _try(self, columns: Sequence[Column], rounded: Sequence[tuple[Column, int]]) -> int:
         """Solve the rest of some patterns in whole numbers; return the least number of new hosts that this proves."""

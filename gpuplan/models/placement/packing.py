@@ -177,14 +177,14 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     amounts = tuple(needed[i] for i in kept)
     if any(not any(c[i] for c in columns) for i in range(len(kept))):
         raise ValueError(f"no layout holds every profile that is needed: {list(needed)}")
-    found = _cover(amounts, columns)
+    packing = _cover(amounts, columns)
     patterns = []
-    for chosen, times in found.patterns:
+    for chosen, times in packing.patterns:
         full = [0] * len(needed)
         for i, amount in zip(kept, chosen, strict=True):
             full[i] = amount
         patterns.append((tuple(full), times))
-    return found._replace(patterns=tuple(patterns))
+    return packing._replace(patterns=tuple(patterns))
 
 
 def _counts_of(sizes: Mapping[int, int], capacity: int) -> Counts:
@@ -205,11 +205,11 @@ def _pack(counts: Counts, capacity: int, search: bool) -> Packing:
     if uses.count > bound and not search:
         method = "heuristic"
     elif uses.count > bound:
-        found = maximal_patterns(sizes, counts=needed, capacity=capacity)
-        if found is None:
+        ways = maximal_patterns(sizes, counts=needed, capacity=capacity)
+        if ways is None:
             others, proven = Bins.generated(sizes, needed, capacity, bound, uses)
         else:
-            others, proven = Bins.cheapest(found, needed, lambda left: Bins.first_fit(sizes, left, capacity))
+            others, proven = Bins.cheapest(ways, needed, lambda left: Bins.first_fit(sizes, left, capacity))
         bound = max(bound, proven)
         uses = min(others, uses, key=BY_COUNT)
         method = "programme" if uses.count == bound else "heuristic"

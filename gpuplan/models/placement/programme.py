@@ -59,13 +59,13 @@ def maximal_patterns(
     """
     if len(sizes) > MAX_SIZES:
         return None
-    found: list[tuple[int, ...]] = []
+    patterns: list[tuple[int, ...]] = []
     rest = [sum(s * n for s, n in zip(sizes[i:], counts[i:], strict=True)) for i in range(len(sizes) + 1)]
 
     def extend(index: int, room: int, short: int, chosen: tuple[int, ...]) -> bool:
         if index == len(sizes):
-            found.append(chosen)
-            return len(found) <= MAX_PATTERNS
+            patterns.append(chosen)
+            return len(patterns) <= MAX_PATTERNS
         size = sizes[index]
         for amount in range(min(counts[index], room // size), -1, -1):
             left, limit = room - amount * size, short if amount == counts[index] else min(short, size)
@@ -75,7 +75,7 @@ def maximal_patterns(
                 return False
         return True
 
-    return found if extend(0, capacity, capacity + 1, ()) else None
+    return patterns if extend(0, capacity, capacity + 1, ()) else None
 
 
 def whole_programme(

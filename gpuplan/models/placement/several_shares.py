@@ -68,7 +68,7 @@ class HostWays(Ways):
 
     def __init__(self, hosts: HostsApart, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
         super().__init__(hosts, vms, room, joint)
-        asked = Counter[tuple[int, int]]()
+        counts = Counter[tuple[int, int]]()
         self.queues: dict[tuple[int, int], Waiting] = defaultdict(Waiting)
         self.most: dict[int, int] = {}
         """Shares on one GPU of each such family."""
@@ -76,19 +76,19 @@ class HostWays(Ways):
             f, request = self.rules.family_of[k], self.rules.requests[k]
             if n and (f < 0 or f in joint):
                 item = (f, request.gpus if f < 0 else request.shares)
-                asked[item] += n
+                counts[item] += n
                 self.queues[item].append([k, n])
                 self.most[f] = self.rules.per_gpu[k]
         self.sizes = {
-            f: sorted((size for of, size in asked if of == f and size > 1), reverse=True)
+            f: sorted((size for of, size in counts if of == f and size > 1), reverse=True)
             for f in (-1, *joint)
         }
         self.items = [(f, size) for f, sizes in self.sizes.items() for size in sizes]
         """Items of patterns, as (-1, whole GPUs) and (family, shares), largest first."""
         self.needed = [
-            *(asked[item] for item in self.items),
-            *(asked[f, 1] for f in joint),
-            asked[-1, 1] + self.other_gpus,
+            *(counts[item] for item in self.items),
+            *(counts[f, 1] for f in joint),
+            counts[-1, 1] + self.other_gpus,
         ]
         """Rows: VMs of each item, VMs with one share of each family, users of one GPU."""
 
@@ -127,15 +127,15 @@ class HostWays(Ways):
         gpus = self.room.gpus
         ways: dict[tuple[int, int], list[tuple[int, ...]]] = {}
         for f, sizes in self.sizes.items():
-            asked = self.needed[: len(self.items)]
-            counts = [n for (of, _), n in zip(self.items, asked, strict=True) if of == f]
+            needed = self.needed[: len(self.items)]
+            counts = [n for (of, _), n in zip(self.items, needed, strict=True) if of == f]
             for given in range(gpus + 1):
                 capacity = given if f < 0 else given * self.most[f]
-                found = programme.maximal_patterns(sizes, counts=counts, capacity=capacity)
-                if found is None:
+                fills = programme.maximal_patterns(sizes, counts=counts, capacity=capacity)
+                if fills is None:
                     return None
                 # GPUs are given to a family for at least one VM with several shares
-                ways[f, given] = [way for way in found if any(way)] if f >= 0 and given else found
+                ways[f, given] = [way for way in fills if any(way)] if f >= 0 and given else fills
         patterns: list[_Pattern] = []
         for given_to in itertools.product(range(gpus + 1), repeat=len(self.joint)):
             rest = gpus - sum(given_to)
@@ -145,15 +145,15 @@ class HostWays(Ways):
             if len(patterns) + math.prod(map(len, options)) > programme.MAX_PATTERNS:
                 return None
             patterns += [
-                _Pattern(given_to, tuple(itertools.chain(*each))) for each in itertools.product(*options)
+                _Pattern(given_to, tuple(itertools.chain(*choice))) for choice in itertools.product(*options)
             ]
         return patterns
 
     def _blocks(self, patterns: Sequence[_Pattern], chosen: Sequence[int]) -> Blocks:
         """Return hosts filled after the patterns; then with VMs that have one share, then with users of one GPU."""
-        known: dict[tuple[int, ...], tuple[State, Content]] = {}
+        cache: dict[tuple[int, ...], tuple[State, Content]] = {}
         hosts = [
-            self._filled(pattern, known)
+            self._filled(pattern, cache)
             for pattern, times in zip(patterns, chosen, strict=True)
             for _ in range(times)
         ]
@@ -231,7 +231,7 @@ class MixedWays(Ways):
     def _patterns(self) -> list[tuple[int, ...]] | None:
         """All patterns, with the GPUs that stay free last; None if there are too many."""
         gpus, items = self.room.gpus, self.items
-        found: list[tuple[int, ...]] = []
+        patterns: list[tuple[int, ...]] = []
         looked = 0
 
         def extend(counts: tuple[int, ...], used: tuple[Used, ...], whole: int) -> bool:
@@ -241,7 +241,7 @@ class MixedWays(Ways):
                 return False
             at = len(counts)
             if at == len(items):
-                found.append((*counts, gpus - self._taken(used, whole)))
+                patterns.append((*counts, gpus - self._taken(used, whole)))
                 return True
             ways = [(used, whole)]
             while len(ways) <= self.vms[items[at]]:
@@ -258,7 +258,7 @@ class MixedWays(Ways):
 
         if not self._divisible() or not extend((), tuple((0,) * len(self.units[f]) for f in self.joint), 0):
             return None
-        return maximal(found)
+        return maximal(patterns)
 
     def _with(self, kind: int, used: tuple[Used, ...], whole: int) -> tuple[tuple[Used, ...], int]:
         """Shares of each family and whole GPUs on a host with one more VM."""

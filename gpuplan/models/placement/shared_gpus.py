@@ -49,11 +49,11 @@ class SharedGpus:
             capacity, units = self.rules.families[family].capacity, self.units[family]
             if capacity:
                 largest_first = units[::-1]
-                found = programme.maximal_patterns(
+                patterns = programme.maximal_patterns(
                     largest_first, counts=[capacity // unit for unit in largest_first], capacity=capacity
                 )
-                many = found is None or len(found) > MOST_WAYS
-                ways = None if many else tuple(way[::-1] for way in found or ())
+                many = patterns is None or len(patterns) > MOST_WAYS
+                ways = None if many else tuple(way[::-1] for way in patterns or ())
             else:
                 ways = tuple(maximal([tuple(one[u] for u in units) for one in self.rules.layouts[family]]))
             self._on_one[family] = ways
@@ -74,11 +74,11 @@ class SharedGpus:
         fewest, left = np.full(len(amounts), most + 1), np.arange(len(amounts))
         for gpus in range(most, -1, -1):
             ways, step = self.ways(family, gpus), 1 + AT_ONCE // len(self.ways(family, gpus))
-            held = [
+            fits = [
                 (amounts[left[at : at + step], None] <= ways).all(axis=2).any(axis=1)
                 for at in range(0, len(left), step)
             ]
-            left = left[np.concatenate(held)] if held else left
+            left = left[np.concatenate(fits)] if fits else left
             fewest[left] = gpus
         return fewest
 
@@ -163,7 +163,7 @@ class _Holds:
             scarcest = min((u for u, n in enumerate(mix) if n), key=lambda u: self.most[u])
             self.looked += len(self.by_unit[scarcest])
             rests = (
-                tuple(max(0, n - held) for n, held in zip(mix, way, strict=True))
+                tuple(max(0, n - taken) for n, taken in zip(mix, way, strict=True))
                 for way in self.by_unit[scarcest]
             )
             self.known[mix, gpus] = any(self._hold(rest, gpus - 1) for rest in rests)

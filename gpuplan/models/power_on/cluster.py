@@ -61,12 +61,12 @@ class Cluster:
 
     def copy(self) -> "Cluster":
         """The same cluster, to try something on."""
-        made = object.__new__(Cluster)
-        vars(made).update(vars(self))
-        made.states = list(self.states)
-        made.vcpus, made.memory_gib = list(self.vcpus), list(self.memory_gib)
-        made.vms, made.whole, made.spots = list(self.vms), list(self.whole), dict(self.spots)
-        return made
+        clone = object.__new__(Cluster)
+        vars(clone).update(vars(self))
+        clone.states = list(self.states)
+        clone.vcpus, clone.memory_gib = list(self.vcpus), list(self.memory_gib)
+        clone.vms, clone.whole, clone.spots = list(self.vms), list(self.whole), dict(self.spots)
+        return clone
 
     def start(self, kind: int, vm: int, *, without: Collection[int] = ()) -> Spot | None:
         """Power on a VM: where it runs then, or None if no host other than ``without`` can take it."""
@@ -83,11 +83,11 @@ class Cluster:
 
     def able(self, kind: int, *, without: Collection[int] = ()) -> list[int]:
         """The hosts, but for those ``without``, that can take one more VM of a kind."""
-        known = self.gpus.known[kind]
+        placed = self.gpus.known[kind]
         for states in self.states:
-            if states not in known:
-                known[states] = self.gpus.placed(states, kind)
-        able = [host for host, states in enumerate(self.states) if known[states] and host not in without]
+            if states not in placed:
+                placed[states] = self.gpus.placed(states, kind)
+        able = [host for host, states in enumerate(self.states) if placed[states] and host not in without]
         return [host for host in able if self._has_room(host, self.requests[kind])] if self.counted else able
 
     def _has_room(self, host: int, request: Request) -> bool:
@@ -154,18 +154,18 @@ class Cluster:
 
     def by_gpu(self) -> list[list[Load | None]]:
         """What is on each GPU of each host."""
-        found: list[list[Load | None]] = [[None] * len(states) for states in self.states]
+        loads: list[list[Load | None]] = [[None] * len(states) for states in self.states]
         shared: dict[tuple[int, int], list[tuple[int, int, Slot]]] = {}
         for (kind, vm), spot in sorted(self.spots.items()):
             slot, load = self._slot(kind, vm), Load(len(spot.gpus), (self._slot(kind, vm),))
             for at, start in zip_longest(spot.gpus, spot.starts, fillvalue=0):
-                found[spot.host][at] = load
+                loads[spot.host][at] = load
                 if self.requests[kind].family:
                     shared.setdefault((spot.host, at), []).append((start, kind, slot))
         for (host, at), slots in shared.items():
             family = self.requests[slots[0][1]].family
-            found[host][at] = Load(1, tuple(slot for _, _, slot in sorted(slots)), family)
-        return found
+            loads[host][at] = Load(1, tuple(slot for _, _, slot in sorted(slots)), family)
+        return loads
 
     def _slot(self, kind: int, vm: int) -> Slot:
         request = self.requests[kind]

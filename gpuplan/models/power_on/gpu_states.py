@@ -225,11 +225,11 @@ def _start(way: Way, shares: Shares, piece: int) -> int | None:
 def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
     """Return listed starts for one more of a piece; none if its limit is reached, or compute slices are short."""
     one = way.pieces[piece]
-    compute = sum(way.pieces[each].compute for each, _ in shares) + one.compute
-    there = sum(each == piece for each, _ in shares)
-    if there >= one.most or (way.compute_slices and compute > way.compute_slices):
+    compute = sum(way.pieces[other].compute for other, _ in shares) + one.compute
+    count = sum(other == piece for other, _ in shares)
+    if count >= one.most or (way.compute_slices and compute > way.compute_slices):
         return []
-    taken = [(start, start + way.pieces[each].size) for each, start in shares]
+    taken = [(start, start + way.pieces[other].size) for other, start in shares]
     return [
         start
         for start in one.starts
@@ -280,7 +280,7 @@ def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) 
         size = 1 << (count - 1).bit_length()
         blocks = [block for block in _aligned(gpus, size) if block & free == block]
         sizes = [1 << n for n in range(gpus.bit_length() - 1, -1, -1)]
-        return max(blocks, key=lambda taken: [_whole(free & ~taken, gpus, each) for each in sizes], default=0)
+        return max(blocks, key=lambda taken: [_whole(free & ~taken, gpus, part) for part in sizes], default=0)
     groups = [(1 << gpus) - 1]
     if 1 < count <= domain:
         groups = [((1 << domain) - 1) << at for at in range(0, gpus, domain)]

@@ -78,17 +78,17 @@ def power_on_orders(
     """
     tables = _Hosts(requests, rooms, rules)
     vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
-    given = None if isinstance(orders, int) else np.array(orders, dtype=np.int64)
+    fixed = None if isinstance(orders, int) else np.array(orders, dtype=np.int64)
     count = orders if isinstance(orders, int) else len(orders)
     random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
     histogram, by_kind = Counter[int](), np.zeros(len(requests))
     idle, worst, dearest = 0.0, tuple[int, ...](), -1.0
     for first in range(0, count, AT_ONCE):
         many = min(AT_ONCE, count - first)
-        if given is None:
+        if fixed is None:
             kinds = vms[np.argsort(random.random_sample((many, len(vms))), axis=1, kind="stable")]
         else:
-            kinds = given[first : first + many]
+            kinds = fixed[first : first + many]
         lacking = tables.tried(kinds)
         missing, lost = lacking.sum(axis=1), lacking @ tables.worth
         histogram.update(missing.tolist())
@@ -195,21 +195,21 @@ class _Table:
     def _found(self, state: int, kind: int) -> int:
         """Return the content of a host after one more VM; -1 if it cannot take it."""
         placed = self.gpus.placed(self._contents[state], kind)
-        return -1 if placed is None else self.number([self._first_alike(each) for each in placed.states])
+        return -1 if placed is None else self.number([self._first_alike(gpu) for gpu in placed.states])
 
     def after(self, states: Any, kinds: Any) -> Any:
         """Return the content of the hosts of each order after its next VM; -1 for those that cannot take it."""
-        found = self._after[states, kinds]
-        if found.min() == UNKNOWN:
-            order, host = np.nonzero(found == UNKNOWN)
+        contents = self._after[states, kinds]
+        if contents.min() == UNKNOWN:
+            order, host = np.nonzero(contents == UNKNOWN)
             with self._growing:
                 for state, kind in set(
                     zip(states[order, host].tolist(), kinds[order, 0].tolist(), strict=True)
                 ):
                     number = self._found(state, kind)  # may make the table larger
                     self._after[state, kind] = number
-            found = self._after[states, kinds]
-        return found
+            contents = self._after[states, kinds]
+        return contents
 
 
 class _Hosts:
@@ -224,8 +224,8 @@ class _Hosts:
             np.array([getattr(r, name) for r in requests]) for name in ("vcpus", "memory_gib")
         )
         widest = max((room.gpus for room in rooms), default=0)
-        asked = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
-        self.table = _table(asked, rules._replace(host="", consolidate=False))
+        singles = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
+        self.table = _table(singles, rules._replace(host="", consolidate=False))
         self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
         first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
         self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)
@@ -248,8 +248,8 @@ class _Hosts:
             if load.counted:
                 able &= load.room_for(self.vcpus[now], self.memory[now])
             if self.rules.consolidate:
-                held = np.where(able, self.table.held[state] - self.lacking, -1)
-                able &= (self.whole[now] == 0)[:, None] | (held == held.max(axis=1, keepdims=True))
+                busy = np.where(able, self.table.held[state] - self.lacking, -1)
+                able &= (self.whole[now] == 0)[:, None] | (busy == busy.max(axis=1, keepdims=True))
             used = (turn - last - 1) % hosts if self.rules.host == "turn" else load.used
             host = np.where(able, used, np.inf).argmin(axis=1)
             starts = able[rows, host]

@@ -54,10 +54,10 @@ class Play:
     def __init__(
         self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules, order: Sequence[int]
     ) -> None:
-        full, tried, steps = Cluster(requests, rooms, rules), Counter[int](), list[Step]()
+        full, counts, steps = Cluster(requests, rooms, rules), Counter[int](), list[Step]()
         for kind in order:
-            tried[kind] += 1
-            steps.append(Step(kind, tried[kind], full.start(kind, tried[kind])))
+            counts[kind] += 1
+            steps.append(Step(kind, counts[kind], full.start(kind, counts[kind])))
         self.steps = tuple(steps)
         self.cluster = Cluster(requests, rooms, rules)
         self.at = 0
@@ -110,15 +110,15 @@ class Play:
         """Why the VM that was powered on last did not start."""
         assert self.now is not None
         cluster, kind = self.cluster, self.now.kind
-        gpus, own = cluster.gpus, cluster.gpus.fits.family_of[kind]
+        gpus, wanted = cluster.gpus, cluster.gpus.fits.family_of[kind]
         counts = Counter(state for states in cluster.states for state in states)
         locked = Counter[tuple[str, ...]]()
         full = opened = 0
         for state, many in counts.items():
             family = gpus.contents[state][0]
-            if own >= 0 and gpus.added(state, kind) >= 0:
+            if wanted >= 0 and gpus.added(state, kind) >= 0:
                 opened += many
-            elif family >= 0 and family == own:
+            elif family >= 0 and family == wanted:
                 full += many
             elif family >= 0:
                 locked[gpus.fits.families[family].profiles] += many
@@ -145,6 +145,6 @@ class Play:
         )
         return tuple(
             what
-            for what, asked, used, offered in needs
-            if any(offered[host] and used[host] + asked > offered[host] for host in able)
+            for what, need, used, offered in needs
+            if any(offered[host] and used[host] + need > offered[host] for host in able)
         )

@@ -38,7 +38,7 @@ class Emptied(NamedTuple):
     @property
     def down(self) -> tuple[Left, ...]:
         """VMs that are down until the host is back."""
-        return tuple(each for each in self.went if each.how == DOWN)
+        return tuple(vm for vm in self.went if vm.how == DOWN)
 
 
 class Upgrade(NamedTuple):
@@ -225,7 +225,7 @@ class _Search:
         for world in worlds:
             now, emptied = empty_host(world, host, ways=self.ways)
             self.left -= 1 + world.vms[host]
-            if not anyway and any(self.ways[each.kind] != STAYS for each in emptied.down):
+            if not anyway and any(self.ways[vm.kind] != STAYS for vm in emptied.down):
                 return (), ()
             after.append(now)
             stage.append(emptied)
@@ -317,7 +317,7 @@ def restart_after_failure(
     worst = max(
         outcomes, key=lambda missing: (sum(w * n for w, n in zip(worth, missing, strict=True)), missing)
     )
-    missing = sum(sum(chance * each[kind] for each, chance in outcomes.items()) for kind in kinds)
+    missing = sum(sum(chance * outcome[kind] for outcome, chance in outcomes.items()) for kind in kinds)
     none = tuple(0 for _ in kinds)
     chance = outcomes.get(none, 0.0) if len(outcomes) > 1 else float(none in outcomes)
     return Restart(sum(back), static, chance, missing, worst, drawn)
@@ -353,7 +353,7 @@ class _Restarts:
         return self._known[key]
 
     def _followed(self, cluster: Cluster, back: tuple[int, ...], turn: Sequence[int]) -> Outcomes:
-        found = defaultdict[tuple[int, ...], float](float)
+        outcomes = defaultdict[tuple[int, ...], float](float)
         every = sum(back[kind] for kind in turn)
         for kind in turn:
             self.left -= 1
@@ -364,19 +364,19 @@ class _Restarts:
             left = tuple(n - (at == kind) for at, n in enumerate(back))
             for missing, chance in self.outcomes(now, left).items():
                 more = missing if starts else tuple(n + (at == kind) for at, n in enumerate(missing))
-                found[more] += chance * back[kind] / every
-        return found
+                outcomes[more] += chance * back[kind] / every
+        return outcomes
 
     def drawn(self, cluster: Cluster, back: tuple[int, ...], orders: int, seed: int) -> Outcomes:
         """The same by random orders."""
         random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
-        found = defaultdict[tuple[int, ...], float](float)
+        outcomes = defaultdict[tuple[int, ...], float](float)
         for _ in range(orders):
             now, missing = cluster.copy(), [0] * len(back)
             for vm, kind in enumerate(self._order(back, random), 1):
                 missing[kind] += now.start(kind, -vm, without=self.failed) is None
-            found[tuple(missing)] += 1 / orders
-        return found
+            outcomes[tuple(missing)] += 1 / orders
+        return outcomes
 
     def _order(self, back: tuple[int, ...], random: Any) -> Iterator[int]:
         kinds = sorted((kind for kind in range(len(back))), key=self.priorities.__getitem__)

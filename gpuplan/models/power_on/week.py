@@ -79,10 +79,10 @@ def lived_week(
     back = refused = 0
     for _ in range(weeks):
         people = _Week(Cluster(requests, rooms, rules), random)
-        for hour, (lacking, idle, tried, failed) in enumerate(map(people.hour, wanted)):
+        for hour, (lacking, idle, attempts, failed) in enumerate(map(people.hour, wanted)):
             missing[hour] += lacking
             stranded[hour] += idle
-            back, refused = back + tried, refused + failed
+            back, refused = back + attempts, refused + failed
     worth = Cluster(requests, rooms, rules).gpus.fits.worth
     gpus = [sum(w * n for w, n in zip(worth, hour, strict=True)) for hour in wanted]
     busiest = max(range(len(wanted)), key=gpus.__getitem__)
