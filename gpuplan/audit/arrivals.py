@@ -154,6 +154,6 @@ def _peakedness(time_s: np.ndarray, window_s: float) -> float:
         return 1.0
     counts = np.bincount(((time_s - time_s[0]) // window_s).astype(int), minlength=windows)[:windows]
     hours = [counts[n : n + per_hour] for n in range(0, windows, per_hour)]
-    known = [hour for hour in hours if len(hour) > 1 and hour.sum()]
-    spread = sum(float(hour.var(ddof=1)) * len(hour) for hour in known)
-    return spread / max(float(sum(hour.sum() for hour in known)), 1e-9)
+    busy = [hour for hour in hours if len(hour) > 1 and hour.sum()]
+    spread = sum(float(hour.var(ddof=1)) * len(hour) for hour in busy)
+    return spread / max(float(sum(hour.sum() for hour in busy)), 1e-9)

@@ -53,28 +53,28 @@ def run_audit(args: argparse.Namespace) -> int:
     trace = _trace(args)
     tell_progress(args, step="Counting hours and groups")
     try:
-        found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+        result = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
     except ValueError as error:
         raise refusal(f"cannot audit {name}: {error}") from None
-    found = replace(found, notes=(*found.notes, *left_out_hosts))
+    result = replace(result, notes=(*result.notes, *left_out_hosts))
     if isinstance(trace, Requests):
-        return _run_requests(args, catalog, trace, found, base, target)
-    suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
-    made, why = None, "samples name no jobs, so they give no groups"
+        return _run_requests(args, catalog, trace, result, base, target)
+    suggestions = suggest_groups(result, gpus_per_host=base.hardware.gpus_per_host)
+    scenario, why = None, "samples name no jobs, so they give no groups"
     if suggestions:
         try:
-            made = suggested_scenario(base, found, suggestions, name)
+            scenario = suggested_scenario(base, result, suggestions, name)
         except ValueError as error:
             suggestions, why = (), str(error)
-            found = replace(found, notes=(*found.notes, f"No groups for a scenario: {why}"))
+            result = replace(result, notes=(*result.notes, f"No groups for a scenario: {why}"))
     comparison, left_out = None, 0
     if target and not isinstance(trace, Jobs):
         raise refusal("only jobs can be replayed, and this file holds samples", "--on", args.on)
     if args.scenario:
-        _write(args.scenario, made, why)
+        _write(args.scenario, scenario, why)
     if target and isinstance(trace, Jobs):
         comparison, left_out = _replayed(trace, target, catalog, args)
-    return _print(args, Findings(found, suggestions, comparison, left_out), made)
+    return _print(args, Findings(result, suggestions, comparison, left_out), scenario)
 
 
 def _print(args: argparse.Namespace, findings: Findings, made: Scenario | None) -> int:
@@ -98,20 +98,20 @@ def _run_requests(
         meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
         raise refusal(f"a row of llm_models{meant}", "--model", show(args.model))
     serving = suggest_serving(found)
-    made = serving_scenario(base, serving, shown_name(args.name or args.file.name), args.model)
+    scenario = serving_scenario(base, serving, shown_name(args.name or args.file.name), args.model)
     if args.scenario:
-        _write(args.scenario, made, "")
+        _write(args.scenario, scenario, "")
     replay = None
     if target:
-        known = any(uses_model(group) for group in target.groups if group.use_case == SERVING)
-        plan = make_plan(target if known and not args.model else made, catalog)
+        has_model = any(uses_model(group) for group in target.groups if group.use_case == SERVING)
+        plan = make_plan(target if has_model and not args.model else scenario, catalog)
         if not plan.llm.serving:
             what = "a scenario with a model that serves requests, or one beside --model"
             raise refusal(what, "--on", args.on)
         tell_progress(args, step="Replaying the requests")
         of = traffic_of(plan, next(iter(plan.llm.serving)))
         replay = (of, replayed(of, trace.time_s, trace.tokens_in, trace.tokens_out))
-    return _print(args, Findings(found, serving=serving, replay=replay), made)
+    return _print(args, Findings(found, serving=serving, replay=replay), scenario)
 
 
 def _with_hosts(
@@ -124,16 +124,16 @@ def _with_hosts(
         raise refusal("a model and an id of the catalog, such as P100=p100-pcie-16gb", "--gpu", wrong[0])
     gpus = {gpu.id: gpu.name for gpu in catalog.gpus.values()}
     try:
-        found = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
+        hosts = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
     except OSError as error:
         raise refusal(
             f"a file that can be read ({error.strerror}){did_you_mean_file(args.hosts)}",
             "--hosts",
             path_text(args.hosts),
         ) from None
-    kept = base.with_value("hardware.existing", found.existing or None)
-    said = f"Left out of the hosts: {'; '.join(found.left_out)}"
-    return kept, (said,) if found.left_out else ()
+    kept = base.with_value("hardware.existing", hosts.existing or None)
+    said = f"Left out of the hosts: {'; '.join(hosts.left_out)}"
+    return kept, (said,) if hosts.left_out else ()
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:
@@ -169,21 +169,21 @@ def _replayed(
     jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
 ) -> tuple[Comparison, int]:
     """Return (jobs replayed on a scenario's hosts, jobs left out because they need more than all hosts have)."""
-    asked = target.demand
+    demand = target.demand
     rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
     fits = jobs.gpus <= sum(rooms)
     if not fits.any():
-        there = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
-        raise refusal(f"hosts on which a job fits; these have {there}", "--on", args.on)
+        reason = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
+        raise refusal(f"hosts on which a job fits; these have {reason}", "--on", args.on)
     try:
-        found = compare(
+        comparison = compare(
             jobs.where(fits),
             hosts=rooms,
             policy=target.platform.assignment,
-            wait_limit_h=(asked.wait_min if args.wait_min is None else args.wait_min) / 60,
-            share=asked.chance if args.share is None else args.share,
+            wait_limit_h=(demand.wait_min if args.wait_min is None else args.wait_min) / 60,
+            share=demand.chance if args.share is None else args.share,
             progress=lambda what: tell_progress(args, step=what),
         )
     except ValueError as error:
         raise refusal(f"cannot replay these jobs: {error}") from None
-    return found, int((~fits).sum())
+    return comparison, int((~fits).sum())

@@ -33,28 +33,28 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
         return trace
     zone = ZoneInfo(time_zone)
     at = np.array(period_s(trace)) if isinstance(trace, Jobs) else trace.time_s
-    known = float(at.min()), float(at.max())
-    first, last = (datetime.fromtimestamp(moment, zone).date() for moment in known)
+    span = float(at.min()), float(at.max())
+    first, last = (datetime.fromtimestamp(moment, zone).date() for moment in span)
     begin = _day(first_day, "first day", first) if first_day else None
     end = _day(last_day, "last day", first) if last_day else None
     if begin and end and end < begin:
         raise refusal(f"is before the first day, {first_day}", where="last day", value=show(last_day))
 
     def shown(day: date) -> str:
-        return f"day {(day - first).days + 1}" if known[0] < REAL_TIME_S else f"{day}"
+        return f"day {(day - first).days + 1}" if span[0] < REAL_TIME_S else f"{day}"
 
     window = (
         _midnight(begin, zone) if begin else -math.inf,
         _midnight(end + timedelta(days=1), zone) if end else math.inf,
     )
     edges = ("from", begin), ("to", end)
-    asked = " ".join(f"{word} {shown(day)}" for word, day in edges if day)
-    nothing = refusal(f"nothing is left {asked}: the trace is from {shown(first)} to {shown(last)}")
+    period = " ".join(f"{word} {shown(day)}" for word, day in edges if day)
+    nothing = refusal(f"nothing is left {period}: the trace is from {shown(first)} to {shown(last)}")
     if isinstance(trace, Samples):
-        return cast(_Trace, _samples(trace, window, asked, nothing))
+        return cast(_Trace, _samples(trace, window, period, nothing))
     if isinstance(trace, Requests):
-        return cast(_Trace, _requests(trace, window, asked, nothing))
-    return cast(_Trace, _jobs(trace, window, asked, nothing))
+        return cast(_Trace, _requests(trace, window, period, nothing))
+    return cast(_Trace, _jobs(trace, window, period, nothing))
 
 
 def _day(text: str, what: str, first: date) -> date:

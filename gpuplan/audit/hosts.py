@@ -57,14 +57,14 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
     counted = _counted(csv.reader(Lines(text)))
     rows, left = [], Counter[str]()
     for kind, hosts in counted.items():
-        found = [] if not kind.model else _matches(kind.model, gpus, models or {})
+        matches = [] if not kind.model else _matches(kind.model, gpus, models or {})
         if kind.gpus < 1:
             left["without a GPU"] += hosts
-        elif kind.model and len(found) != 1:
-            near = f"may be {', '.join(found[:4])}" if found else "no GPU of the catalog has this name"
+        elif kind.model and len(matches) != 1:
+            near = f"may be {', '.join(matches[:4])}" if matches else "no GPU of the catalog has this name"
             left[f"with {one_line(kind.model)[:40]} ({near})"] += hosts
         else:
-            row = {"hosts": hosts, "gpus_per_host": kind.gpus, "gpu": found[0] if found else None}
+            row = {"hosts": hosts, "gpus_per_host": kind.gpus, "gpu": matches[0] if matches else None}
             row |= {"vcpus_per_host": kind.vcpus or None, "memory_gib_per_host": kind.memory or None}
             rows.append(row | {"name": kind.name or None})
     existing = hosts_text(rows)
@@ -75,7 +75,7 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
 
 def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
     """Count the hosts of each kind."""
-    found: Counter[_Kind] = Counter()
+    counts: Counter[_Kind] = Counter()
     table = iter(rows)
     heads = [head.strip().lower() for head in next(table, [])]
     of = [(at, *COLUMNS[head]) for at, head in enumerate(heads) if head in COLUMNS]
@@ -96,10 +96,10 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
                         "expected a number", where=f"{heads[at]} in line {number}", value=show(text)
                     )
                 values[what] = int(exact(text) * unit)
-        found[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
+        counts[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
             values["hosts"]
         )
-    return found
+    return counts
 
 
 def _matches(model: str, gpus: Mapping[str, str], models: Mapping[str, str]) -> list[str]:

@@ -61,8 +61,8 @@ def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> 
 def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return request and start of each job, each replaced by the other where one is unknown."""
     if not rows.columns.keys() >= {"submit", "start"}:
-        known = rows.time("submit" if "submit" in rows.columns else "start")
-        return known, known
+        times = rows.time("submit" if "submit" in rows.columns else "start")
+        return times, times
     submit, start = rows.time("submit"), rows.time("start")
     rows.leave_out(start < submit, "start is before submit", rows.columns["start"], fault=True)
     return submit, start
@@ -79,8 +79,8 @@ def requested(rows: Rows) -> np.ndarray:
     agree = (part == 1) | ((gpus == 1) & (part < 1)) | ((gpus == 0) & (part == 0))
     reason = "gpu_milli is other than 1000 for several GPUs, or above 1000 for one"
     rows.leave_out(~agree, reason, rows.columns["gpu_milli"], fault=True)
-    asked: np.ndarray = gpus * part
-    return asked
+    wanted: np.ndarray = gpus * part
+    return wanted
 
 
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
@@ -97,7 +97,7 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         for key in ("interval", "duration")
         if key in at
     }
-    log, found = Log(clock), JobRows()
+    log, jobs = Log(clock), JobRows()
     now = np.zeros(1)
     for rows in table.rows(at, log):
         if "interval" in at:
@@ -114,8 +114,8 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
             duration = until_end(rows, start)
         rows.leave_out(gpus == 0, "no GPUs", rows.columns[sized[0]])
         rows.leave_out(duration == 0, "ran for no time")
-        found.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
-    log.check(len(found), "a job with GPUs")
+        jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
+    log.check(len(jobs), "a job with GPUs")
     clock.relative = clock.relative or "interval" in at
     notes = {
         "No column names a group: all jobs are one. Choose a column for the group, such as that of the user": (
@@ -126,4 +126,4 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         ),
         ONLY_STARTS: "start" in at and "submit" not in at,
     }
-    return found.done(log.reading("jobs", len(found), table.columns(at), notes))
+    return jobs.done(log.reading("jobs", len(jobs), table.columns(at), notes))

@@ -66,12 +66,12 @@ def _check_keys(given: Mapping[str, str]) -> None:
 
 
 def _check_counter(metric: str, where: str) -> None:
-    known = ", ".join(COUNTERS)
+    names = ", ".join(COUNTERS)
     if not metric:
-        message = f"the series have no name: say by columns metric which of {known} they are"
+        message = f"the series have no name: say by columns metric which of {names} they are"
         raise refusal(message, where=where, value='""')
     if metric not in COUNTERS:
-        raise refusal(f"no counter of activity; known are {known}", where=where, value=show(metric))
+        raise refusal(f"no counter of activity; known are {names}", where=where, value=show(metric))
 
 
 def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
@@ -168,14 +168,14 @@ def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) ->
     for n, metric in enumerate(metrics, 1):
         _check_counter(metric, f"series {n}")
     chosen = _chosen(metrics, labels)
-    log, found = Log(clock), SampleRows()
+    log, samples = Log(clock), SampleRows()
     for n, (of, metric, series) in enumerate(zip(labels, metrics, result, strict=True), 1):
         if metric == chosen:
-            belongs = _series(of, given.get("group"), found)
+            belongs = _series(of, given.get("group"), samples)
             pairs = series["values"]
             rows = _pairs(pairs, n, log)
-            _take(rows, [belongs] * len(pairs), chosen, found)
-    return _done(found, log, chosen, dict(given), _others(metrics, chosen))
+            _take(rows, [belongs] * len(pairs), chosen, samples)
+    return _done(samples, log, chosen, dict(given), _others(metrics, chosen))
 
 
 def _parsed(text: io.TextIOWrapper) -> Any:
@@ -271,20 +271,20 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
         value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
         given = {**given, "metric": table.header[value_at]}
     label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
-    log, found = Log(clock), SampleRows()
-    known: dict[tuple[str, ...], _Series] = {}
+    log, samples = Log(clock), SampleRows()
+    series: dict[tuple[str, ...], _Series] = {}
     chosen = ""
     for lines, cells in table.blocks(log):
         keys = [tuple([row[at] for at in label_at]) for row in cells]
         for line, key in zip(lines, keys, strict=True):
-            if key not in known:
+            if key not in series:
                 labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
                 chosen = _same_counter(labels, given, line, chosen)
-                known[key] = _series(labels, given.get("group"), found)
+                series[key] = _series(labels, given.get("group"), samples)
         columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
-        _take(Rows(log, lines, columns), [known[key] for key in keys], chosen, found)
+        _take(Rows(log, lines, columns), [series[key] for key in keys], chosen, samples)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return _done(found, log, chosen, used, {})
+    return _done(samples, log, chosen, used, {})
 
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
@@ -307,15 +307,15 @@ def _read_wide(
         _check_counter(metric, f"column {at + 1}")
     metrics = list(metric_of.values())
     chosen = _chosen(metrics, list(wide.values()))
-    log, found = Log(clock), SampleRows()
+    log, samples = Log(clock), SampleRows()
     read = [at for at, metric in metric_of.items() if metric == chosen]
-    series = [_series(wide[at], given.get("group"), found) for at in read]
+    series = [_series(wide[at], given.get("group"), samples) for at in read]
     for lines, cells in table.blocks(log):
         columns = {
             "time": [row[time_at] for row in cells for _ in read],
             "value": [row[at] for row in cells for at in read],
         }
         rows = Rows(log, [line for line in lines for _ in read], columns)
-        _take(rows, series * len(cells), chosen, found)
+        _take(rows, series * len(cells), chosen, samples)
     columns_read = {"time": table.header[time_at]}
-    return _done(found, log, chosen, columns_read, _others(metrics, chosen))
+    return _done(samples, log, chosen, columns_read, _others(metrics, chosen))

@@ -110,9 +110,9 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
         ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end"}),
         ("samples", samples.keys() >= {"time", "percent"}),
     )
-    found = next((format for format, so in signs if so), None)
-    if found is not None:
-        return found
+    kind = next((format for format, so in signs if so), None)
+    if kind is not None:
+        return kind
     if all(NO_HEADER.fullmatch(name) for name in header):
         message = "the file has no header: export it with one (nvidia-smi without noheader, sacct without --noheader)"
     else:

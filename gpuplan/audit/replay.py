@@ -275,7 +275,7 @@ def _silos(
     hours: float,
     progress: Callable[[str], bool] | None,
 ) -> tuple[Silo, ...]:
-    found = []
+    silos = []
     for n, group in enumerate(jobs.groups):
         at = jobs.group == n
         if not at.any():
@@ -284,5 +284,5 @@ def _silos(
         offered = float((alone.gpus * alone.duration_s).sum()) / 3600 / hours
         replays = _Replays(alone, policy, wait_limit_h, progress)
         gpus = least_servers(replays.waits_long, target=share, start=max(1, math.ceil(offered)))
-        found.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
-    return tuple(sorted(found, key=lambda s: -s.gpus))
+        silos.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
+    return tuple(sorted(silos, key=lambda s: -s.gpus))

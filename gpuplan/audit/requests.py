@@ -30,7 +30,7 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
     at = table.find(REQUEST_COLUMNS, given)
     if not at.keys() >= {"time", "tokens_in", "tokens_out"}:
         raise table.missing("requests", NEEDS)
-    log, found = Log(clock), RequestRows()
+    log, requests = Log(clock), RequestRows()
     for rows in table.rows(at, log, header_again="time"):
         time = rows.time("time")
         tokens_in, tokens_out = (rows.read(key, tokens_of) for key in ("tokens_in", "tokens_out"))
@@ -38,20 +38,20 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
         rows.leave_out(tokens_out == 0, "no answer", rows.columns["tokens_out"])
         kept = rows.kept
         names = rows.texts("group") if "group" in at else [ALL] * int(kept.sum())
-        found.add(
+        requests.add(
             time=time[kept],
             tokens_in=tokens_in[kept],
             tokens_out=tokens_out[kept],
-            group=found.groups.codes(names),
+            group=requests.groups.codes(names),
         )
-    log.check(len(found), "a request with a prompt and an answer")
+    log.check(len(requests), "a request with a prompt and an answer")
     notes = {"No column names a model or an application: all requests are one group": "group" not in at}
-    order = np.argsort(found["time"], kind="stable")
+    order = np.argsort(requests["time"], kind="stable")
     return Requests(
-        time_s=found["time"][order],
-        tokens_in=found["tokens_in"][order],
-        tokens_out=found["tokens_out"][order],
-        group=found["group"][order],
-        groups=tuple(found.groups.shown),
-        reading=log.reading("requests", len(found), table.columns(at), notes),
+        time_s=requests["time"][order],
+        tokens_in=requests["tokens_in"][order],
+        tokens_out=requests["tokens_out"][order],
+        group=requests["group"][order],
+        groups=tuple(requests.groups.shown),
+        reading=log.reading("requests", len(requests), table.columns(at), notes),
     )

@@ -59,35 +59,35 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         raise table.missing(format, NEEDS[format])
     scale = _scale(table.names[at["percent"]])
     group_from = next((key for key in ("group", "user") if key in at), "")
-    log, found = Log(clock), SampleRows()
+    log, samples = Log(clock), SampleRows()
     for rows in table.rows(at, log, header_again="time"):
         _leave_out_empty(rows)
         time = rows.time("time")
         percent = rows.read("percent", partial(percent_of, scale=scale))
         kept = rows.kept
         count = int(kept.sum())
-        found.add(
+        samples.add(
             time=time[kept],
-            gpu=found.gpus.codes(_gpu_names(rows, count)),
-            group=found.groups.codes(rows.texts(group_from) if group_from else [ALL] * count),
+            gpu=samples.gpus.codes(_gpu_names(rows, count)),
+            group=samples.groups.codes(rows.texts(group_from) if group_from else [ALL] * count),
             percent=percent[kept],
             weight=np.ones(count),
         )
     empty = log.count(NO_UTILISATION) + log.count(NO_VALUE_STATED)
-    if smi and empty and not len(found):
+    if smi and empty and not len(samples):
         raise refusal(f"no row has a value of utilization.gpu: {UNDER_MIG}")
-    log.check(len(found), "a sample")
+    log.check(len(samples), "a sample")
     by_index = "host" not in at and "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index")
     notes = {
         f"{empty} samples have no utilization.gpu, as GPUs in MIG mode have none: {UNDER_MIG}": smi and empty,
         "No sample is above 1: if the column holds shares from 0 to 1, let its name end in _ratio": (
-            scale == 1 and found["percent"].max() <= 1
+            scale == 1 and samples["percent"].max() <= 1
         ),
         "No column names a group: all samples are one": not group_from,
         "GPUs are told apart by their index: samples of several hosts need the uuid": smi and by_index,
     }
-    reading = log.reading(format, len(found), table.columns(at), notes)
-    return found.done(table.header[at["percent"]], reading)
+    reading = log.reading(format, len(samples), table.columns(at), notes)
+    return samples.done(table.header[at["percent"]], reading)
 
 
 def _scale(name: str) -> float:

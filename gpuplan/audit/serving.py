@@ -57,14 +57,14 @@ def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
         return ()
     trace = audit.trace
     long_enough = use.first_s >= REAL_TIME_S and use.days >= WINDOW_DAYS
-    found = []
+    groups = []
     for group in use.groups[:most]:
         from_it = trace.where(trace.group == trace.groups.index(group.name))
         start, length = 0, 24
         if long_enough and group.requests >= WINDOW_JOBS:
             zone = ZoneInfo(audit.time_zone)
             start, length = window(by_hour(from_it.time_s, use.first_s, use.last_s, zone))
-        found.append(
+        groups.append(
             ServingGroup(
                 name="Language model" if len(use.groups) == 1 else one_line(group.name)[:56],
                 group=group.name,
@@ -82,7 +82,7 @@ def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
                 note=f"{counted(group.requests, 'request')} of the trace",
             )
         )
-    return tuple(found)
+    return tuple(groups)
 
 
 def serving_scenario(
@@ -103,24 +103,24 @@ def serving_scenario(
         origins=tuple(o for o in base.origins if o[0].split(".")[:2] not in gone),
     )
     measured = Origin("measured", "scenario", note=f"audit of {one_line(file)[:80]}")
-    for made in groups:
-        group_id = scenario.new_group_id(made.name)
-        around = made.hours == "00:00-24:00"
+    for suggested in groups:
+        group_id = scenario.new_group_id(suggested.name)
+        around = suggested.hours == "00:00-24:00"
         group = Group(
             id=group_id,
-            name=made.name,
+            name=suggested.name,
             use_case=USE_CASE,
             people=1,
             active_share=1.0,
-            requests_per_s=made.requests_per_s,
-            tokens_in=made.tokens_in,
-            tokens_out=made.tokens_out,
-            spread_in=made.spread_in,
-            spread_out=made.spread_out,
-            peakedness=made.peakedness,
-            longest_context=made.longest_context,
-            hours=None if around else made.hours,
-            sites=None if around else made.time_zone,
+            requests_per_s=suggested.requests_per_s,
+            tokens_in=suggested.tokens_in,
+            tokens_out=suggested.tokens_out,
+            spread_in=suggested.spread_in,
+            spread_out=suggested.spread_out,
+            peakedness=suggested.peakedness,
+            longest_context=suggested.longest_context,
+            hours=None if around else suggested.hours,
+            sites=None if around else suggested.time_zone,
             **kept,
         )
         scenario = scenario.with_groups((*scenario.groups, group))

@@ -31,11 +31,11 @@ def slurm_gpus(text: str) -> int:
     >>> slurm_gpus("billing=8,gres/gpu:a100=4,gres/gpu=4"), slurm_gpus("gpu:a100:2,gpu:v100:1"), slurm_gpus("cpu=4")
     (4, 3, 0)
     """
-    found = [(kind, int(count)) for kind, count in TRES.findall(text)]
-    if not found:
-        found = [(kind, int(count or 1)) for kind, count in GRES.findall(text)]
-    totals = [count for kind, count in found if not kind]
-    return totals[0] if totals else sum(count for _, count in found)
+    pairs = [(kind, int(count)) for kind, count in TRES.findall(text)]
+    if not pairs:
+        pairs = [(kind, int(count or 1)) for kind, count in GRES.findall(text)]
+    totals = [count for kind, count in pairs if not kind]
+    return totals[0] if totals else sum(count for _, count in pairs)
 
 
 def _stated(rows: Rows, key: str, which: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -64,7 +64,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     at = table.find(SACCT_COLUMNS, given)
     _check_columns(table, at)
     for_each_node = "requested" in at and table.names[at["requested"]] == "reqgres"
-    log, found = Log(clock), JobRows()
+    log, jobs = Log(clock), JobRows()
     running, latest, mig = 0, 0.0, False
     for rows in table.rows(at, log):
         job = rows.columns["job"]
@@ -96,11 +96,11 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         rows.leave_out(duration == 0, "ran for no time", job)
         ends = start + np.where(np.isinf(duration), 0.0, duration)
         latest = float(ends[rows.kept].max(initial=latest))
-        found.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
-    log.check(len(found), "a job with GPUs that started")
-    duration = found["duration"]
+        jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
+    log.check(len(jobs), "a job with GPUs that started")
+    duration = jobs["duration"]
     cut = np.isinf(duration)
-    duration[cut] = np.maximum(1.0, latest - found["start"][cut])
+    duration[cut] = np.maximum(1.0, latest - jobs["start"][cut])
     notes = {
         f"{running} jobs still run: they are cut at {'the latest time in the file' if cut.any() else 'the time of the export'}, "
         "so they use their GPUs for longer": running,
@@ -108,4 +108,4 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         "ReqGRES states GPUs for each node: they are multiplied by the number of nodes where AllocGRES is empty": for_each_node,
         ONLY_STARTS: "submit" not in at,
     }
-    return found.done(log.reading("sacct", len(found), table.columns(at), notes))
+    return jobs.done(log.reading("sacct", len(jobs), table.columns(at), notes))

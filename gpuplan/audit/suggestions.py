@@ -98,17 +98,17 @@ def _classes(jobs: Jobs, most: int) -> list[_Class]:
     which = which.reshape(-1)
     order = np.argsort(which, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(which))[:-1])
-    found = [
+    classes = [
         _Class(jobs.groups[int(group)], float(size), at, float(gpu_h[at].sum()))
         for (group, size), at in zip(pairs.tolist(), parts, strict=True)
     ]
-    found.sort(key=lambda c: -c.gpu_h)
-    if len(found) <= most:
-        return found
+    classes.sort(key=lambda c: -c.gpu_h)
+    if len(classes) <= most:
+        return classes
     for kept in range(most - 1, -1, -1):
-        others = _merged(found[kept:])
+        others = _merged(classes[kept:])
         if kept + len(others) <= most:
-            return found[:kept] + others
+            return classes[:kept] + others
     while len(others) > most:
         least = min(range(len(others)), key=lambda n: others[n].gpu_h)
         into = least + 1 if least + 1 < len(others) else least - 1
@@ -260,20 +260,20 @@ def suggested_scenario(
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", replace(guessed, note=s.note))
         for name in ("use_case", "remote_allowed", "low_latency", "isolation", "vmotion", "access"):
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", guessed)
-    asked = scenario.demand
+    demand = scenario.demand
     scenario = replace(
         scenario,
         demand=replace(
-            asked,
+            demand,
             stated_gpus=None,
-            rule=asked.rule if asked.rule in RISKS else "wait-time",
-            method="auto" if asked.method == "closed" else asked.method,
+            rule=demand.rule if demand.rule in RISKS else "wait-time",
+            method="auto" if demand.method == "closed" else demand.method,
             peakedness=float(f"{min(max(use.wanted.peakedness, 0.1), 10_000):.4g}"),
             peakedness_low=None,
             peakedness_high=None,
         ),
     )
-    if scenario.demand.method != asked.method:
+    if scenario.demand.method != demand.method:
         scenario = scenario.with_origin(
             "demand.method", replace(guessed, note="jobs are not a known number of users")
         )

@@ -61,16 +61,16 @@ class Log:
 
     def add(self, reason: str, rows: int, first: tuple[int, int], example: str, *, fault: bool) -> None:
         """Leave out some rows; of those left out for the same reason the first stay the example."""
-        known = self.left.get((reason, fault))
-        if known is None:
+        entry = self.left.get((reason, fault))
+        if entry is None:
             self.left[reason, fault] = _Left(reason, fault, rows, first, show(example))
         else:
-            known.rows += rows
+            entry.rows += rows
 
     def count(self, reason: str) -> int:
         """Return the rows left out for a reason that is no fault."""
-        known = self.left.get((reason, False))
-        return known.rows if known else 0
+        entry = self.left.get((reason, False))
+        return entry.rows if entry else 0
 
     def reading(
         self, format: str, used: int, columns: Mapping[str, str], notes: Mapping[str, object]
@@ -152,13 +152,13 @@ class Rows:
 
     def read(self, key: str, parse: Callable[[str], float], what: str = "") -> np.ndarray:
         """Return the numbers of a column; a missing one is no fault unless ``what`` says what each row needs."""
-        found = np.full(len(self.kept), np.nan)
+        values = np.full(len(self.kept), np.nan)
         try:
-            found[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
+            values[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
         except BadValue:
             self._leave_out_unread(key, parse, what)
-            found[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
-        return found
+            values[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
+        return values
 
     def _leave_out_unread(self, key: str, parse: Callable[[str], float], what: str) -> None:
         wrong: dict[tuple[str, bool], dict[str, str]] = {}
@@ -178,11 +178,11 @@ class Rows:
         """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted."""
         clock = self._log.clock
         if missing_s is None:
-            found = self.read(key, clock, what)
+            times = self.read(key, clock, what)
         else:
-            found = self.read(key, lambda text: missing_s if is_missing(text) else clock(text), what)
+            times = self.read(key, lambda text: missing_s if is_missing(text) else clock(text), what)
         clock.count(self.texts(key))
-        return found
+        return times
 
 
 class Names(dict[str, int]):
@@ -329,15 +329,15 @@ class Table:
         ]
         if problems:
             raise TraceError(*problems)
-        found = {key: self.header.index(name) for key, name in given.items()}
+        places = {key: self.header.index(name) for key, name in given.items()}
         plain = [_without_unit(name)[0] for name in self.names]
         for key, options in known.items():
-            for option in options if key not in found else ():
+            for option in options if key not in places else ():
                 place = next((names.index(option) for names in (self.names, plain) if option in names), None)
-                if place is not None and place not in found.values():
-                    found[key] = place
+                if place is not None and place not in places.values():
+                    places[key] = place
                     break
-        return found
+        return places
 
     def unit_s(self, place: int) -> float:
         """Return the seconds of the unit at the end of a column's name, else 1."""

@@ -34,9 +34,9 @@ class Auditing(Upload):
     @property
     def lines(self) -> list[dict[str, Any]]:
         """Return the findings; the previous ones until there are new ones, or if a replay produced nothing."""
-        found, state = self.runner.found, self.runner.state
+        findings, state = self.runner.found, self.runner.state
         ended = state in ("idle", "done") or (state == "failed" and self.replayed is None)
-        return found if ended or any("audit" in line for line in found) else self._before
+        return findings if ended or any("audit" in line for line in findings) else self._before
 
     @property
     def found(self) -> dict[str, Any] | None:
@@ -71,10 +71,10 @@ class Auditing(Upload):
         line = next((line for line in reversed(self.lines) if line.get("scenario")), None)
         if line is None:
             return None
-        made = from_dict(line["scenario"])
+        scenario = from_dict(line["scenario"])
         kept = [o for o in current.origins if not o[0].startswith(("groups", "demand"))]
-        new = [o for o in made.origins if o[0].startswith(("groups", "demand"))]
-        return replace(current, groups=made.groups, demand=made.demand, origins=(*kept, *new))
+        new = [o for o in scenario.origins if o[0].startswith(("groups", "demand"))]
+        return replace(current, groups=scenario.groups, demand=scenario.demand, origins=(*kept, *new))
 
     def forget(self) -> None:
         """Stop any running work and remove the file."""

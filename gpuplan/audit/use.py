@@ -182,8 +182,8 @@ def audit(
         trace = few_groups(trace)
         return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
     trace = few_groups(trace)
-    found = _allocation(trace, zone, installed_gpus, skip_share)
-    return Audit(trace, time_zone, found, None, _remarks(trace, found))
+    allocation = _allocation(trace, zone, installed_gpus, skip_share)
+    return Audit(trace, time_zone, allocation, None, _remarks(trace, allocation))
 
 
 def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None = None) -> tuple[str, ...]:
@@ -237,8 +237,8 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
         steps = Steps(jobs.submit_s[at], jobs.duration_s[at], jobs.gpus[at])
         spent = np.bincount(hour, weights=np.diff(steps.until(edges)), minlength=WEEK_H) / 3600
         week.append(np.divide(spent, week_hours, out=np.zeros(WEEK_H), where=week_hours > 0))
-        held = Steps(jobs.start_s[at], jobs.duration_s[at], jobs.gpus[at]) if jobs.has_start else steps
-        groups.append(_group_use(jobs, at, jobs.groups[n], total, held.curve(begin, last)))
+        actual = Steps(jobs.start_s[at], jobs.duration_s[at], jobs.gpus[at]) if jobs.has_start else steps
+        groups.append(_group_use(jobs, at, jobs.groups[n], total, actual.curve(begin, last)))
     wanted = Steps(jobs.submit_s, jobs.duration_s, jobs.gpus).curve(begin, last)
     held_steps = Steps(jobs.start_s, jobs.duration_s, jobs.gpus) if jobs.has_start else None
     held_curve = held_steps.curve(begin, last) if held_steps else None
@@ -268,10 +268,10 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
 
 
 def _sizes(jobs: Jobs, hours: float) -> tuple[SizeClass, ...]:
-    found = []
+    classes = []
     for size in np.unique(jobs.gpus):
         at = jobs.gpus == size
-        found.append(
+        classes.append(
             SizeClass(
                 gpus=float(size),
                 jobs=int(at.sum()),
@@ -279,7 +279,7 @@ def _sizes(jobs: Jobs, hours: float) -> tuple[SizeClass, ...]:
                 gpu_h=float((jobs.gpus[at] * jobs.duration_s[at] / 3600).sum()),
             )
         )
-    return tuple(found)
+    return tuple(classes)
 
 
 def _group_use(jobs: Jobs, at: np.ndarray, name: str, total_gpu_h: float, held: Curve) -> GroupUse:
@@ -345,9 +345,9 @@ def _activity(samples: Samples, zone: ZoneInfo) -> Activity:
                 busy_gpus=float((w * p).sum() / 100 / slots),
             )
         )
-        there = np.bincount(hour[at], weights=w, minlength=WEEK_H)
+        present = np.bincount(hour[at], weights=w, minlength=WEEK_H)
         busy = np.bincount(hour[at], weights=w * p, minlength=WEEK_H)
-        pct.append(np.divide(busy, there, out=np.zeros(WEEK_H), where=there > 0))
+        pct.append(np.divide(busy, present, out=np.zeros(WEEK_H), where=present > 0))
         seen.append(np.bincount(hour[at], minlength=WEEK_H))
     _, one_each = np.unique(samples.gpu, return_index=True)
     return Activity(

@@ -79,13 +79,13 @@ def _named(pools: Sequence[Pool]) -> str:
 def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
     modes = dict.fromkeys(MODE_NAMES[g.mode] for g in plan.groups if g.pool == pool.kind)
     key = "logical.spare" if pool.hosts_for_failures else "logical.no spare"
-    told = (
+    texts = (
         equipment(plan, pool),
         amount(pool.gpus, "GPU"),
         said(key, hosts=pool.hosts_for_failures),
         ", ".join(modes),
     )
-    return [line for text in told if text for line in wrapped(text, wide)]
+    return [line for text in texts if text for line in wrapped(text, wide)]
 
 
 def _services(plan: Plan) -> _Box:
@@ -143,10 +143,10 @@ def _arrow(drawing: Drawing, y: float) -> float:
 
 def racks_svg(plan: Plan) -> str | None:
     """Draw the racks with hosts and leaf switches, identical racks once; None without racks."""
-    found = racks(plan)
-    if not found:
+    all_racks = racks(plan)
+    if not all_racks:
         return None
-    drawing, kinds = Drawing(), alike(found)
+    drawing, kinds = Drawing(), alike(all_racks)
     units = int(plan.catalog.row("factors", "rack_units_u")["value"])
     host_u, wide = _host_units(plan), _wide(ACROSS, 0)
     high = LINE + 4 + units * UNIT + 3 * LINE
@@ -160,13 +160,13 @@ def racks_svg(plan: Plan) -> str | None:
     drawing.text(28, y + 11, said("physical.leaf"), fill=SOFT)
     drawing.box(Area(130, y, 22, 12), fill=WHITE, rx=1)
     drawing.text(158, y + 11, said("physical.host"), fill=SOFT)
-    known = said("physical.scale", units=units) if host_u else said("physical.no scale")
+    note = said("physical.scale", units=units) if host_u else said("physical.no scale")
     if (left := len(kinds) - MOST_RACKS) > 0:
-        known = f"{said('physical.more racks', count=sum(map(len, kinds[-left:])))} {known}"
-    for line in wrapped(known, WIDTH):
+        note = f"{said('physical.more racks', count=sum(map(len, kinds[-left:])))} {note}"
+    for line in wrapped(note, WIDTH):
         y += LINE
         drawing.text(0, y + SIZE, line, fill=SOFT)
-    return drawing.svg(y + LINE, said("physical.about", racks=len(found)))
+    return drawing.svg(y + LINE, said("physical.about", racks=len(all_racks)))
 
 
 def _host_units(plan: Plan) -> float:

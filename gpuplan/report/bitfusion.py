@@ -42,14 +42,14 @@ class Servers:
 def servers_of(plan: Plan, pool: Pool) -> Servers | None:
     """Return a cluster's Bitfusion servers: one per host with GPUs for them, more where a VM cannot have all vGPUs."""
     if pool.kind == "bitfusion":
-        held, most, profile = [room.gpus for room in pool.rooms], pool.gpus_per_host, ""
+        counts, most, profile = [room.gpus for room in pool.rooms], pool.gpus_per_host, ""
     else:
-        held, profile = gpus_of(pool, clients(plan)), whole_profile(plan)
+        counts, profile = gpus_of(pool, clients(plan)), whole_profile(plan)
         version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
         most = int(version.value("max_vgpus_per_vm") or pool.gpus_per_host)
     vms = tuple(
         Server(at, range(first, min(first + most, gpus)))
-        for at, gpus in enumerate(held)
+        for at, gpus in enumerate(counts)
         for first in range(0, gpus, most)
     )
     if not vms:
@@ -65,8 +65,8 @@ def server_memory_gib(plan: Plan, gpus: int) -> int:
 
 def all_servers(plan: Plan) -> tuple[Servers, ...]:
     """The Bitfusion servers of each cluster that has some."""
-    found = (servers_of(plan, pool) for pool in plan.pools)
-    return tuple(each for each in found if each is not None)
+    by_pool = (servers_of(plan, pool) for pool in plan.pools)
+    return tuple(servers for servers in by_pool if servers is not None)
 
 
 def clients(plan: Plan) -> frozenset[str]:

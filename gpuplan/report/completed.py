@@ -45,26 +45,26 @@ FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:
     """List completions for the end of a code line, by the variables there are; empty where it is none of our calls."""
-    found = CALL.search(text)
-    if found is None:
+    match = CALL.search(text)
+    if match is None:
         return _charts(text, names)
-    first = found["first"]
-    known = (FUNCTIONS if first else METHODS).get(found["call"])
-    of = _named(first or found["of"] or "", names)
-    if known is None or of is None:
+    first = match["first"]
+    lookup = (FUNCTIONS if first else METHODS).get(match["call"])
+    of = _named(first or match["of"] or "", names)
+    if lookup is None or of is None:
         return []
     try:
-        return [name for name in known(of) if name.startswith(found["typed"])]
+        return [name for name in lookup(of) if name.startswith(match["typed"])]
     except (AttributeError, ValueError):  # a foreign object with such a method, or no design
         return []
 
 
 def _charts(text: str, names: Mapping[str, Any]) -> list[str]:
     """The charts of a plan after ``plan.plot.``, whose kind the code does not say."""
-    found = PLOT.search(text)
-    if found is None or not isinstance(_named(found["of"], names), Plot):
+    match = PLOT.search(text)
+    if match is None or not isinstance(_named(match["of"], names), Plot):
         return []
-    return [name for name in CHARTS if name.startswith(found["typed"])]
+    return [name for name in CHARTS if name.startswith(match["typed"])]
 
 
 def _named(words: str, names: Mapping[str, Any]) -> Any:
@@ -84,7 +84,7 @@ def matched(context: Any) -> Any:
 
     shell = sys.modules["IPython"].get_ipython()
     text = context.text_until_cursor
-    found = [SimpleCompletion(name, type="text") for name in offered(text, shell.user_ns)]
+    completions = [SimpleCompletion(name, type="text") for name in offered(text, shell.user_ns)]
     typed = CALL.search(text) or PLOT.search(text)
-    fragment = typed["typed"] if found and typed else context.token
-    return {"completions": found, "suppress": bool(found), "matched_fragment": fragment}
+    fragment = typed["typed"] if completions and typed else context.token
+    return {"completions": completions, "suppress": bool(completions), "matched_fragment": fragment}

@@ -38,16 +38,16 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
-    asked, alone, pooled = plan.scenario.demand, against.together, against.pool
-    own = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")
+    inputs, alone, pooled = plan.scenario.demand, against.together, against.pool
+    names = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")
     return as_json(
-        rule=asked.rule,
-        stated_gpus=asked.stated_gpus,
+        rule=inputs.rule,
+        stated_gpus=inputs.stated_gpus,
         gpus_demanded=plan.totals.gpus_demanded,
         groups_gpus=plan.lines["demand.groups_gpus"].value,
         rules=demand.rules(rule_answers(plan)),
         weeks=[
-            {name: getattr(week, name) for name in own}
+            {name: getattr(week, name) for name in names}
             | {"peak_at": moment(week.peak_quarter), "utc_offsets_min": dict(week.offsets_min)}
             | {"quarter_hours_gpus": dict(week.gpus)}
             for week in week_demand(plan)
@@ -77,8 +77,8 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
 
 def _asked(plan: Plan) -> dict[str, WholePool]:
     """The pools that some group asks for GPUs of; a stated total may have GPUs of no group."""
-    asked = {group.pool for group in plan.groups if group.mode}
-    return {kind: pool for kind, pool in whole_pools(plan.pools).items() if kind in asked}
+    kinds = {group.pool for group in plan.groups if group.mode}
+    return {kind: pool for kind, pool in whole_pools(plan.pools).items() if kind in kinds}
 
 
 def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
@@ -155,13 +155,15 @@ ENDED = NAMES["end of simulation"]
 
 
 def _simulation(plan: Plan, simulation: PoolSimulation) -> str:
-    found, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
-    growing = " The queue was still growing at the end: wait times depend on how long it ran." * found.growing
+    result, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
+    growing = (
+        " The queue was still growing at the end: wait times depend on how long it ran." * result.growing
+    )
     down = f", {simulation.down} down" if simulation.down else ""
     return chapter(
         demand.simulated(plan, simulation_dict(simulation)),
-        f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h; "
-        f"{ENDED[found.ended]}; {share_words(0.95)} intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
+        f"utilisation {percent(result.utilisation.value)}; {number(result.requests)} requests in {number(round(result.hours))} h; "
+        f"{ENDED[result.ended]}; {share_words(0.95)} intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
         "jobs come in bursts, trust the replay of an audit.",
         title=f"Simulated on {amount(simulation.hosts, 'host')} with {amount(simulation.gpus, 'GPU')}{down} ({when})",
     )

@@ -76,9 +76,9 @@ def explain(plan: Plan, key: str) -> Explanation:
 
 def formula_text(line: Line) -> str:
     """The formula with the numbers in it."""
-    given = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
-    words = {name: bare_amount(value, unit) for name, value, unit in given}
-    words |= {f"{name}_u": amount(value, unit) for name, value, unit in given}
+    values = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
+    words = {name: bare_amount(value, unit) for name, value, unit in values}
+    words |= {f"{name}_u": amount(value, unit) for name, value, unit in values}
     return per_cent(ALIKE.sub(_counted, line.formula.format(**words)))
 
 
@@ -91,11 +91,11 @@ def _row(plan: Plan, given: Input) -> InputRow:
     value, line = amount(given.value, given.unit), plan.lines.get(given.key)
     if line is not None:
         return InputRow(given.label, value, formula_text(line), given.basis, given.key)
-    known = given.note or basis_word(given.basis)
+    origin = given.note or basis_word(given.basis)
     titles = [plan.catalog.sources[s].title for s in given.sources if s in plan.catalog.sources]
     if titles:
-        known = ": ".join(filter(None, (", ".join(filter(None, (titles[0], given.locator))), given.note)))
-    return InputRow(given.label, value, quoted(known), given.basis, "")
+        origin = ": ".join(filter(None, (", ".join(filter(None, (titles[0], given.locator))), given.note)))
+    return InputRow(given.label, value, quoted(origin), given.basis, "")
 
 
 def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:

@@ -117,7 +117,7 @@ def _left(count: int, what: str) -> str:
 def _to_win(conditions: Sequence[Condition], beside: Option | None) -> str:
     if beside is None:
         return ""
-    said = ("no: " * (not each.possible) + each.text for each in conditions)
+    said = ("no: " * (not condition.possible) + condition.text for condition in conditions)
     return chapter(f"What would make this win: {beside.label}", *said)
 
 
@@ -190,7 +190,7 @@ def compare_dict(found: Comparison) -> dict[str, Any]:
 def compare_text(found: Comparison) -> str:
     """Return plans in columns as text."""
     table = sensitivity.compared(found)
-    sentences = (Block(indented(each, 0)) for each in found.sentences)
+    sentences = (Block(indented(sentence, 0)) for sentence in found.sentences)
     return page(
         "",
         chapter("", Block(text(table)), *map(Block, table.notes)),

@@ -180,7 +180,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     hosts = count_over_years(costs.hosts) if costs else number(totals.hosts)
     stated = plan.scenario.deciding_total_gpus is not None
     demand = figures.said("summary.for a stated total" if stated else "summary.for a demand")
-    found = [
+    rows = [
         (said("summary.hosts"), hosts, figures.said("summary.for the demand for")),
         (said("summary.gpus"), number(totals.gpus), demand),
         (
@@ -193,10 +193,10 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     if power is not None:
         key = "summary.power note in racks" if power.racks else "summary.power note"
         note = said(key, peak=watts(power.peak_w), racks=power.racks)
-        found.append((said("summary.power"), watts(power.typical_w), note))
+        rows.append((said("summary.power"), watts(power.typical_w), note))
     if costs is not None:
-        found.append((said("summary.net present"), figures.money, figures.cost_about))
-    return found
+        rows.append((said("summary.net present"), figures.money, figures.cost_about))
+    return rows
 
 
 def open_points(plan: Plan, messages: Sequence[Message]) -> tuple[int, int, int]:

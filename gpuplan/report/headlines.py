@@ -38,17 +38,17 @@ def workloads(plan: Plan) -> Headline:
 
 def demand(plan: Plan) -> Headline:
     """Say how many GPUs are planned, and for which service level."""
-    asked, figures = plan.scenario.demand, Figures(plan)
+    inputs, figures = plan.scenario.demand, Figures(plan)
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about demand"))
     if plan.scenario.deciding_total_gpus is not None:
         others = plan.groups and figures.needed != figures.demand
         return Headline(figures.said("headline.stated, others needed" if others else "headline.stated"))
-    if asked.rule in RISKS:
+    if inputs.rule in RISKS:
         return Headline(figures.said("headline.target", target=Target.of(plan.scenario).words))
     if len(plan.groups) == 1:
         return Headline(figures.said("headline.peak of one"))
-    return Headline(figures.said("headline.busiest hour" if asked.rule == "hours" else "headline.peak"))
+    return Headline(figures.said("headline.busiest hour" if inputs.rule == "hours" else "headline.peak"))
 
 
 def hosts(plan: Plan) -> Headline:
@@ -71,19 +71,19 @@ def network(plan: Plan) -> Headline:
     """Say whether the link suffices for everything that depends on it."""
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about network"))
-    given, found = plan.scenario.network, link_verdicts(plan)
-    link = f"{written(given.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[given.transport]}"
+    inputs, verdicts = plan.scenario.network, link_verdicts(plan)
+    link = f"{written(inputs.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[inputs.transport]}"
     sentences = [
         f"{words} {_listed(things)}"
         for verdict, words in LINK_IS.items()
-        if (things := _depending(found, verdict))
+        if (things := _depending(verdicts, verdict))
     ]
-    if sentences and not any(each.use for each in found):
+    if sentences and not any(item.use for item in verdicts):
         sentences.append(said("headline.no remote"))
     first, *others = sentences or [""]
-    told = "; ".join([first, *(each.removeprefix("is ") for each in others)])
-    stun = "".join(f"; {VMOTION_IS[each.verdict]}" for each in found if each.verdict in VMOTION_IS)
-    return Headline(f"{f'{link} {told}' if sentences else NO_NETWORK}{stun}.")
+    text = "; ".join([first, *(item.removeprefix("is ") for item in others)])
+    stun = "".join(f"; {VMOTION_IS[item.verdict]}" for item in verdicts if item.verdict in VMOTION_IS)
+    return Headline(f"{f'{link} {text}' if sentences else NO_NETWORK}{stun}.")
 
 
 LINK_IS = {
@@ -99,14 +99,14 @@ NO_NETWORK = said("headline.no network")
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
     """List the dependents of the link with a verdict: vMotion, remote GPUs, training."""
-    these = [each for each in found if each.verdict == verdict]
-    depending = [each.name for each in these if each.kind == "vmotion"]
-    if remote := [each.name for each in these if each.kind == "remote"]:
-        whole = len(remote) == sum(each.kind == "remote" for each in found)
+    these = [item for item in found if item.verdict == verdict]
+    depending = [item.name for item in these if item.kind == "vmotion"]
+    if remote := [item.name for item in these if item.kind == "remote"]:
+        whole = len(remote) == sum(item.kind == "remote" for item in found)
         depending.append(
             said("headline.remote") if whole else said("headline.remote of", groups=_few(remote))
         )
-    trained = [(each.use, each.place) for each in these if isinstance(each.use, TrainingUse)]
+    trained = [(item.use, item.place) for item in these if isinstance(item.use, TrainingUse)]
     if len(trained) == 1:
         return [*depending, said("headline.training", hosts=counted(trained[0][0].hosts, trained[0][1]))]
     return [*depending, said("headline.trainings", count=len(trained))] if trained else depending

@@ -28,10 +28,10 @@ def network_dict(plan: Plan) -> dict[str, Any]:
     Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of
     hosts), ``claims`` and ``cabling``.
     """
-    scenario, catalog, given = plan.scenario, plan.catalog, plan.scenario.network
+    scenario, catalog, inputs = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     return as_json(
-        link={name: getattr(given, name) for name in ("link_gbit_s", "transport", "mtu_bytes")}
+        link={name: getattr(inputs, name) for name in ("link_gbit_s", "transport", "mtu_bytes")}
         | {"round_trip_us": trip.value, "round_trip_basis": trip.basis, "tcp_gbit_s": tcp.value}
         | {"tcp_low_gbit_s": tcp.low, "tcp_high_gbit_s": tcp.high, "tcp_basis": tcp.basis},
         remote=[fields_of(use) | {"slowdown": 1 / use.kept} for use in plan.network.remote],
@@ -78,14 +78,14 @@ def network_text(plan: Plan) -> str:
 
 
 def _link(plan: Plan) -> str:
-    scenario, catalog, given = plan.scenario, plan.catalog, plan.scenario.network
+    scenario, catalog, inputs = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     many = many_tcp_rate(scenario, catalog)
     more = "" if many == tcp else f", and {amount(many.value, many.unit)} over many connections"
     guess = "; it is not measured, so the plan uses the recommended maximum"
     return (
-        f"{network_name(given.link_gbit_s, given.transport)}, MTU {given.mtu_bytes}. Round trip {_fact(trip)}"
-        f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
+        f"{network_name(inputs.link_gbit_s, inputs.transport)}, MTU {inputs.mtu_bytes}. Round trip {_fact(trip)}"
+        f"{guess if inputs.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
     )
 
 
@@ -116,9 +116,9 @@ def _would_help(changes: Sequence[str]) -> str:
 def _job(use: TrainingUse) -> str:
     speed = f"{number(round(use.one_gpu_per_s))} {use.unit}/s on one GPU, {use.speed}"
     if use.per_gpu and use.mfu and use.memory_gib:
-        low, each, high = (number(round(end)) for end in use.per_gpu)
+        low, middle, high = (number(round(end)) for end in use.per_gpu)
         speed = (
-            f"{use.spread}; {each} tokens/s a GPU ({low} to {high}), {number(round(use.one_gpu_per_s))} on one host with memory "
+            f"{use.spread}; {middle} tokens/s a GPU ({low} to {high}), {number(round(use.one_gpu_per_s))} on one host with memory "
             f"enough, {use.speed}; MFU {percent(use.mfu)}, {use.memory_gib:.0f} GiB on each GPU"
         )
     return (
@@ -141,5 +141,5 @@ def _fabric(fabric: Cabling | None) -> Iterator[Content]:
         yield chapter("Fabric", "No GPU hosts, so no fabric.")
         return
     yield chapter(network.cabling(fabric), title="Fabric")
-    yield chapter("Settings", *(f"{each.where}: {each.what}" for each in fabric.settings))
+    yield chapter("Settings", *(f"{setting.where}: {setting.what}" for setting in fabric.settings))
     yield network.part_failures(fabric)

@@ -27,7 +27,7 @@ CELLS, FREE = 8, "."
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     """Return power-on as text for a terminal."""
     several = len(studies) > 1
-    answers = [f"{each.made.pool.name}: " * several + tables.answer(each.made) for each in studies]
+    answers = [f"{study.made.pool.name}: " * several + tables.answer(study.made) for study in studies]
     return page(
         f"{plan.scenario.name or 'Design'}: power-on",
         answers or tables.NOT_TRIED,
@@ -37,11 +37,11 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
 
 def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
     """The settings of some clusters, the orders with a name, and the readings of the rules."""
-    made = [study.made for study in studies]
+    trials = [study.made for study in studies]
     return {
         "settings": tables.settings(studies),
-        "named_orders": tables.named_orders(made),
-        "readings": tables.readings(made),
+        "named_orders": tables.named_orders(trials),
+        "readings": tables.readings(trials),
     }
 
 
@@ -55,25 +55,25 @@ def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]
 
 
 def _cluster(study: PowerOnStudy) -> dict[str, Any]:
-    made = study.made
-    groups = [request.group for request in made.pool.requests]
+    trial = study.made
+    groups = [request.group for request in trial.pool.requests]
     return as_json(
-        id=made.pool.id,
-        hosts=len(made.rooms),
-        reserved_hosts=made.pool.hosts - len(made.rooms),
-        orders=made.orders,
-        share=made.scenario.availability.orders_share,
-        sentence=made.sentence,
+        id=trial.pool.id,
+        hosts=len(trial.rooms),
+        reserved_hosts=trial.pool.hosts - len(trial.rooms),
+        orders=trial.orders,
+        share=trial.scenario.availability.orders_share,
+        sentence=trial.sentence,
         **{name: table.without("pool") for name, table in _tables([study]).items()},
-        hosts_by_size=made.hosts_by_size,
-        worst_order=[groups[kind] for kind in made.worst[1]] if made.worst else None,
+        hosts_by_size=trial.hosts_by_size,
+        worst_order=[groups[kind] for kind in trial.worst[1]] if trial.worst else None,
     )
 
 
 @spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
-    chapters = [_watched(plan, each) for each in orders] or tables.NOT_TRIED
+    chapters = [_watched(plan, order) for order in orders] or tables.NOT_TRIED
     return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", chapters)
 
 
@@ -142,19 +142,19 @@ def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, floa
         return [(start / region, (start + size) / region) for start, size in places]
     fits = play.cluster.gpus.fits
     kinds = {(request.group, request.profile): kind for kind, request in enumerate(play.cluster.requests)}
-    found, at = [], 0.0
+    ends, at = [], 0.0
     for slot in load.slots:
         kind = kinds[slot.group, slot.profile]
         size = float(fits.worth[kind]) / play.cluster.requests[kind].shares
-        found.append((at, at + size))
+        ends.append((at, at + size))
         at += size
-    return found
+    return ends
 
 
 @spoken
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
     """Return upgrades, restarts and a week of arrivals and departures in some clusters as text."""
-    starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
+    starts = dict.fromkeys(tables.start_sentence(rehearsal) for rehearsal in tables.rehearsals(plan, *pools))
     chapters = (_chapters(plan, pool) for pool in pools)
     return page("Rehearsal", (wrapped(start, rest="") for start in starts), chapters)
 
@@ -202,8 +202,8 @@ def rehearsal_dict(plan: Plan, pools: tuple[Pool, ...]) -> dict[str, Any]:
 def _rehearsed(rehearsed: Rehearsed | None) -> dict[str, Any] | None:
     if rehearsed is None or rehearsed.too_large:
         return None
-    own = ("upgrade", "upgrade_as_designed", "failures", "week")
-    named = {name: getattr(rehearsed, name) for name in own}
+    names = ("upgrade", "upgrade_as_designed", "failures", "week")
+    named = {name: getattr(rehearsed, name) for name in names}
     return as_json(readings=len(rehearsed.rules), not_started=rehearsed.not_started, **named)
 
 

@@ -83,17 +83,17 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
     return tuple(
         Rack(
             number,
-            sites[held[0].pool],
+            sites[places[0].pool],
             tuple(
                 name
                 for pair, where in first.items()
                 if pair and where == number
                 for name in leaf_names(pair, pairs)
             ),
-            tuple(held),
+            tuple(places),
         )
         for number, these in groupby(placed, key=lambda place: place.rack)
-        if (held := list(these))
+        if (places := list(these))
     )
 
 
@@ -148,17 +148,17 @@ def networks(plan: Plan) -> tuple[Network, ...]:
     grown = hosts / max(1, plan.totals.hosts)
     vms = math.ceil(sum(_vms(plan)) * grown)
     mtu, ports = plan.scenario.network.mtu_bytes, plan.cabling.ports if plan.cabling else None
-    found = [
+    needs = [
         ("management", 2 * hosts, 1500),
         ("vmotion", hosts, mtu),
         ("storage", hosts, mtu),
         ("overlay", TUNNEL_ENDPOINTS * hosts, mtu),
     ]
-    found.append(("vm", vms, 1500))
+    needs.append(("vm", vms, 1500))
     if ports and ports.rdma:
-        found.append(("rdma", hosts * ports.rdma, mtu))
+        needs.append(("rdma", hosts * ports.rdma, mtu))
     return tuple(
-        Network(key, said(f"physical.{key}"), count, prefix(count), size) for key, count, size in found
+        Network(key, said(f"physical.{key}"), count, prefix(count), size) for key, count, size in needs
     )
 
 
@@ -166,7 +166,7 @@ def _vms(plan: Plan) -> Iterator[int]:
     """VMs of the workloads, and those that serve them."""
     yield from (group.vms for group in plan.groups)
     yield from (len(servers.vms) for servers in all_servers(plan))
-    yield from (found.database_vms for found in plan.llm.retrieval.values())
+    yield from (retrieval.database_vms for retrieval in plan.llm.retrieval.values())
 
 
 def prefix(addresses: int) -> int:

@@ -73,8 +73,8 @@ class Plot:
             raise ScenarioError(
                 [Problem("chart", show(name), f"plan.plot.{name}(), once: it plans many designs")]
             )
-        made, nothing = pick(SPECS, name, "chart")(self._plan, *about)
-        spec = made or _words(nothing)
+        chart, nothing = pick(SPECS, name, "chart")(self._plan, *about)
+        spec = chart or _words(nothing)
         return spec | WIDE if "layer" in spec else spec
 
     def cost(self) -> Any:
@@ -116,8 +116,8 @@ class Plot:
         ``progress`` receives the number of completed designs and their total; a notebook shows it by itself.
         """
         plan = self._plan
-        found = explore(plan.scenario, plan.catalog, progress=progress or _progress())
-        rows = frontier_rows(exploration_dict(found, plan.scenario))
+        exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
+        rows = frontier_rows(exploration_dict(exploration, plan.scenario))
         return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, "No design has every price")
 
 
@@ -176,8 +176,8 @@ def _rounded(part: Any) -> Any:
     if isinstance(part, float):
         return float(f"{part:.9g}")
     if isinstance(part, list | tuple):
-        return [_rounded(each) for each in part]
-    return {name: _rounded(each) for name, each in part.items()} if isinstance(part, dict) else part
+        return [_rounded(value) for value in part]
+    return {name: _rounded(value) for name, value in part.items()} if isinstance(part, dict) else part
 
 
 def offline() -> None:

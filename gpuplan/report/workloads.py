@@ -32,23 +32,23 @@ def kind_name(plan: Plan, use_case: str) -> str:
 
 def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
     """Say who uses the GPUs, how many users are concurrent, and when."""
-    made = plan.llm.of(group.id)
-    if isinstance(made, Serving):
-        precision = plan.catalog.row("llm_precisions", made.weights)["name"]
-        return Words(f"{made.model}, {precision} \u00b7 {made.users}", made.promises)
-    if isinstance(made, Tuning):
-        job = f"{amount(made.gpus * made.hosts, 'GPU')} for {rough(made.hours.value)} h"
-        return Words(f"{made.model}, {made.said}", _listed(job, _when(group)))
-    if isinstance(made, Retrieval):
-        return Words(made.model, made.said)
+    llm = plan.llm.of(group.id)
+    if isinstance(llm, Serving):
+        precision = plan.catalog.row("llm_precisions", llm.weights)["name"]
+        return Words(f"{llm.model}, {precision} \u00b7 {llm.users}", llm.promises)
+    if isinstance(llm, Tuning):
+        job = f"{amount(llm.gpus * llm.hosts, 'GPU')} for {rough(llm.hours.value)} h"
+        return Words(f"{llm.model}, {llm.said}", _listed(job, _when(group)))
+    if isinstance(llm, Retrieval):
+        return Words(llm.model, llm.said)
     vms = counted(planned.vms, "VM") if planned else ""
     return Words(_who(group), _listed(vms, _when(group)))
 
 
 def _who(group: Group) -> str:
     if group.jobs_per_day is not None:
-        each = f", {number(group.work_h)} h each" if group.work_h is not None else ""
-        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} per day{each}"
+        length = f", {number(group.work_h)} h each" if group.work_h is not None else ""
+        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} per day{length}"
     who = counted(group.people, WHO.get(group.use_case, WHO["others"]))
     if group.people > 1:
         who += (

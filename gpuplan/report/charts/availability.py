@@ -41,8 +41,8 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     """GPUs left after host failures against what is occupied, for each pool."""
     many = len({r["pool"] for r in rows}) > 1
     colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], look.soft), strict=True))
-    found = {r["state"] for r in rows}
-    domain = [state for state in STATES.values() if state in found]
+    states = {r["state"] for r in rows}
+    domain = [state for state in STATES.values() if state in states]
     left, lost = field("left"), field("lost", "ordinal")
     shown = {state: colours[state] for state in domain}
     tips = [

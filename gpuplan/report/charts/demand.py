@@ -71,10 +71,10 @@ def day_rows(
     tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
     rows, letters, groups = [], [], []
     below = [[0.0] * 24 for _ in SHOWN_DAYS]  # base of the bars
-    for found in hour_demand(week, tuple(SHOWN_DAYS), place=place):
-        name, ink = names[found.group], COLOURS[numbers.get(found.group, 0)]
+    for demand in hour_demand(week, tuple(SHOWN_DAYS), place=place):
+        name, ink = names[demand.group], COLOURS[numbers.get(demand.group, 0)]
         groups.append((name, ink))
-        for at, (of_week, day) in enumerate(zip(SHOWN_DAYS, found.gpus, strict=True)):
+        for at, (of_week, day) in enumerate(zip(SHOWN_DAYS, demand.gpus, strict=True)):
             start = DAY_WIDTH * at
             highest = [hour for hour in range(24) if day[hour] == max(day)]
             hour = highest[len(highest) // 2]
@@ -107,12 +107,12 @@ def day_rows(
 
 def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, int, float, float]]:
     """List (from, to, base, GPUs) of the hours in which neither curve changes."""
-    found = []
+    stretches = []
     bars = enumerate(zip(below, day, strict=True))
     for (low, gpus), alike in itertools.groupby(bars, key=operator.itemgetter(1)):
         hours = [hour for hour, _ in alike]
-        found.append((hours[0], hours[-1] + 1, low, gpus))
-    return found
+        stretches.append((hours[0], hours[-1] + 1, low, gpus))
+    return stretches
 
 
 def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
@@ -212,11 +212,11 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
 
 def odds_chart(data: Spec, look: Look) -> Spec:
     """Draw the probability that a number of GPUs is too small, one line per method."""
-    found = {row["method"] for row in data["rows"]}
-    shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in found]
+    methods = {row["method"] for row in data["rows"]}
+    shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in methods]
     rows, band = (
-        [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[each]]
-        for each in ("rows", "band")
+        [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[part]]
+        for part in ("rows", "band")
     )
     clip = {"clip": not look.paper}  # on paper the lines end where they leave the chart
     axis = {"values": [0.001, 0.01, 0.1, 1], "labelExpr": "format(100 * datum.value, '~g')"}

@@ -40,12 +40,12 @@ def priced(found: Spec) -> list[Spec]:
 
 def frontier_rows(found: Spec) -> Spec:
     """Return every priced design of an exploration, its kind, and its text."""
-    asked, drawn = found["asked"], [*found["frontier"], *priced(found)[:DRAWN]]
+    requested, drawn = found["asked"], [*found["frontier"], *priced(found)[:DRAWN]]
     if not priced(found):
         return {}
-    if not asked["reasons"] and asked["net_present"] is not None:
-        drawn.append(asked)
-    kinds = {option["label"]: "frontier" for option in found["frontier"]} | {asked["label"]: "asked"}
+    if not requested["reasons"] and requested["net_present"] is not None:
+        drawn.append(requested)
+    kinds = {option["label"]: "frontier" for option in found["frontier"]} | {requested["label"]: "asked"}
     if found["winner"]:
         kinds[found["winner"]["label"]] = "winner"
     rows = [

@@ -121,7 +121,7 @@ def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) 
 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
     """Encode a field's values as colours, named below the chart on paper and beside it on a screen."""
-    scale = {"domain": [each for each, _ in colours], "range": [ink for _, ink in colours]}
+    scale = {"domain": [value for value, _ in colours], "range": [ink for _, ink in colours]}
     key = {
         "title": None,
         "symbolType": "square",

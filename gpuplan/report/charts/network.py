@@ -107,9 +107,9 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     key = {"orient": "bottom", "columns": 2, "labelLimit": 290, "symbolType": "stroke"}
     ink = named_colours("name", named, look, **key) if look.paper else as_is("ink")
     curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
-    own = [row for row in data["rows"] if row["chosen"]]
+    thick = [row for row in data["rows"] if row["chosen"]]
     band = layer(
-        own,
+        thick,
         "area",
         {"opacity": 0.18, "color": CHOSEN},
         x=x,
@@ -118,7 +118,7 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     )
     thin = [row for row in data["rows"] if not row["chosen"]]
     others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))
-    chosen = layer(own, "line", {"strokeWidth": THICK}, **curve)
+    chosen = layer(thick, "line", {"strokeWidth": THICK}, **curve)
     points = layer(
         data["rows"],
         "point",

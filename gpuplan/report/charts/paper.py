@@ -71,21 +71,21 @@ def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
 
 def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     """Specify how often a number of GPUs of a pool is too small; without a name, for the pool with the most GPUs."""
-    asked = {group.pool for group in plan.groups if group.mode and group.vms_placed}
-    pools = {kind: each for kind, each in whole_pools(plan.pools).items() if kind in asked}
+    kinds = {group.pool for group in plan.groups if group.mode and group.vms_placed}
+    pools = {kind: whole for kind, whole in whole_pools(plan.pools).items() if kind in kinds}
     if not pools:
         return None
     shown = pick(pools, pool, "pool") if pool else max(pools.values(), key=lambda each: each.gpus)
-    known, points = methods(plan, shown.kind), chance_curve(plan, shown.kind)
+    answers, points = methods(plan, shown.kind), chance_curve(plan, shown.kind)
     if not points:
         return None
-    data = odds_rows(known, points)
+    data = odds_rows(answers, points)
     lines = [said("chart.odds.gpus of a pool", pool=clean_text(shown.name)), said("chart.odds.when")]
     on_paper = {
         "rows": _ended(data["rows"]),
         "band": _band(data["band"]),
         "gpus_title": lines if look.below else " ".join(lines),
-        "installed_words": said("chart.odds.installed on paper", gpus=known.gpus),
+        "installed_words": said("chart.odds.installed on paper", gpus=answers.gpus),
     }
     return odds_chart(data | on_paper, look)
 
@@ -132,16 +132,16 @@ def _band(rows: Sequence[Spec]) -> list[Spec]:
 
 def _above_floor(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the points of a falling line down to the least probability drawn, and the one where it gets there."""
-    found: list[tuple[float, float]] = []
+    points: list[tuple[float, float]] = []
     for at, chance in line:
         if chance < LEAST_CHANCE:
-            if found:
-                before, above = found[-1]
+            if points:
+                before, above = points[-1]
                 share = math.log(above / LEAST_CHANCE) / math.log(above / max(chance, 1e-12))
-                found.append((before + share * (at - before), LEAST_CHANCE))
+                points.append((before + share * (at - before), LEAST_CHANCE))
             break
-        found.append((at, chance))
-    return found
+        points.append((at, chance))
+    return points
 
 
 def _between(line: Sequence[tuple[float, float]], at: float) -> float:
