@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.executive import OWNERS, due
-from gpuplan.deliver.pptx.deck import Deck, put
-from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, box_of, cut
+from gpuplan.deliver.pptx.deck import Deck, Slide
+from gpuplan.deliver.pptx.measure import BODY, SMALL
 from gpuplan.deliver.pptx.notes import Reasons
-from gpuplan.deliver.pptx.paging import fitted, put_table
-from gpuplan.deliver.pptx.steps import WIDTHS, next_steps, steps_table
+from gpuplan.deliver.pptx.paging import Listing, text_table
+from gpuplan.deliver.pptx.steps import WIDTHS, next_steps, step_reasons, steps_table
 from gpuplan.locales import written_day
-from gpuplan.plan.checks.message import Message
 from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.report.figures import what_to_do
-from gpuplan.report.table import Column, Table, texts
+from gpuplan.report.table import Table, texts
 from gpuplan.report.tables.availability import failures, postures
 from gpuplan.report.tables.cost import bill_of_materials
 from gpuplan.report.tables.known import planning_values
@@ -24,7 +22,7 @@ from gpuplan.report.tables.network import cabling, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.platform import host_line
 from gpuplan.report.tables.sensitivity import compared as designs_beside
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import said
 
 MOST_ROWS = 40
 """Most rows of a potentially long table; the rest is in the workbook."""
@@ -36,208 +34,118 @@ LEADING = (
 """Results for the comparison of designs."""
 
 
-def appendix(deck: Deck, messages: Sequence[Message], compared: Comparison | None) -> None:
-    """Add the divider, and all slides of the appendix."""
-    _divider(deck)
-    if compared is not None:
-        _compared(deck, compared)
-    _decisions(deck)
-    if deck.plan.pools:
-        _postures(deck)
-        _materials(deck)
-        _host(deck)
-        _network(deck)
-    _planning_values(deck)
-    _risks(deck, messages)
-    _steps(deck, messages)
-    _sources(deck)
-    _closing(deck)
-
-
-def _divider(deck: Deck) -> None:
-    layout = deck.layout_with(kinds={1, 2}, type="secHead") or deck.layout
-    slide = deck.show.slides.add_slide(layout)
-    title, about = said("deck.appendix"), said("deck.appendix.about")
-    if layout is deck.layout:
-        deck.title(slide.shapes.title, [title])
-        deck.text(slide, about, deck.box, LEAD)
-    else:
-        put(slide.shapes.title, title, 0)
-        body = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2)
-        put(body, about, 0)
-    deck.finish(slide, title, Reasons(more=[said("deck.appendix.notes")]))
-
-
 def _paged(
-    deck: Deck,
-    table: Table,
-    title: str,
-    widths: Sequence[float],
-    reasons: Reasons = Reasons(),  # noqa: B008
-    *,
-    most: int = 1000,
-) -> None:
-    """A table over as many slides as it takes; larger where one slide holds it so."""
-    shown = table.shown()
-    if not shown.rows:
+    deck: Deck, table: Table, title: str, widths: Sequence[float], why: Reasons, most: int = 1000
+) -> Iterator[Slide]:
+    """Yield a table over as many slides as it takes; larger where one slide holds it so."""
+    if not table.rows:
         return
-    found = fitted(shown, deck.box, widths, (BODY, SMALL), most=most)
+    found = Listing(table.shown(), widths, (BODY, SMALL), most, lines=6).pages(deck.box)
     for at, page in enumerate(found, 1):
         name = said("deck.appendix.page", title=title, number=at, of=len(found)) if len(found) > 1 else title
-        slide = deck.slide(name, title, reasons)
-        put_table(slide, page, name)
+        yield Slide([name], page._replace(about=name), why, first=title)
 
 
-def _compared(deck: Deck, found: Comparison) -> None:
-    rows = tuple(row for row in found.rows if row.key in LEADING)
-    table = designs_beside(replace(found, rows=rows), deck.plan.catalog).without("differs")
-    widths = (3.6, *(10 / len(found.names) for _ in found.names))
-    told = Reasons(more=[*found.notes, *(each.sentence for each in found.differences)])
-    _paged(deck, table, said("deck.appendix.compared"), widths, told)
+def designs(deck: Deck) -> Iterator[Slide]:
+    """This design and others."""
+    if found := deck.compared:
+        rows = tuple(row for row in found.rows if row.key in LEADING)
+        table = designs_beside(replace(found, rows=rows), deck.plan.catalog).without("differs")
+        widths = (3.6, *(10 / len(found.names) for _ in found.names))
+        why = Reasons(more=[*found.notes, *(each.sentence for each in found.differences)])
+        yield from _paged(deck, table, said("deck.appendix.compared"), widths, why)
 
 
-def _decisions(deck: Deck) -> None:
+def decisions(deck: Deck) -> Iterator[Slide]:
     """Every decision; why, in the notes."""
     found = deck.plan.decisions
     table = decided(deck.plan).only("number", "title", "decision")
-    told = Reasons(
-        more=[f"{each.title}: {each.justification}" for each in found],
-        sources=[source for each in found for source in each.sources],
-    )
-    _paged(deck, table, said("deck.appendix.decisions", count=len(found)), (0.7, 3, 8.8), told)
+    sources = [source for each in found for source in each.sources]
+    why = Reasons(sources=sources, more=[f"{each.title}: {each.justification}" for each in found])
+    title = said("deck.appendix.decisions", count=len(found))
+    yield from _paged(deck, table, title, (0.7, 3, 8.8), why)
 
 
-def _postures(deck: Deck) -> None:
+def availability(deck: Deck) -> Iterator[Slide]:
+    """Numbers of hosts for failures, and what each failure costs."""
     table = postures(deck.plan)
-    told = Reasons(keys=("totals.hosts_for_failures",), more=list(table.notes))
-    _paged(deck, table, said("deck.appendix.postures"), (1.8, 0.9, 0.9, 2.2, 3.2, 3.2), told)
+    why = Reasons(("totals.hosts_for_failures",), more=list(table.notes))
+    yield from _paged(deck, table, said("deck.appendix.postures"), (1.8, 0.9, 0.9, 2.2, 3.2, 3.2), why)
     lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
-    lost = replace(
-        lost, rows=tuple(sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value)))
-    )
+    rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
+    lost = replace(lost, rows=tuple(rows))
     if len({pool.id for pool in deck.plan.pools}) == 1:
         lost = lost.without("pool")
     widths = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :]
-    _paged(deck, lost, said("deck.appendix.failures"), widths, told, most=MOST_FAILURES)
+    yield from _paged(deck, lost, said("deck.appendix.failures"), widths, why, MOST_FAILURES)
 
 
-def _materials(deck: Deck) -> None:
+def materials(deck: Deck) -> Iterator[Slide]:
     """The lines of the bill that are paid, the dearest first."""
     table = bill_of_materials(deck.plan).only("name", "quantity", "unit_price", "cost")
     bought = [row for row in table.cells() if row[1].value]
     rows = sorted(bought, key=lambda row: -abs(float(row[3].value or 0)))
-    _paged(
-        deck,
-        replace(table, rows=tuple(rows)),
-        said("deck.appendix.materials"),
-        (6.4, 1.9, 2, 2.4),
-        Reasons(keys=("cost.total",), more=list(table.notes)),
-        most=MOST_MATERIALS,
-    )
+    table, why = replace(table, rows=tuple(rows)), Reasons(("cost.total",), more=list(table.notes))
+    yield from _paged(deck, table, said("deck.appendix.materials"), (6.4, 1.9, 2, 2.4), why, MOST_MATERIALS)
 
 
-def _host(deck: Deck) -> None:
+def host(deck: Deck) -> Iterator[Slide]:
+    """The parts of a host; the rules behind them, in the notes."""
     table = host_line(deck.plan)
-    told = Reasons(more=[f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))])
-    _paged(deck, table.only("part", "size", "basis"), said("deck.appendix.host"), (3, 6, 2.4), told)
+    why = Reasons(more=[f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))])
+    shown = table.only("part", "size", "basis")
+    yield from _paged(deck, shown, said("deck.appendix.host"), (3, 6, 2.4), why)
 
 
-def _network(deck: Deck) -> None:
-    fabric = deck.plan.cabling
-    if any(each.use for each in link_verdicts(deck.plan)):
+def network(deck: Deck) -> Iterator[Slide]:
+    """How fast workloads are over the network, and its ports."""
+    if deck.plan.pools and any(each.use for each in link_verdicts(deck.plan)):
         table = speed_kept(deck.plan).keyless()
-        _paged(deck, table, said("deck.appendix.network"), (3, 4.4, 2.8, 1.8))
-    if fabric is not None:
-        _paged(
-            deck,
-            cabling(fabric),
-            said("deck.appendix.cabling"),
-            (3, 9),
-            Reasons(keys=("network.ports.shared",)),
-        )
+        yield from _paged(deck, table, said("deck.appendix.network"), (3, 4.4, 2.8, 1.8), Reasons())
+    if fabric := deck.plan.cabling:
+        why = Reasons(("network.ports.shared",))
+        yield from _paged(deck, cabling(fabric), said("deck.appendix.cabling"), (3, 9), why)
 
 
-def _planning_values(deck: Deck) -> None:
-    table = planning_values(deck.plan)
-    told = Reasons(more=[said("deck.appendix.values why")])
-    shown = table.only("name", "shown", "range")
-    _paged(
-        deck,
-        shown,
-        said("deck.appendix.values", count=len(table.rows)),
-        (6.4, 2.8, 2.8),
-        told,
-        most=MOST_ROWS,
+def values(deck: Deck) -> Iterator[Slide]:
+    """The planning values, with their ranges."""
+    table = planning_values(deck.plan).only("name", "shown", "range")
+    title = said("deck.appendix.values", count=len(table.rows))
+    why = Reasons(more=[said("deck.appendix.values why")])
+    yield from _paged(deck, table, title, (6.4, 2.8, 2.8), why, MOST_ROWS)
+
+
+def risks(deck: Deck) -> Iterator[Slide]:
+    """The risks, with the owner and due date of each."""
+    found = [each for each in deck.messages if each.level != "note"]
+    rows = []
+    for each in found:
+        day = due(deck.plan, each.days, decided=each.owner == "customer")
+        rows.append((each.text, OWNERS[each.owner], written_day(day)))
+    title = said("deck.appendix.risks")
+    table = text_table("risks", title, ("deck.column.risk", "deck.column.owner", "deck.column.due"), rows)
+    why = Reasons(more=[what_to_do(each) for each in found])
+    yield from _paged(deck, table, title, WIDTHS, why, MOST_ROWS)
+
+
+def more_steps(deck: Deck) -> Iterator[Slide]:
+    """The steps that the main slides leave out."""
+    _, others = next_steps(deck)
+    title = said("deck.appendix.steps")
+    table = steps_table("more_steps", title, "deck.column.step", others)
+    yield from _paged(deck, table, title, WIDTHS, step_reasons(others), MOST_ROWS)
+
+
+def sources(deck: Deck) -> Iterator[Slide]:
+    """The sources of the slides' statements, by title and producer."""
+    known = [deck.plan.catalog.sources[each] for each in deck.cited]
+    cited = sorted({(each.title, each.producer, each.published[:4]) for each in known})
+    title = said("deck.appendix.sources")
+    table = text_table(
+        "slide_sources", title, ("deck.column.source", "deck.column.producer", "deck.column.year"), cited
     )
+    yield from _paged(deck, table, title, (7.4, 4, 1), Reasons(), MOST_ROWS)
 
 
-def _risks(deck: Deck, messages: Sequence[Message]) -> None:
-    """Add the risks, with the owner and due date of each."""
-    found = [each for each in messages if each.level != "note"]
-    columns = (
-        Column("risk", said("deck.column.risk")),
-        Column("owner", said("deck.column.owner")),
-        Column("due", said("deck.column.due")),
-    )
-    rows = tuple(
-        (
-            each.text,
-            OWNERS[each.owner],
-            written_day(due(deck.plan, each.days, decided=each.owner == "customer")),
-        )
-        for each in found
-    )
-    table = Table("risks", columns, rows, title=said("deck.appendix.risks"))
-    told = Reasons(more=[what_to_do(each) for each in found])
-    _paged(deck, table, said("deck.appendix.risks"), WIDTHS, told, most=MOST_ROWS)
-
-
-def _steps(deck: Deck, messages: Sequence[Message]) -> None:
-    _, others = next_steps(deck, messages)
-    table = steps_table("more_steps", said("deck.appendix.steps"), said("deck.column.step"), others)
-    told = Reasons(more=[f"{each.what} {each.why}" for each in others])
-    _paged(deck, table, said("deck.appendix.steps"), WIDTHS, told, most=MOST_ROWS)
-
-
-def _sources(deck: Deck) -> None:
-    """Add the sources of the slides' statements, by title and producer."""
-    known = deck.plan.catalog.sources
-    columns = (
-        Column("title", said("deck.column.source")),
-        Column("producer", said("deck.column.producer")),
-        Column("year", said("deck.column.year")),
-    )
-    cited = sorted(
-        {(known[each].title, known[each].producer, known[each].published[:4]) for each in deck.cited}
-    )
-    table = Table("slide_sources", columns, tuple(cited), title=said("deck.appendix.sources"))
-    _paged(deck, table, said("deck.appendix.sources"), (7.4, 4, 1), most=MOST_ROWS)
-
-
-def _closing(deck: Deck) -> None:
-    """Add the responsible people, the version, and the tools used."""
-    plan, paper = deck.plan, deck.plan.scenario.document
-    lines = [
-        said("deck.title.author", author=paper.author) if paper.author else "",
-        said("deck.closing.approver", approver=paper.approver) if paper.approver else "",
-        said(
-            "deck.title.version",
-            version=paper.version or "0.1",
-            status=NAMES["document.status"][paper.status or "draft"],
-        ),
-        said("deck.closing.day", day=written_day(deck.day)),
-        said("deck.closing.catalog", digest=plan.catalog.digest),
-    ]
-    layout = next((each for each in deck.layouts() if deck.own and each.name == "Closing"), deck.layout)
-    slide = deck.show.slides.add_slide(layout)
-    title = said("deck.closing")
-    if layout is deck.layout:
-        deck.title(slide.shapes.title, [title])
-        deck.text(slide, lines, deck.box, BODY)
-    else:
-        put(slide.shapes.title, title, 0)
-        body = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2)
-        for at, text in enumerate(filter(None, lines)):
-            paragraph = body.text_frame.paragraphs[0] if at == 0 else body.text_frame.add_paragraph()
-            paragraph.text = cut(text, BODY, box_of(body).width)
-    deck.finish(slide, title, Reasons(more=[said("deck.closing.notes")]))
+APPENDIX = (designs, decisions, availability, materials, host, network, values, risks, more_steps, sources)
+"""All chapters, in order."""

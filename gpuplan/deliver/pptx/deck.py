@@ -1,14 +1,20 @@
-"""The deck in progress: its layouts, its slides with their notes, and ways to put text, tiles and tables on them."""
+"""The deck in progress: slides as data, and the one renderer that puts their words, figures, tables and charts on the grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from pptx.opc.constants import RELATIONSHIP_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import qn
+
+from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.deliver.office import set_properties
+from gpuplan.deliver.pptx.blocks import Tiles, Words, put
 from gpuplan.deliver.pptx.measure import (
     BODY,
     INSET,
@@ -24,52 +30,57 @@ from gpuplan.deliver.pptx.measure import (
     box_of,
     cut,
     first_fitting,
-    text_lines,
-    text_width,
 )
 from gpuplan.deliver.pptx.notes import MOST_SOURCES, Reasons, sources_of, told
-from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.deliver.texts import one_line
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
 
-GAP = 16
 SMALL_PLACES = {13, 15, 16}
 """Placeholder types of slide number, footer and date."""
-TILE, TILE_INSET = 96, 12
-"""Height of a tile, and the margin at its sides."""
+SIDE, SIDE_GAP = 0.68, 28
+"""Share of the width that a picture takes beside key figures, and the room between them."""
 
 
-class Tile(NamedTuple):
-    """A key figure."""
-
-    label: str
-    value: str
-    note: str = ""
+# Slides as data
 
 
-def emptied(show: Any) -> None:
-    """Remove the slides of a template, and all references to them."""
-    from pptx.oxml.ns import qn
+class Block(Protocol):
+    """Something that is put into a place on a slide."""
 
-    for slide in list(show.element.get_or_add_sldIdLst()):
-        slide.getparent().remove(slide)
-    for child in list(show.element):
-        if child.tag == qn("p:custShowLst"):
-            show.element.remove(child)
-        elif child.tag == qn("p:extLst"):
-            for extension in list(child):
-                if any(inner.tag.endswith("}sectionLst") for inner in extension):
-                    child.remove(extension)
-            if not len(child):
-                show.element.remove(child)
+    def put(self, deck: Deck, slide: Any, box: Box) -> None:
+        """Draw it."""
+
+
+class Slide(NamedTuple):
+    """A slide: its message, what stands below it, and what its notes say."""
+
+    titles: Sequence[str]
+    """The message in one wording or several; the first that two lines hold is shown."""
+    body: Block | None = None
+    reasons: Reasons = Reasons()
+    top: Tiles | None = None
+    side: Tiles | None = None
+    """Key figures above the body, and at its right."""
+    foot: Words | Tiles | None = None
+    gap: float = 10
+    """Room between the body and what is above or below it."""
+    first: str = ""
+    """What the presenter says first, if not the first of the titles."""
+
+
+# The deck
 
 
 class Deck:
     """Slides on one grid."""
 
-    def __init__(self, show: Any, plan: Plan, summary: Executive, brand: Brand) -> None:
-        self.show, self.plan, self.summary, self.brand = show, plan, summary, brand
+    def __init__(
+        self, show: Any, plan: Plan, summary: Executive, brand: Brand, compared: Comparison | None
+    ) -> None:
+        self.show, self.plan, self.summary, self.brand, self.compared = show, plan, summary, brand, compared
+        self.messages = check_plan(plan)
         self.day = document_day(plan)
         self.layout, self.title_box = self._content_layout()
         wide = font_of(show).casefold() in WIDE
@@ -95,16 +106,10 @@ class Deck:
         for master in self.show.slide_masters:
             yield from master.slide_layouts
 
-    def layout_with(self, *, kinds: set[int], type: str = "") -> Any:
+    def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
-        return next(
-            (
-                each
-                for each in self.layouts()
-                if kinds <= kinds_of(each) and (not type or each.element.get("type") == type)
-            ),
-            None,
-        )
+        found = (each for each in self.layouts() if places <= kinds_of(each))
+        return next((each for each in found if not kind or each.element.get("type") == kind), None)
 
     def _content_layout(self) -> tuple[Any, Box]:
         """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
@@ -127,19 +132,42 @@ class Deck:
         inside = title.left >= 0 and title.left + title.width <= wide
         return large and inside and high - title.top - title.height > 0.55 * high
 
+    @property
+    def own(self) -> bool:
+        """True if the layouts are the deck's own."""
+        ruled = any(shape.name == "Accent rule" for shape in self.layout.shapes)
+        return self.layout.name == "Title Only" and ruled
+
     # Slides
 
-    def slide(self, titles: str | Sequence[str], first: str, reasons: Reasons = Reasons()) -> Any:  # noqa: B008
-        """A slide with the first of its titles that two lines hold; its notes say what to say first, and the reasons."""
+    def add(self, made: Iterable[Slide]) -> None:
+        """Draw slides, each before the next one is made."""
+        for slide in made:
+            self._draw(slide)
+
+    def _draw(self, made: Slide) -> None:
+        """Draw a slide: its message, its footer and its notes, then what it shows."""
         slide = self.show.slides.add_slide(self.layout)
-        wordings = [titles] if isinstance(titles, str) else titles
-        self.title(slide.shapes.title, [each.removesuffix(".") for each in wordings])
-        self.finish(slide, first, reasons)
-        return slide
+        self.title(slide.shapes.title, [each.removesuffix(".") for each in made.titles])
+        self.finish(slide, made.first or made.titles[0], made.reasons)
+        box = self.box
+        if made.top:
+            made.top.put(self, slide, box)
+            box = box.below(made.top.height(box.width) + made.gap)
+        whole = box
+        if made.foot:
+            box = whole.above(whole.height - made.foot.height(whole.width) - made.gap)
+        left, right = box.sides(box.width * SIDE, SIDE_GAP)
+        if made.body:
+            made.body.put(self, slide, left if made.side else box)
+        if made.side:
+            made.side.put(self, slide, right)
+        if made.foot and made.foot[0]:  # some words or figures
+            made.foot.put(self, slide, whole.below(whole.height - made.foot.height(whole.width)))
 
     def title(self, shape: Any, wordings: Sequence[str]) -> None:
         """The message of a slide, on two lines at most; smaller only where the title of a template has no room for it."""
-        width = self.title_box.width - self._inset()
+        width = self.title_box.width - (0 if self.own else 2 * INSET)
         known = {one_line(each) for each in wordings}
         for size in (TITLE, LEAD, BODY, SMALL):
             lines = min(2, max(1, int(self.title_box.height / (size * LINE_HEIGHT))))
@@ -147,17 +175,6 @@ class Deck:
             if self.own or text in known:
                 break
         put(shape, text, size, bold=True)
-
-    def _inset(self) -> float:
-        """Return the margin at the sides of a title: none in the deck's own layouts."""
-        return 0 if self.own else 2 * INSET
-
-    @property
-    def own(self) -> bool:
-        """True if the layouts are the deck's own."""
-        return bool(
-            self.layout.name == "Title Only" and any(s.name == "Accent rule" for s in self.layout.shapes)
-        )
 
     def finish(self, slide: Any, first: str, reasons: Reasons) -> None:
         """Footer, number and notes of a slide."""
@@ -176,87 +193,9 @@ class Deck:
         """Return the footer of each slide."""
         return " \u00b7 ".join(filter(None, (one_line(self.brand.footer), one_line(self.plan.scenario.name))))
 
-    # Content of slides
-
-    def text(
-        self,
-        slide: Any,
-        paragraphs: Sequence[str] | str,
-        box: Box,
-        size: int = BODY,
-        *,
-        bold: bool = False,
-        quiet: bool = False,
-        anchor: str = "t",
-    ) -> None:
-        """Write paragraphs below each other, as much of each as fits."""
-        from pptx.util import Pt
-
-        shown = [paragraphs] if isinstance(paragraphs, str) else [p for p in paragraphs if p]
-        left = box.height / (size * LINE_HEIGHT)
-        shape = slide.shapes.add_textbox(*box.emu)
-        frame = _plain_frame(shape, anchor)
-        for at, text in enumerate(shown):
-            if left < 1:
-                break
-            kept = cut(text, size, box.width, int(left), bold=bold)
-            left -= text_lines(kept, size, box.width, bold=bold)
-            paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-            paragraph.space_after = Pt(size / 3)
-            _run(paragraph, kept, size, bold=bold, colour="TEXT_2" if quiet else "TEXT_1")
-            left -= 0.28
-
-    def footed(self, paragraphs: Sequence[str], size: int) -> tuple[Box, Box]:
-        """Return the area for a picture, and one for a text below it, as high as it needs."""
-        lines = sum(text_lines(text, size, self.box.width) + 0.28 for text in paragraphs)
-        high = lines * size * LINE_HEIGHT
-        return self.box.above(self.box.height - high - 10), self.box.below(self.box.height - high)
-
-    def sketch(self, box: Box) -> Sketch:
-        """An empty picture."""
-        return Sketch(box, self.loose)
-
-    def tiles(self, slide: Any, tiles: Sequence[Tile], box: Box, columns: int = 0) -> float:
-        """Draw key figures beside each other, in several rows if there are many; return their height."""
-        columns = columns or len(tiles)
-        across = box.columns(columns, GAP)
-        width = (across[0].width - 2 * TILE_INSET) / self.narrow
-        size = next(
-            (s for s in (TITLE, LEAD) if all(text_width(t.value, s, bold=True) <= width for t in tiles)), BODY
-        )
-        for at, tile in enumerate(tiles):
-            row, column = divmod(at, columns)
-            self._tile(slide, tile, across[column].below(row * (TILE + GAP)).above(TILE), size)
-        rows = -(-len(tiles) // columns)
-        return rows * (TILE + GAP) - GAP
-
-    def _tile(self, slide: Any, tile: Tile, box: Box, size: int) -> None:
-        from pptx.enum.dml import MSO_THEME_COLOR
-
-        shape = slide.shapes.add_textbox(*box.emu)
-        shape.name = one_line(f"Figure: {tile.label}")
-        shape.fill.solid()
-        shape.fill.fore_color.theme_color = MSO_THEME_COLOR.BACKGROUND_2
-        frame = _plain_frame(shape, "ctr", inset=TILE_INSET)
-        width = box.width - 2 * TILE_INSET
-        parts = (
-            (tile.label, SMALL, 1, False, "TEXT_2"),
-            (tile.value, size, 1, True, "ACCENT_1"),
-            (tile.note, SMALL, 2, False, "TEXT_1"),
-        )
-        for at, (text, points, lines, bold, colour) in enumerate(parts):
-            paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-            if text:
-                room = width if lines > 1 else width / self.narrow
-                _run(paragraph, cut(text, points, room, lines, bold=bold), points, bold=bold, colour=colour)
-
 
 def font_of(show: Any) -> str:
     """The font of the text of a presentation."""
-    from pptx.opc.constants import RELATIONSHIP_TYPE
-    from pptx.oxml import parse_xml
-    from pptx.oxml.ns import qn
-
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
     found = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
     return "" if found is None else str(found.get("typeface", ""))
@@ -265,41 +204,3 @@ def font_of(show: Any) -> str:
 def kinds_of(layout: Any) -> set[int]:
     """Return the placeholder types of a layout."""
     return {int(place.placeholder_format.type or 0) for place in layout.placeholders}
-
-
-def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:
-    """Put text into a placeholder, at a size, or at its layout's size if none is given."""
-    from pptx.util import Pt
-
-    shape.text_frame.text = one_line(text)
-    for run in shape.text_frame.paragraphs[0].runs:
-        if size:
-            run.font.size = Pt(size)
-        if bold is not None:
-            run.font.bold = bold
-
-
-def _plain_frame(shape: Any, anchor: str, inset: float = 0) -> Any:
-    """The text of a shape, without room at its edges."""
-    from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE
-    from pptx.util import Pt
-
-    frame = shape.text_frame
-    frame.word_wrap, frame.auto_size = True, MSO_AUTO_SIZE.NONE
-    frame.margin_left = frame.margin_right = Pt(inset)
-    frame.margin_top = frame.margin_bottom = 0
-    frame.vertical_anchor = {"t": MSO_ANCHOR.TOP, "ctr": MSO_ANCHOR.MIDDLE, "b": MSO_ANCHOR.BOTTOM}[anchor]
-    return frame
-
-
-def _run(paragraph: Any, text: str, size: int, *, bold: bool, colour: str) -> None:
-    """Text in a colour of the theme."""
-    from pptx.enum.dml import MSO_THEME_COLOR
-    from pptx.enum.text import PP_ALIGN
-    from pptx.util import Pt
-
-    paragraph.alignment = PP_ALIGN.LEFT
-    run = paragraph.add_run()
-    run.text = text
-    run.font.size, run.font.bold = Pt(size), bold
-    run.font.color.theme_color = getattr(MSO_THEME_COLOR, colour)

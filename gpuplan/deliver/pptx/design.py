@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 from gpuplan.deliver.pptx.architecture import architecture_sketch
-from gpuplan.deliver.pptx.deck import GAP, TILE, Deck, Tile
+from gpuplan.deliver.pptx.blocks import GAP, Tile, Tiles, Words
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.hosts import failed_sketch, hosts_sketch, worst_case
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, cut
-from gpuplan.deliver.pptx.native import Look, Series, add_chart, fill, label_point, ranges
+from gpuplan.deliver.pptx.native import Chart, Label, Series
 from gpuplan.deliver.pptx.notes import Reasons
-from gpuplan.deliver.pptx.paging import pages, put_table
+from gpuplan.deliver.pptx.paging import Listing
+from gpuplan.deliver.pptx.sketch import Picture
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.use import TrainingUse
@@ -23,153 +26,128 @@ from gpuplan.wording import VERDICTS, amount, hours, number, run_words, said, sh
 VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
 """Most workloads whose speed over the network is shown; most parts whose failure is."""
-FAILURE_WIDTHS = (3, 5)
 NAME_WIDTH = 230
 """Width of a workload's name beside the bar of its speed, in points."""
 
 
-def hosts_slide(deck: Deck) -> None:
+def hosts_slide(deck: Deck) -> Iterator[Slide]:
     """The hosts, with the workloads on their GPUs."""
-    plan = deck.plan
+    plan, totals = deck.plan, deck.plan.totals
     used = sum(pool.gpus_occupied for pool in plan.pools)
-    spare = plan.totals.hosts_for_failures
-    title = said("deck.hosts.title", used=used, gpus=plan.totals.gpus, hosts=plan.totals.hosts)
-    also = said("deck.hosts.failover", hosts=spare) if spare else said("deck.hosts.no failover")
-    slide = deck.slide(
-        [f"{title}; {also}", title],
-        title,
-        Reasons(
-            keys=(
-                "totals.hosts",
-                *(f"pools.{pool.id}.hosts_for_demand" for pool in plan.pools[:2]),
-                "totals.gpus",
-            ),
-            more=list(dict.fromkeys(made.sentence for made in plan.power_on.values())),
-        ),
+    title = said("deck.hosts.title", used=used, gpus=totals.gpus, hosts=totals.hosts)
+    spare = "deck.hosts.failover" if totals.hosts_for_failures else "deck.hosts.no failover"
+    demanded = (f"pools.{pool.id}.hosts_for_demand" for pool in plan.pools[:2])
+    why = Reasons(
+        keys=("totals.hosts", *demanded, "totals.gpus"),
+        more=list(dict.fromkeys(made.sentence for made in plan.power_on.values())),
     )
-    hosts_sketch(plan, deck.sketch(deck.box)).put_on(slide, "Hosts", said("deck.hosts.about", title=title))
+    picture = Picture("Hosts", partial(hosts_sketch, plan), said("deck.hosts.about", title=title))
+    longer = f"{title}; {said(spare, hosts=totals.hosts_for_failures)}"
+    yield Slide([longer, title], picture, why, first=title)
 
 
-def failure_slide(deck: Deck) -> None:
-    """Add the slide of the worst failure: the failed hosts, and where their VMs restart."""
+def failure_slide(deck: Deck) -> Iterator[Slide]:
+    """The worst failure: the failed hosts, and where their VMs restart."""
     plan, figures = deck.plan, Figures(deck.plan)
-    failed = worst_case(plan, figures.down)
-    reasons = Reasons(
-        keys=("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
-        more=[deck.summary.survives, *_postures_words(deck)],
-    )
-    if failed is None:
-        title = said("deck.failure.no other")
-        slide = deck.slide(title, title, reasons)
-        deck.text(slide, said("deck.failure.no other about"), deck.box, LEAD)
-        return
-    missing = len(failed.outcome.unplaced)
-    restarted, moved = len(failed.outcome.restarted), len(failed.outcome.moved)
-    one = figures.down == 1
-    shown = said("deck.failure.host" if one else "deck.failure.hosts", numbers=run_words(failed.hosts))
-    others = len({host for _, _, host in failed.outcome.restarted})
-    key = "deck.failure.touches none" if one else "deck.failure.touches none several"
-    if missing:
-        key = "deck.failure.leaves"
-    elif restarted:
-        key = "deck.failure.restarts" if one else "deck.failure.restarts several"
-    title = figures.said(key, missing=missing)
-    slide = deck.slide([f"{title}; {figures.said('deck.failure.left')}", title], title, reasons)
-    case = "deck.failure.words moved" if moved else "deck.failure.words"
-    words = said(
-        case if restarted else "deck.failure.words none",
-        moved=moved,
-        moving=restarted,
-        others=others,
-        shown=shown,
-    )
-    upper, lower = deck.footed([words], BODY)
-    picture = failed_sketch(plan, failed, deck.sketch(upper))
-    picture.put_on(slide, "Failure", said("deck.failure.about", title=title))
-    deck.text(slide, words, lower, BODY)
-
-
-def _postures_words(deck: Deck) -> list[str]:
-    return [
-        said(
-            "deck.failure.posture",
-            failures=each.host_failures,
-            hosts=each.hosts,
-            hours=hours(each.short_h),
-        )
-        for each in deck.plan.postures
+    left = [
+        said("deck.failure.posture", failures=each.host_failures, hosts=each.hosts, hours=hours(each.short_h))
+        for each in plan.postures
     ]
-
-
-def architecture_slide(deck: Deck) -> None:
-    """The logical architecture."""
-    plan = deck.plan
-    key = "deck.architecture.title clusters" if len(plan.pools) > 1 else "deck.architecture.title"
-    title = said(key, clusters=len(plan.pools))
-    decided = [f"{each.title}: {each.decision} {each.justification}" for each in plan.decisions[:3]]
-    sources = [s for each in plan.decisions[:3] for s in each.sources]
-    slide = deck.slide(title, title, Reasons(more=decided, sources=sources))
-    architecture_sketch(plan, deck.sketch(deck.box)).put_on(
-        slide, "Architecture", said("deck.architecture.about")
+    why = Reasons(
+        keys=("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
+        more=[deck.summary.survives, *left],
     )
+    failed = worst_case(plan, figures.down)
+    if failed is None:
+        words = Words(said("deck.failure.no other about"), LEAD)
+        yield Slide([said("deck.failure.no other")], words, why)
+        return
+    outcome, one = failed.outcome, figures.down == 1
+    key = "deck.failure.touches none" if one else "deck.failure.touches none several"
+    if outcome.unplaced:
+        key = "deck.failure.leaves"
+    elif outcome.restarted:
+        key = "deck.failure.restarts" if one else "deck.failure.restarts several"
+    title = figures.said(key, missing=len(outcome.unplaced))
+    case = "deck.failure.words moved" if outcome.moved else "deck.failure.words"
+    words = said(
+        case if outcome.restarted else "deck.failure.words none",
+        moved=len(outcome.moved),
+        moving=len(outcome.restarted),
+        others=len({host for _, _, host in outcome.restarted}),
+        shown=said("deck.failure.host" if one else "deck.failure.hosts", numbers=run_words(failed.hosts)),
+    )
+    draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
+    picture = Picture("Failure", draw, said("deck.failure.about", title=title))
+    yield Slide([longer, title], picture, why, foot=Words([words]), first=title)
+
+
+def architecture_slide(deck: Deck) -> Iterator[Slide]:
+    """The logical architecture."""
+    plan, decided = deck.plan, deck.plan.decisions[:3]
+    key = "deck.architecture.title clusters" if len(plan.pools) > 1 else "deck.architecture.title"
+    why = Reasons(
+        sources=[source for each in decided for source in each.sources],
+        more=[f"{each.title}: {each.decision} {each.justification}" for each in decided],
+    )
+    picture = Picture("Architecture", partial(architecture_sketch, plan), said("deck.architecture.about"))
+    yield Slide([said(key, clusters=len(plan.pools))], picture, why)
 
 
 # Network
 
+NETWORK_KEYS = (
+    "network.ports.shared",
+    "network.ports.rdma",
+    "network.fabric.leaves",
+    "network.fabric.oversubscription",
+)
 
-def network_slide(deck: Deck) -> None:
-    """Add the slide that says whether the link suffices for each workload that depends on it, with the switches."""
-    plan = deck.plan
+
+def network_slide(deck: Deck) -> Iterator[Slide]:
+    """Whether the link suffices for each workload that depends on it, with the switches."""
+    plan, cabling = deck.plan, deck.plan.cabling
     found = link_verdicts(plan)
     used = [each for each in found if each.use]
-    title = HEADLINES["network"](plan).sentence
-    reasons = Reasons(
-        keys=(
-            "network.ports.shared",
-            "network.ports.rdma",
-            "network.fabric.leaves",
-            "network.fabric.oversubscription",
-        ),
+    local = said("deck.network.local")
+    why = Reasons(
+        NETWORK_KEYS,
         sources=[source for each in used if each.use for source in each.use.sources],
         more=[
-            fabric_words(plan.cabling) if plan.cabling else "",
+            fabric_words(cabling) if cabling else "",
             *(f"{each.name}: {each.words}" for each in found if not each.use),
-            "" if used else said("deck.network.local"),
+            "" if used else local,
         ],
     )
-    slide = deck.slide(title, title, reasons)
-    tiles = _network_tiles(deck, found)
-    deck.tiles(slide, tiles, deck.box)
+    body: Chart | Listing | Words = Words(local)
     if used:
-        _speeds(slide, used, deck.box.below(TILE + GAP))
-        return
-    rest = deck.box.below(TILE + 2 * GAP)
-    if plan.cabling is None or not plan.cabling.failures:
-        deck.text(slide, said("deck.network.local"), rest, BODY)
-        return
-    table = part_failures(plan.cabling).only("part", "left")
-    page = pages(table, rest, FAILURE_WIDTHS, size=BODY, most=MOST_FAILURES, lines=2)[0]
-    put_table(slide, page, said("deck.network.failures"))
+        body = _speeds(used)
+    elif cabling and cabling.failures:
+        table = replace(part_failures(cabling).only("part", "left"), title=said("deck.network.failures"))
+        body = Listing(table, (3, 5), (BODY,), MOST_FAILURES)
+    tiles = Tiles(_network_tiles(deck, found))
+    yield Slide([HEADLINES["network"](plan).sentence], body, why, tiles, gap=GAP if used else 2 * GAP)
 
 
-def _speeds(slide: Any, used: Sequence[LinkVerdict], box: Any) -> None:
+def _speeds(used: Sequence[LinkVerdict]) -> Chart:
     """The share of the native speed that the link leaves, the lowest last."""
     ranked = sorted(used, key=lambda each: _kept(each.use)[1], reverse=True)
     shown = [*reversed(ranked[-MOST_LINKS:])]
     shares = [_kept(each.use) for each in shown]
-    chart = add_chart(
-        slide,
-        box._replace(height=min(box.height, 40 + 46 * len(shown))),
-        [_link_name(each) for each in shown],
-        [Series(said("deck.network.series"), [share for _, share, _ in shares], VERDICT_COLOURS["good"])],
-        Look(gap=45, end=1.1),
-        said("deck.network.about"),
+    series = Series(
+        said("deck.network.series"),
+        VERDICT_COLOURS["good"],
+        [share for _, share, _ in shares],
+        colours=[VERDICT_COLOURS.get(each.verdict, "8B94A3") for each in shown],
+        labels=[
+            Label(f"{share_words(share)}, {VERDICTS[each.verdict]}", colour="10151D")
+            for each, (_, share, _) in zip(shown, shares, strict=True)
+        ],
+        at="INSIDE_BASE",
     )
-    ranges(chart, [(low, high) for low, _, high in shares])
-    for at, (each, (_, share, _)) in enumerate(zip(shown, shares, strict=True)):
-        fill(chart.plots[0].series[0].points[at], VERDICT_COLOURS.get(each.verdict, "8B94A3"))
-        text = f"{share_words(share)}, {VERDICTS[each.verdict]}"
-        label_point(chart, 0, at, text, colour="10151D", at="INSIDE_BASE")
+    spans = [(low, high) for low, _, high in shares]
+    names = [_link_name(each) for each in shown]
+    return Chart(said("deck.network.about"), names, [series], (40, 46), end=1.1, spans=spans)
 
 
 def _kept(use: RemoteUse | TrainingUse | None) -> tuple[float, float, float]:
@@ -190,23 +168,15 @@ def _link_name(each: LinkVerdict) -> str:
 def _network_tiles(deck: Deck, found: Sequence[LinkVerdict]) -> list[Tile]:
     """Link, ports, switches, and what vMotion needs."""
     given, fabric = deck.plan.scenario.network, deck.plan.cabling
-    name = network_name(given.link_gbit_s, given.transport)
-    speed, _, transport = name.partition(" Gbit/s ")
+    speed, _, transport = network_name(given.link_gbit_s, given.transport).partition(" Gbit/s ")
     tiles = [Tile(said("deck.network.link"), f"{speed} Gbit/s", transport)]
     if fabric:
-        tiles.append(
-            Tile(
-                said("deck.network.ports"),
-                number(fabric.ports.total),
-                said("deck.network.ports of", shared=fabric.ports.shared, rdma=fabric.ports.rdma)
-                if fabric.ports.rdma
-                else said("deck.network.teamed"),
-            )
-        )
+        key = "deck.network.ports of" if fabric.ports.rdma else "deck.network.teamed"
+        shared = said(key, shared=fabric.ports.shared, rdma=fabric.ports.rdma)
+        tiles.append(Tile(said("deck.network.ports"), number(fabric.ports.total), shared))
     if fabric and fabric.switches:
-        shape = fabric.switches.shape
-        tiles.append(Tile(said("deck.network.leaves"), number(shape.leaves), fabric.switches.leaf_name))
-    vmotion = next((each for each in found if each.kind == "vmotion"), None)
-    if vmotion:
+        leaves = number(fabric.switches.shape.leaves)
+        tiles.append(Tile(said("deck.network.leaves"), leaves, fabric.switches.leaf_name))
+    if vmotion := next((each for each in found if each.kind == "vmotion"), None):
         tiles.append(Tile(said("deck.network.vmotion"), VERDICTS[vmotion.verdict], vmotion.words))
     return tiles

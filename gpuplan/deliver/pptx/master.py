@@ -7,6 +7,12 @@ from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from lxml import etree
+from pptx import Presentation
+from pptx.opc.constants import RELATIONSHIP_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import qn
+
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, POINT, SMALL, TITLE, Box, cut
 from gpuplan.deliver.pptx.sketch import NAMESPACES, fill_xml, line_xml, run_xml
@@ -28,8 +34,6 @@ NAMES = {"title": "Title Slide", "secHead": "Section Header", "titleOnly": "Titl
 
 def own_presentation(brand: Brand) -> Any:
     """Return an empty presentation with gpuplan's own master."""
-    from pptx import Presentation
-
     show: Any = Presentation()
     _, _, show.slide_width, show.slide_height = SLIDE.emu
     master = show.slide_master
@@ -55,11 +59,6 @@ def own_presentation(brand: Brand) -> Any:
 
 def _theme(master: Any, brand: Brand) -> None:
     """The colours and the fonts of the brand, under the names that every program shows in its menus."""
-    from lxml import etree
-    from pptx.opc.constants import RELATIONSHIP_TYPE
-    from pptx.oxml import parse_xml
-    from pptx.oxml.ns import qn
-
     part = master.part.part_related_by(RELATIONSHIP_TYPE.THEME)
     theme = parse_xml(part.blob)
     theme.set("name", one_line(brand.name) or "gpuplan")
@@ -79,8 +78,6 @@ def _theme(master: Any, brand: Brand) -> None:
 
 def _styles(master: Any) -> None:
     """Sizes of titles and of text in the master."""
-    from pptx.oxml.ns import qn
-
     styles = master.element.find(qn("p:txStyles"))
     first = styles.find(qn("p:titleStyle")).find(qn("a:lvl1pPr"))
     first.set("algn", "l")
@@ -92,8 +89,6 @@ def _styles(master: Any) -> None:
 
 def _drawn(page: Any, shapes: list[str]) -> None:
     """Replace what is on a master or a layout."""
-    from pptx.oxml import parse_xml
-
     tree = page.shapes._spTree
     for child in list(tree)[2:]:
         tree.remove(child)
@@ -103,8 +98,6 @@ def _drawn(page: Any, shapes: list[str]) -> None:
 
 def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
     """The logo at the right of its place, as large as fits."""
-    from pptx.oxml import parse_xml
-
     if not brand.logo or room is None:
         return
     image, relation = layout.part.get_or_add_image_part(BytesIO(brand.logo))

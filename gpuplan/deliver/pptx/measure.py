@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gpuplan.deliver.texts import one_line
 
@@ -21,6 +20,9 @@ WIDE = {"verdana", "dejavu sans", "lucida sans", "lucida sans unicode", "century
 """Fonts as wide as the widest."""
 INSET = 7.2
 """Margin at the left and right of a box and of a cell; half as much above and below."""
+
+
+Thing = TypeVar("Thing")
 
 
 class Box(NamedTuple):
@@ -58,6 +60,13 @@ class Box(NamedTuple):
         return self._replace(width=left), self._replace(
             left=self.left + left + gap, width=self.width - left - gap
         )
+
+
+class Grid(Protocol):
+    """How wide text of a deck is, relative to the widest font: upper bound, and typical."""
+
+    loose: float
+    narrow: float
 
 
 def box_of(shape: Any) -> Box:
@@ -118,6 +127,7 @@ def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *
     return cut(texts[-1], size, width, lines, bold=bold)
 
 
-def fitting(tall: Sequence[float], room: float) -> int:
-    """Count the first items for which there is room."""
-    return sum(below <= room for below in accumulate(tall))
+def first_of(things: Sequence[Thing], most: int) -> tuple[Sequence[Thing], Sequence[Thing]]:
+    """Split things into those with a place of their own and the rest, which shares the last place."""
+    shown = things if len(things) <= most else things[: most - 1]
+    return shown, things[len(shown) :]

@@ -1,22 +1,14 @@
-"""Cost slides: by year, against the alternatives, with the strongest drivers and the growth."""
+"""Cost slides: by year, against the alternatives, with the strongest drivers and the growth; else power and space."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver
-from gpuplan.deliver.pptx.deck import GAP, TILE, Deck, Tile
+from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
-from gpuplan.deliver.pptx.native import (
-    Look,
-    Series,
-    add_chart,
-    fill,
-    label_point,
-    label_values,
-    scale_of,
-    totals_above,
-)
+from gpuplan.deliver.pptx.native import Chart, Label, Series, scale_of
 from gpuplan.deliver.pptx.notes import Reasons
 from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
@@ -47,59 +39,43 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
     shown = {part.name for part in ranked[:SERIES]}
     others = [part for part in costs.parts if part.name not in shown]
     rest = tuple(sum(values) for values in zip(*(part.yearly for part in others), strict=True))
-    return (
-        *(part for part in costs.parts if part.name in shown),
-        CostPart(said("deck.cost.others"), rest, ""),
-    )
+    own = (part for part in costs.parts if part.name in shown)
+    return *own, CostPart(said("deck.cost.others"), rest, "")
 
 
-def cost_slide(deck: Deck, costs: Costs) -> None:
-    """Add the slide of payments at the start and in each year, by part, with totals."""
-    figures = Figures(deck.plan)
-    title = figures.said("deck.cost.title")
-    slide = deck.slide(
-        [title, figures.said("deck.cost.short")],
-        title,
-        Reasons(
-            keys=("cost.net_present", "cost.total", "cost.years.0"),
-            more=[f"{figures.money} {figures.cost_about}", _largest(costs)],
-        ),
-    )
-    names = said("deck.cost.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""
-    notes = [cut(names, SMALL, deck.box.width, 2)] if names else []
-    box, foot = deck.footed(notes, SMALL)
+def cost_slide(deck: Deck) -> Iterator[Slide]:
+    """Payments at the start and in each year, by part, with totals."""
+    costs, figures = deck.plan.costs, Figures(deck.plan)
+    if costs is None:
+        return
     parts = cost_series(costs)
     tops = [sum(max(0.0, part.yearly[at]) for part in parts) for at in range(len(costs.cash))]
     pattern, letter = scale_of(max(tops))
-    stacked = [
-        Series(
-            f"{_letter(part.name)}  {part.name}",
-            part.yearly,
-            COLOURS[PARTS[part.name][1]] if part.name in PARTS else OTHER,
-        )
-        for part in parts
+    sums = [
+        Label(short_number(paid)) if paid or top else None for paid, top in zip(costs.cash, tops, strict=True)
     ]
-    chart = add_chart(
-        slide,
-        box,
-        year_names(costs),
-        [*stacked, Series(said("deck.cost.total"), tops, OTHER)],
-        Look(
-            "COLUMN_STACKED",
-            gap=55,
-            overlap=100,
-            legend="right",
-            axis=said("deck.cost.axis", currency=costs.currency, letter=letter).strip(),
-            pattern=pattern,
-            start=None if min(costs.cash) < 0 else 0,
-        ),
+    total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="ABOVE")
+    chart = Chart(
         said("deck.cost.about"),
+        year_names(costs),
+        [*(_part_series(part, max(tops)) for part in parts), total],
+        kind="COLUMN_STACKED",
+        gap=55,
+        overlap=100,
+        legend="right",
+        axis=said("deck.cost.axis", currency=costs.currency, letter=letter).strip(),
+        pattern=pattern,
+        start=None if min(costs.cash) < 0 else 0,
+        summed=True,
     )
-    _letters(chart, parts, max(tops))
-    sums = {at: short_number(paid) for at, paid in enumerate(costs.cash) if paid or tops[at]}
-    totals_above(chart, sums, pattern)
-    if notes:
-        deck.text(slide, notes, foot, SMALL, quiet=True)
+    why = Reasons(
+        keys=("cost.net_present", "cost.total", "cost.years.0"),
+        more=[f"{figures.money} {figures.cost_about}", _largest(costs)],
+    )
+    left_out = said("deck.cost.excludes", names="; ".join(costs.excludes))
+    notes = [cut(left_out, SMALL, deck.box.width, 2)] if costs.excludes else []
+    titles = [figures.said("deck.cost.title"), figures.said("deck.cost.short")]
+    yield Slide(titles, chart, why, foot=Words(notes, SMALL, quiet=True))
 
 
 def _largest(costs: Costs) -> str:
@@ -110,144 +86,106 @@ def _largest(costs: Costs) -> str:
     return said("deck.cost.largest", part=largest.name, money=money, share=largest.total / costs.total)
 
 
-def _letter(name: str) -> str:
-    return PARTS[name][0] if name in PARTS else "\u00b7"
-
-
-def _letters(chart: Any, parts: tuple[CostPart, ...], tallest: float) -> None:
-    """The letter of a part in each column that has room for it."""
-    for at, part in enumerate(parts):
-        colour = COLOURS[PARTS[part.name][1]] if part.name in PARTS else OTHER
-        for year, value in enumerate(part.yearly):
-            if abs(value) > LETTER_SHARE * tallest:
-                label_point(chart, at, year, _letter(part.name), colour=pen_on(colour), at="CENTER")
+def _part_series(part: CostPart, tallest: float) -> Series:
+    """Return the payments for a part, with its letter in each column that has room for it."""
+    letter, colour = PARTS.get(part.name, ("\u00b7", 0))
+    label = Label(letter, colour=pen_on(COLOURS[colour]))
+    labels = [label if abs(value) > LETTER_SHARE * tallest else None for value in part.yearly]
+    return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="CENTER")
 
 
 # Alternatives
 
 
-def alternatives_slide(deck: Deck, costs: Costs) -> None:
-    """Add the slide of this design and its alternatives, priced on the same basis, with each cost difference."""
-    found = deck.summary.choices[:MOST_CHOICES]
-    if not found:
+def alternatives_slide(deck: Deck) -> Iterator[Slide]:
+    """This design and its alternatives, priced on the same basis, with each cost difference."""
+    costs, found = deck.plan.costs, deck.summary.choices[:MOST_CHOICES]
+    if costs is None or not found:
         return
-    silos = next((each for each in found if each.key == "silos"), None)
-    titles = []
-    if silos and silos.difference > 0:
-        titles.append(said("deck.choices.silos", more=headline_money(silos.difference, costs.currency)))
-    cheaper = [each for each in found if each.difference < 0]
+    silos = [each.difference for each in found if each.key == "silos" and each.difference > 0]
+    titles = [said("deck.choices.silos", more=headline_money(more, costs.currency)) for more in silos[:1]]
+    cheaper = sum(each.difference < 0 for each in found)
     key = "deck.choices.title" if cheaper else "deck.choices.none"
-    titles.append(said(key, count=len(found), cheaper=len(cheaper)))
-    slide = deck.slide(
-        titles,
-        titles[0],
-        Reasons(
-            keys=("cost.net_present",),
-            more=[
-                said("deck.choices.alike"),
-                *(f"{each.name}: {each.gives_up}" for each in found if each.gives_up),
-            ],
-        ),
-    )
-    own = said("deck.choices.this")
-    bars = [
-        (own, costs.net_present, 0.0),
-        *((each.name, each.net_present, each.difference) for each in found),
-    ]
+    titles.append(said(key, count=len(found), cheaper=cheaper))
+    given_up = [f"{each.name}: {each.gives_up}" for each in found if each.gives_up]
+    why = Reasons(("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
+    own = Label(rounded_money(costs.net_present)[0])
+    bars = [(said("deck.choices.this"), costs.net_present, deck.brand.accent, own)]
+    for each in found:
+        money = rounded_money(each.net_present)[0]
+        label = said("deck.choices.label", money=money, difference=signed(each.difference))
+        bars.append((each.name, each.net_present, "", Label(label, bold=False)))
     bars.sort(key=lambda each: -each[1])
-    names = [cut(name, SMALL, 280) for name, _, _ in bars]
-    chart = add_chart(
-        slide,
-        deck.box._replace(height=min(deck.box.height, 50 + 50 * len(bars))),
-        names,
-        [
-            Series(
-                said("deck.choices.series", currency=costs.currency),
-                [value for _, value, _ in bars],
-                "AEB6C2",
-            )
-        ],
-        Look(gap=45, end=1.4 * max(value for _, value, _ in bars)),
-        said("deck.choices.about"),
-    )
-    for at, (name, value, more) in enumerate(bars):
-        text = rounded_money(value)[0]
-        if name == own:
-            fill(chart.plots[0].series[0].points[at], deck.brand.accent)
-        else:
-            text = said("deck.choices.label", money=text, difference=signed(more))
-        label_point(chart, 0, at, text, bold=name == own)
+    names, values, colours, labels = zip(*bars, strict=True)
+    name = said("deck.choices.series", currency=costs.currency)
+    series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
+    names = [cut(name, SMALL, 280) for name in names]
+    chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
+    yield Slide(titles, chart, why)
 
 
 # Cost drivers
 
 
-def drivers_slide(deck: Deck, costs: Costs) -> None:
+def drivers_slide(deck: Deck) -> Iterator[Slide]:
     """The assumptions that move the cost most, at their low and at their high end."""
-    found = deck.summary.drivers[:MOST_DRIVERS]
-    if not found:
+    costs, found = deck.plan.costs, deck.summary.drivers[:MOST_DRIVERS]
+    if costs is None or not found:
         return
-    first = found[0]
+    first, rows, now = found[0], found[::-1], costs.net_present
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
-    title = said(
-        "deck.drivers.title",
-        name=_driver_name(deck, first.label),
-        low=low,
-        high=high,
-        currency=costs.currency,
-    )
-    slide = deck.slide(
-        [title, said("deck.drivers.short")],
-        title,
-        Reasons(
-            more=[said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)],
-        ),
-    )
-    rows = found[::-1]
-    now = costs.net_present
-    ends = [[each.at_low - now for each in rows], [each.at_high - now for each in rows]]
-    most = max(abs(value) for values in ends for value in values)
-    note = said("deck.drivers.from", money=headline_money(now, costs.currency))
-    box, foot = deck.footed([note], SMALL)
-    chart = add_chart(
-        slide,
-        box._replace(height=min(box.height, 90 + 52 * len(rows))),
-        [_driver_name(deck, each.label) for each in rows],
-        [
-            Series(said("deck.drivers.low"), ends[0], LOW),
-            Series(said("deck.drivers.high"), ends[1], HIGH),
-        ],
-        Look(gap=55, overlap=100, legend="bottom", start=-1.5 * most, end=1.5 * most),
+    name = _driver_name(deck, first.label)
+    title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
+    why = Reasons(more=[said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)])
+    most = max(abs(end - now) for each in rows for end in (each.at_low, each.at_high))
+    ends = [
+        (said("deck.drivers.low"), LOW, [(each.low, each.at_low - now) for each in rows]),
+        (said("deck.drivers.high"), HIGH, [(each.high, each.at_high - now) for each in rows]),
+    ]
+    series = [
+        Series(name, colour, [more for _, more in bars], labels=[_end_label(*bar, most) for bar in bars])
+        for name, colour, bars in ends
+    ]
+    chart = Chart(
         said("deck.drivers.about"),
+        [_driver_name(deck, each.label) for each in rows],
+        series,
+        (90, 52),
+        gap=55,
+        overlap=100,
+        legend="bottom",
+        start=-1.5 * most,
+        end=1.5 * most,
     )
-    for at, each in enumerate(rows):
-        for series, (words, value) in enumerate(((each.low, ends[0][at]), (each.high, ends[1][at]))):
-            if abs(value) > 0.005 * most:
-                text = said("deck.drivers.label", end=words, difference=signed(value))
-                label_point(chart, series, at, text, bold=False)
-    deck.text(slide, note, foot, SMALL, quiet=True)
+    note = said("deck.drivers.from", money=headline_money(now, costs.currency))
+    foot = Words([note], SMALL, quiet=True)
+    yield Slide([title, said("deck.drivers.short")], chart, why, foot=foot)
+
+
+def _end_label(words: str, more: float, most: float) -> Label | None:
+    """Label an end of an input, unless the bar is too short to be seen."""
+    if abs(more) <= 0.005 * most:
+        return None
+    return Label(said("deck.drivers.label", end=words, difference=signed(more)), bold=False)
 
 
 def _driver_name(deck: Deck, label: str, width: float = 400) -> str:
     """The name of an input; of a long one of a group the name of the group is cut."""
     group = next((g.name for g in deck.plan.groups if label.startswith(f"{g.name}: ")), "")
+    if not group:
+        return cut(label, SMALL, width)
     what = label.removeprefix(group)
-    return (
-        cut(group, SMALL, max(60.0, width - text_width(what, SMALL))) + what
-        if group
-        else cut(label, SMALL, width)
-    )
+    return cut(group, SMALL, max(60.0, width - text_width(what, SMALL))) + what
 
 
 def _driver_words(each: Driver, costs: Costs) -> str:
-    low, high = (rounded_money(end)[0] for end in (each.at_low, each.at_high))
     return said(
         "deck.drivers.words",
         name=each.label,
         low=each.low,
         high=each.high,
-        at_low=low,
-        at_high=high,
+        at_low=rounded_money(each.at_low)[0],
+        at_high=rounded_money(each.at_high)[0],
         currency=costs.currency,
     )
 
@@ -255,83 +193,54 @@ def _driver_words(each: Driver, costs: Costs) -> str:
 # Growth, or power and space
 
 
-def growth_slide(deck: Deck, costs: Costs) -> None:
-    """Hosts and GPUs by year."""
-    title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
-    slide = deck.slide(
-        title,
-        title,
-        Reasons(keys=("totals.hosts", "cost.net_present"), more=[said("deck.growth.how"), *_growths(deck)]),
-    )
-    chart = add_chart(
-        slide,
-        deck.box,
-        year_names(costs)[1:],
-        [
-            Series(said("deck.growth.hosts"), costs.hosts, deck.brand.accent),
-            Series(said("deck.growth.gpus"), costs.gpus, OKABE_ITO[1]),
-        ],
-        Look("COLUMN_CLUSTERED", gap=60, overlap=-8, legend="bottom"),
-        said("deck.growth.about"),
-    )
-    label_values(chart, "#,##0")
-    label_values(chart, "#,##0", series=1)
-
-
-def _growths(deck: Deck) -> list[str]:
-    return [
+def growth_slide(deck: Deck) -> Iterator[Slide]:
+    """Hosts and GPUs by year; without growth, power and space."""
+    costs = deck.plan.costs
+    if costs is None or costs.hosts[-1] <= costs.hosts[0]:
+        yield from power_slide(deck)
+        return
+    groups = [
         said("deck.growth.group", name=group.name, share=group.growth)
         for group in deck.plan.scenario.groups
         if group.growth
     ]
+    why = Reasons(("totals.hosts", "cost.net_present"), more=[said("deck.growth.how"), *groups])
+    series = [
+        Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
+        Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
+    ]
+    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "bottom"}
+    chart = Chart(said("deck.growth.about"), year_names(costs)[1:], series, **look)
+    title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
+    yield Slide([title], chart, why)
 
 
-def power_slide(deck: Deck) -> None:
+def power_slide(deck: Deck) -> Iterator[Slide]:
     """Power and space."""
     use = deck.plan.power
     if use is None:
         return
+    bars = {
+        "deck.power.cooled": use.facility_w,
+        "deck.power.peak": use.peak_w,
+        "deck.power.typical": use.typical_w,
+    }
+    unit, pattern = (1e6, '#,##0.00" MW"') if max(bars.values()) >= 999_950 else (1e3, '#,##0.0" kW"')
+    shown = [round(value / unit, 3) for value in bars.values()]
+    series = Series(said("deck.power.series"), deck.brand.accent, shown, pattern)
     key = "deck.power.title" if use.racks else "deck.power.title beyond"
     title = said(key, typical=watts(use.typical_w), peak=watts(use.peak_w), racks=use.racks)
-    slide = deck.slide(
-        title,
-        title,
-        Reasons(
-            keys=("power.typical", "power.peak", "power.facility", "power.racks"),
-            more=[said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else [],
-        ),
+    why = Reasons(
+        keys=("power.typical", "power.peak", "power.facility", "power.racks"),
+        more=[said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else [],
     )
-    bars = [
-        (said("deck.power.cooled"), use.facility_w),
-        (said("deck.power.peak"), use.peak_w),
-        (said("deck.power.typical"), use.typical_w),
-    ]
-    unit = 1e6 if max(watts for _, watts in bars) >= 999_950 else 1e3
-    chart = add_chart(
-        slide,
-        deck.box.above(deck.box.height - TILE - GAP - 4),
-        [name for name, _ in bars],
-        [Series(said("deck.power.series"), [round(value / unit, 3) for _, value in bars], deck.brand.accent)],
-        Look(gap=45),
-        said("deck.power.about"),
-    )
-    label_values(chart, '#,##0.00" MW"' if unit > 1000 else '#,##0.0" kW"')
-    tiles = [
-        Tile(
-            said("deck.power.racks"),
-            number(use.racks) if use.racks else "\u2013",
-            said("deck.power.each", hosts=use.hosts_per_rack),
-        ),
-        Tile(
-            said("deck.power.energy"),
-            said("deck.power.mwh", mwh=round(use.energy_kwh / 1000)),
-            said("deck.power.with cooling"),
-        ),
-        Tile(
-            said("deck.power.co2"),
-            said("deck.power.tonnes", tonnes=round(use.emissions_kg / 1000)),
-            said("deck.power.a year"),
-        ),
+    racks = number(use.racks) if use.racks else "\u2013"
+    mwh, tonnes = round(use.energy_kwh / 1000), round(use.emissions_kg / 1000)
+    tiles = (
+        Tile(said("deck.power.racks"), racks, said("deck.power.each", hosts=use.hosts_per_rack)),
+        Tile(said("deck.power.energy"), said("deck.power.mwh", mwh=mwh), said("deck.power.with cooling")),
+        Tile(said("deck.power.co2"), said("deck.power.tonnes", tonnes=tonnes), said("deck.power.a year")),
         Tile(said("deck.power.host"), watts(use.host_peak_w), said("deck.power.full load")),
-    ]
-    deck.tiles(slide, tiles, deck.box.below(deck.box.height - TILE))
+    )
+    chart = Chart(said("deck.power.about"), [*map(said, bars)], [series])
+    yield Slide([title], chart, why, foot=Tiles(tiles), gap=20)

@@ -1,25 +1,24 @@
-"""The first slides: the title, the decision on one page, the request, and when GPUs are needed."""
+"""The first slides: the decision on one page, the request, and when GPUs are needed."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
-from gpuplan.deliver.pptx.deck import Deck, Tile, put
-from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, SMALL, TITLE, Box, box_of, cut
-from gpuplan.deliver.pptx.native import Look, Series, add_chart, fill, label_values
+from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
+from gpuplan.deliver.pptx.deck import Deck, Slide
+from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
+from gpuplan.deliver.pptx.native import Chart, Series
 from gpuplan.deliver.pptx.notes import Reasons
-from gpuplan.deliver.pptx.paging import fitted, put_table
-from gpuplan.locales import written_day
+from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.figures import Figures, waits
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.report.table import Column, Table
+from gpuplan.report.table import Table
 from gpuplan.wording import (
     MODE_NAMES,
-    NAMES,
     RULE_NAMES,
     amount,
     hours,
@@ -34,94 +33,32 @@ MOST_ALTERNATIVES = 3
 """Most alternatives beside the recommendation; all have their own slide."""
 MOST_GROUPS = 10
 """Most workloads with a separate bar."""
-NAME_WIDTH = 230
-"""Width of a name beside a bar or in a legend, in points."""
+NAME_WIDTH, KEY_WIDTH = 230, 170
+"""Width of a name beside a bar, and in a legend, in points."""
 SHOWN_DAY = 2
 """The weekday whose hours are shown."""
 GREY = COLOURS[0]
 
 
-def title_slide(deck: Deck) -> None:
-    """Design, customer, author, version and day."""
-    plan, paper = deck.plan, deck.plan.scenario.document
-    layout = deck.layout_with(kinds={3, 4})
-    slide = deck.show.slides.add_slide(layout or deck.layout)
-    customer = plan.scenario.customer
-    lead = said("deck.title.customer", customer=customer) if customer else said("deck.title.design")
-    version = said(
-        "deck.title.version",
-        version=paper.version or "0.1",
-        status=NAMES["document.status"][paper.status or "draft"],
-    )
-    details = [
-        said("deck.title.author", author=paper.author) if paper.author else "",
-        version,
-        written_day(deck.day),
-    ]
-    title = slide.shapes.title
-    box = box_of(title)
-    lines = max(1, int(box.height / (COVER * 1.2)))
-    size = COVER if len(plan.scenario.name) < 60 else TITLE
-    put(title, cut(plan.scenario.name, size, box.width - 15, lines, bold=True), size, bold=True)
-    _title_words(deck, slide, lead, [each for each in details if each])
-    first = said("deck.title.first", name=plan.scenario.name)
-    deck.finish(slide, first, Reasons(more=[*deck.summary.recommendation]))
-
-
-def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
-    """Write the text below the title: into the placeholders of the layout, else into separate boxes."""
-    places = {int(p.placeholder_format.type): p for p in slide.placeholders}
-    subtitle, body = places.get(4), places.get(2)
-    if subtitle is None:
-        deck.text(slide, [lead, *details], deck.box, LEAD)
-        return
-    if body is None:
-        lead = " \u00b7 ".join([lead, *details])
-    box = box_of(subtitle)
-    put(subtitle, cut(lead, LEAD, box.width - 15, max(1, int(box.height / 24))), LEAD)
-    if body is not None:
-        frame, width = body.text_frame, box_of(body).width
-        for at, text in enumerate(details):
-            paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-            paragraph.text = cut(text, BODY, width)
-
-
 # The decision on one page
 
 
-def executive_slide(deck: Deck) -> None:
-    """Add the slide of the recommendation, four key figures, and the alternatives with why they are not recommended."""
+def executive_slide(deck: Deck) -> Iterator[Slide]:
+    """The recommendation, four key figures, and the alternatives with why they are not recommended."""
     plan, summary = deck.plan, deck.summary
-    slide = deck.slide(
-        _recommended(deck),
-        summary.recommendation[0],
-        Reasons(
-            keys=("totals.hosts", "totals.gpus_after_failure", "cost.net_present"),
-            more=[summary.recommendation[1], summary.survives, summary.money_about],
-        ),
-    )
+    keys = ("totals.hosts", "totals.gpus_after_failure", "cost.net_present")
+    why = Reasons(keys, more=[summary.recommendation[1], summary.survives, summary.money_about])
+    first = summary.recommendation[0]
     if not plan.pools:
-        deck.text(slide, summary.recommendation[1], deck.box, LEAD)
+        yield Slide([first], Words(summary.recommendation[1], LEAD), why)
         return
-    tall = deck.tiles(slide, _key_tiles(deck), deck.box)
-    below = deck.box.below(tall + 22)
+    shorter = IN_CLUSTERS if len(plan.pools) > 1 else IN_ONE_CLUSTER
     found = summary.choices[:MOST_ALTERNATIVES]
-    if not found or plan.costs is None:
-        deck.text(slide, said("deck.executive.no cost") if plan.costs is None else "", below)
-        return
-    table = choices_table(deck, found)
-    widths = (3.7, 1.1, 1.6, 2, 6)
-    page = fitted(table, below, widths, (LEAD, BODY), lines=2)[0]
-    put_table(slide, page, said("deck.executive.about"))
-
-
-def _recommended(deck: Deck) -> list[str]:
-    """Return the recommendation, shortened where two lines cannot hold it."""
-    first = deck.summary.recommendation[0]
-    if not deck.plan.pools:
-        return [first]
-    figures = Figures(deck.plan)
-    return [first, *map(figures.said, IN_CLUSTERS if len(deck.plan.pools) > 1 else IN_ONE_CLUSTER)]
+    body: Words | Listing = Words("" if plan.costs else said("deck.executive.no cost"))
+    if plan.costs and found:
+        body = Listing(choices_table(deck, found, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
+    titles = [first, *map(Figures(plan).said, shorter)]
+    yield Slide(titles, body, why, top=Tiles(_key_tiles(deck)), gap=22)
 
 
 IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
@@ -136,39 +73,42 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     """Return tiles for capacity, hardware, failure tolerance and cost."""
     plan, figures, placed = deck.plan, Figures(deck.plan), deck.plan.placed
     survives = amount(figures.down, "host") if placed.survived >= figures.down else said("deck.tile.none")
-    left = figures.said("deck.tile.left")
-    if placed.missing or placed.lost:
-        left = figures.said("deck.tile.missing" if placed.missing else "deck.tile.lost")
-    carried = figures.said("deck.tile.carried" if plan.groups else "deck.tile.carried total")
+    left = "deck.tile.missing" if placed.missing else "deck.tile.lost" if placed.lost else "deck.tile.left"
+    carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
     cost, over = figures.cost, ""
     if cost:
         over = figures.said("deck.tile.cost range" if cost.span else "deck.tile.cost")
     return [
-        Tile(said("deck.tile.carries"), amount(figures.demand, "GPU"), carried),
+        Tile(said("deck.tile.carries"), amount(figures.demand, "GPU"), figures.said(carried)),
         Tile(said("deck.tile.hosts"), amount(plan.totals.hosts, "host"), figures.said("deck.tile.hosts for")),
-        Tile(said("deck.tile.survives"), survives, left),
+        Tile(said("deck.tile.survives"), survives, figures.said(left)),
         Tile(said("deck.tile.net present"), cost.price if cost else figures.money, over),
     ]
 
 
-def choices_table(deck: Deck, found: tuple[Alternative, ...]) -> Table:
+CHOICE_HEADS = (
+    "deck.column.alternative",
+    "deck.column.hosts",
+    "deck.column.cost",
+    "deck.column.difference",
+    "deck.column.why not",
+)
+
+
+def choices_table(deck: Deck, found: tuple[Alternative, ...], currency: str) -> Table:
     """Tabulate alternatives with their cost and why they are not recommended."""
-    assert deck.plan.costs is not None
-    currency = deck.plan.costs.currency
-    rows = []
-    for each in found:
-        cost = rounded_money(each.net_present)[0]
-        more = signed(each.difference)
-        hosts = number(each.hosts[0]) if each.hosts else "\u2013"
-        rows.append((each.name, hosts, cost, more, why_not(deck, each)))
-    columns = (
-        Column("name", said("deck.column.alternative")),
-        Column("hosts", said("deck.column.hosts"), "number"),
-        Column("cost", said("deck.column.cost", currency=currency), "number"),
-        Column("more", said("deck.column.difference"), "number"),
-        Column("why", said("deck.column.why not")),
+    rows = tuple(
+        (
+            each.name,
+            number(each.hosts[0]) if each.hosts else "\u2013",
+            rounded_money(each.net_present)[0],
+            signed(each.difference),
+            why_not(deck, each),
+        )
+        for each in found
     )
-    return Table("choices", columns, tuple(rows), title=said("deck.executive.about"))
+    title = said("deck.executive.about")
+    return text_table("choices", title, CHOICE_HEADS, rows, numbers=(1, 2, 3), currency=currency)
 
 
 def signed(amount: float) -> str:
@@ -179,80 +119,71 @@ def signed(amount: float) -> str:
     return f"{sign}{short_number(abs(amount))}"
 
 
+WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
+DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
+CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
+"""Kind of an alternative -> why it is not recommended."""
+
+
 def why_not(deck: Deck, each: Alternative) -> str:
     """Say in a few words why an alternative is not recommended."""
     short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
-    chosen = deck.plan.scenario.availability.host_failures
+    chosen, dearer = deck.plan.scenario.availability.host_failures, each.difference > 0
     kind = each.key.partition("-")[0] if each.key.startswith("rent-") else each.key
     if kind in ("n0", "n1", "n2") and chosen in short:
         there, here = short.get(int(kind[1]), 0.0), short[chosen]
-        if each.difference > 0:
+        if dearer:
             return said("deck.why.more", hours=hours(max(0.0, here - there)))
         return said("deck.why.fewer", there=hours(there), here=hours(here))
-    if kind == "board":
-        return said("deck.why.board dearer" if each.difference > 0 else "deck.why.board cheaper")
-    if kind in WHY_NOT or (kind == "silos" and each.difference > 0):
-        return said(WHY_NOT.get(kind, "deck.why.silos"))
-    return each.gives_up
-
-
-WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
+    key = (DEARER if dearer else CHEAPER).get(kind)
+    return said(key) if key else each.gives_up
 
 
 # The request
 
 
-def asked_slide(deck: Deck) -> None:
+def asked_slide(deck: Deck) -> Iterator[Slide]:
     """GPUs by workload, the largest first."""
     plan = deck.plan
-    reasons = Reasons(
-        keys=("demand.gpus", *(f"groups.{group.id}.demand_gpus" for group in plan.groups[:MOST_GROUPS])),
-        more=[said("deck.asked.carries", names=deck.summary.carries)],
-    )
-    headline = HEADLINES["usecases"](plan)
-    slide = deck.slide(headline.sentence, headline.sentence, reasons)
+    title = HEADLINES["usecases"](plan).sentence
+    keys = ("demand.gpus", *(f"groups.{group.id}.demand_gpus" for group in plan.groups[:MOST_GROUPS]))
+    why = Reasons(keys, more=[said("deck.asked.carries", names=deck.summary.carries)])
     if not plan.groups:
-        deck.text(slide, said("deck.asked.nothing" if not plan.pools else "deck.asked.total"), deck.box, LEAD)
+        yield Slide(
+            [title], Words(said("deck.asked.total" if plan.pools else "deck.asked.nothing"), LEAD), why
+        )
         return
-    symbols = group_symbols(plan)
-    ranked = sorted(plan.groups, key=lambda group: -group.demand_gpus)
-    shown = ranked if len(ranked) <= MOST_GROUPS else ranked[: MOST_GROUPS - 1]
-    bars = [
-        (f"{symbols[g.id].letter}  {_short(g.name)}", float(g.demand_gpus), symbols[g.id].colour)
-        for g in shown
-    ]
-    if rest := ranked[len(shown) :]:
+    shown, rest = first_of(sorted(plan.groups, key=lambda group: -group.demand_gpus), MOST_GROUPS)
+    looks = _looks(deck, NAME_WIDTH)
+    bars = [(*looks[group.id], float(group.demand_gpus)) for group in shown]
+    if rest:
         name = said("deck.hosts.other groups", count=len(rest))
-        bars.append((name, float(sum(g.demand_gpus for g in rest)), GREY))
-    bars.reverse()
-    left, right = deck.box.sides(deck.box.width * 0.68, 28)
-    values = [value for _, value, _ in bars]
-    chart = add_chart(
-        slide,
-        left._replace(height=min(left.height, 40 + 50 * len(bars))),
-        [name for name, _, _ in bars],
-        [Series(said("deck.asked.series"), values, OKABE_ITO[0])],
-        Look(gap=40),
-        said("deck.asked.about"),
-    )
+        bars.append((name, GREY, float(sum(group.demand_gpus for group in rest))))
+    names, colours, values = zip(*reversed(bars), strict=True)
     pattern = "#,##0" if all(value.is_integer() for value in values) else "#,##0.##"
-    label_values(chart, pattern)
-    for at, (_, _, colour) in enumerate(bars):
-        fill(chart.plots[0].series[0].points[at], colour)
-    _asked_words(deck, slide, right)
+    series = Series(said("deck.asked.series"), OKABE_ITO[0], values, pattern, colours)
+    chart = Chart(said("deck.asked.about"), names, [series], (40, 50), gap=40)
+    yield Slide([title], chart, why, side=Tiles([*_asked_tiles(deck)], columns=1))
 
 
-def _asked_words(deck: Deck, slide: Any, box: Box) -> None:
-    """Write the number of VMs, and how they reach their GPUs."""
-    plan = deck.plan
+def _looks(deck: Deck, width: float) -> dict[str, tuple[str, str]]:
+    """(letter and name, colour) of each group."""
+    symbols = group_symbols(deck.plan)
+    return {
+        group.id: (f"{symbols[group.id].letter}  {cut(group.name, SMALL, width)}", symbols[group.id].colour)
+        for group in deck.plan.groups
+    }
+
+
+def _asked_tiles(deck: Deck) -> Iterator[Tile]:
+    """Yield the number of VMs, and how most of them reach their GPUs."""
+    yield Tile(said("deck.asked.vms"), number(deck.plan.placed.vms), said("deck.asked.peak"))
     by_mode: dict[str, float] = {}
-    for group in plan.groups:
+    for group in deck.plan.groups:
         by_mode[group.mode] = by_mode.get(group.mode, 0.0) + float(group.demand_gpus)
-    tiles = [Tile(said("deck.asked.vms"), number(plan.placed.vms), said("deck.asked.peak"))]
-    most = 2 if box.height >= 320 else 1
+    most = 2 if deck.box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
-        tiles.append(Tile(MODE_NAMES[mode], amount(_rounded(gpus), "GPU"), said(MODES[mode])))
-    deck.tiles(slide, tiles, box, columns=1)
+        yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), said(MODES[mode]))
 
 
 MODES = {
@@ -264,97 +195,60 @@ MODES = {
 }
 
 
-def _rounded(gpus: float) -> float:
-    return round(gpus, 2)
-
-
-def _short(name: str, width: float = NAME_WIDTH) -> str:
-    """A name that fits beside a bar."""
-    return cut(name, SMALL, width)
-
-
 # Hours
 
 
-def when_slide(deck: Deck) -> None:
-    """Add the slide of GPUs by hour of a weekday; without hours, of the GPUs by sizing rule."""
+def when_slide(deck: Deck) -> Iterator[Slide]:
+    """GPUs by hour of a weekday; without hours, by sizing rule."""
     plan = deck.plan
     if not plan.groups:
         return
-    week = week_demand(plan)[0]
+    week, title = week_demand(plan)[0], HEADLINES["demand"](plan).sentence
+    found = waits(plan)
+    waiting = [said("deck.when.waiting", now=found[0], after=found[1])] if found else []
     if week.steady:
-        _rules_slide(deck)
+        chart, notes = _rules(deck), [said("deck.when.rules note"), *waiting]
     else:
-        _hours_slide(deck, week)
+        chart, note = _hours(deck, week)
+        notes = [note]
+    about = said("deck.when.rules why" if week.steady else "deck.when.hours why")
+    why = Reasons(("demand.gpus",), more=[about, *waiting])
+    yield Slide([title], chart, why, foot=Words(notes, SMALL, quiet=True))
 
 
-def _waiting_words(deck: Deck) -> list[str]:
-    found = waits(deck.plan)
-    return [said("deck.when.waiting", now=found[0], after=found[1])] if found else []
-
-
-def _hours_slide(deck: Deck, week: WeekDemand) -> None:
-    plan, symbols = deck.plan, group_symbols(deck.plan)
-    headline = HEADLINES["demand"](plan).sentence
-    slide = deck.slide(
-        headline,
-        headline,
-        Reasons(keys=("demand.gpus",), more=[said("deck.when.hours why"), *_waiting_words(deck)]),
-    )
-    found = hour_demand(week, (SHOWN_DAY,))
-    names = {group.id: f"{symbols[group.id].letter}  {_short(group.name, 170)}" for group in plan.groups}
-    colours = {group.id: symbols[group.id].colour for group in plan.groups}
-    others = said("deck.when.others")
-    stacked = [
-        Series(
-            names.get(each.group, others), [round(v, 3) for v in each.gpus[0]], colours.get(each.group, GREY)
-        )
-        for each in found
-    ]
-    planned = Figures(plan).demand
-    hours_of_day = [f"{hour:02}" for hour in range(24)]
-    look = Look(
-        "COLUMN_STACKED", gap=12, overlap=100, legend="right", axis=said("deck.when.axis"), pattern="#,##0"
+def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
+    """(GPUs by hour, what is read from them)."""
+    found, looks = hour_demand(week, (SHOWN_DAY,)), _looks(deck, KEY_WIDTH)
+    others = said("deck.when.others"), GREY
+    stacked = [Series(*looks.get(each.group, others), [round(v, 3) for v in each.gpus[0]]) for each in found]
+    chart = Chart(
+        said("deck.when.about"),
+        [f"{hour:02}" for hour in range(24)],
+        stacked,
+        kind="COLUMN_STACKED",
+        gap=12,
+        overlap=100,
+        legend="right",
+        axis=said("deck.when.axis"),
     )
     peak = max(sum(values) for values in zip(*(each.gpus[0] for each in found), strict=True))
-    note = said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)
-    upper, lower = deck.footed([note], SMALL)
-    add_chart(slide, upper, hours_of_day, stacked, look, said("deck.when.about"))
-    deck.text(slide, note, lower, SMALL, quiet=True)
+    planned = Figures(deck.plan).demand
+    return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)
 
 
-def _rules_slide(deck: Deck) -> None:
-    """Add the slide of GPUs by sizing rule, with the rule of the design highlighted."""
-    plan = deck.plan
-    headline = HEADLINES["demand"](plan).sentence
-    slide = deck.slide(
-        headline,
-        headline,
-        Reasons(keys=("demand.gpus",), more=[said("deck.when.rules why"), *_waiting_words(deck)]),
-    )
-    answers = [each for each in rule_answers(plan) if each.gpus is not None]
-    bars = [(_rule_name(deck, each.rule), float(each.gpus or 0), each.chosen) for each in answers]
-    if plan.scenario.deciding_total_gpus is not None:
-        bars.append((RULE_NAMES["stated"], float(plan.totals.gpus_demanded), True))
-    bars.reverse()
-    notes = [said("deck.when.rules note"), *_waiting_words(deck)]
-    upper, lower = deck.footed(notes, SMALL)
-    chart = add_chart(
-        slide,
-        upper._replace(height=min(upper.height, 60 + 56 * len(bars))),
-        [name for name, _, _ in bars],
-        [Series(said("deck.asked.series"), [value for _, value, _ in bars], GREY)],
-        Look(gap=40),
-        said("deck.when.rules about"),
-    )
-    label_values(chart, "#,##0.#" if any(not value.is_integer() for _, value, _ in bars) else "#,##0")
-    for at, (_, _, chosen) in enumerate(bars):
-        if chosen:
-            fill(chart.plots[0].series[0].points[at], deck.brand.accent)
-    deck.text(slide, notes, lower, SMALL, quiet=True)
-
-
-def _rule_name(deck: Deck, rule: str) -> str:
-    chosen = deck.plan.scenario.demand.rule == rule and deck.plan.scenario.deciding_total_gpus is None
-    name = RULE_NAMES[rule]
-    return said("deck.when.chosen", rule=name) if chosen else name
+def _rules(deck: Deck) -> Chart:
+    """GPUs by sizing rule, with the rule of the design highlighted."""
+    plan, stated = deck.plan, deck.plan.scenario.deciding_total_gpus is not None
+    bars = []
+    for each in rule_answers(plan):
+        if each.gpus is not None:
+            name = RULE_NAMES[each.rule]
+            if not stated and plan.scenario.demand.rule == each.rule:
+                name = said("deck.when.chosen", rule=name)
+            bars.append((name, float(each.gpus), deck.brand.accent * each.chosen))
+    if stated:
+        bars.append((RULE_NAMES["stated"], float(plan.totals.gpus_demanded), deck.brand.accent))
+    names, values, colours = zip(*reversed(bars), strict=True)
+    pattern = "#,##0" if all(value.is_integer() for value in values) else "#,##0.#"
+    series = Series(said("deck.asked.series"), GREY, values, pattern, colours)
+    return Chart(said("deck.when.rules about"), names, [series], (60, 56), gap=40)

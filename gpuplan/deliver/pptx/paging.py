@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+from pptx.oxml import parse_xml
 
 from gpuplan.deliver.pptx.measure import (
     BODY,
@@ -14,11 +16,13 @@ from gpuplan.deliver.pptx.measure import (
     POINT,
     SMALL,
     Box,
+    Grid,
     cut,
     text_lines,
 )
 from gpuplan.deliver.pptx.sketch import NAMESPACES, fill_xml, run_xml
 from gpuplan.deliver.texts import one_line
+from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
 
@@ -26,11 +30,29 @@ CELL = {SMALL: 8, BODY: 16, LEAD: 20}
 """Size of the text of a table -> the total margin above and below it in a cell."""
 AFTER_NUMBER = 14
 """Margin at the left of a text cell beside a column of numbers."""
-MOST_LINES = 6
-"""Most lines of a cell; longer text is cut."""
 PLAIN_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style of tables without lines and colours: they are set cell by cell, in the colours of the theme."""
-RULE = '<a:schemeClr val="tx2"><a:lumMod val="40000"/><a:lumOff val="60000"/></a:schemeClr>'
+PALE = '<a:schemeClr val="tx2"><a:lumMod val="40000"/><a:lumOff val="60000"/></a:schemeClr>'
+HEAD_LOOK = "accent1", "b", 19_050, fill_xml("accent1")
+ROW_LOOK = "tx1", "t", 6_350, f"<a:solidFill>{PALE}</a:solidFill>"
+"""Colour of the text, its side of the cell, and the width and the fill of the rule below it."""
+
+
+def text_table(
+    name: str,
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[tuple[str, ...]],
+    *,
+    numbers: Sequence[int] = (),
+    **values: object,
+) -> Table:
+    """A table of texts, with heads by their keys; some columns are aligned as numbers."""
+    columns = (
+        table.Column(head, said(head, **values), "number" if at in numbers else "text")
+        for at, head in enumerate(heads)
+    )
+    return Table(name, tuple(columns), tuple(rows), title=title)
 
 
 class Column(NamedTuple):
@@ -56,54 +78,99 @@ class Row(NamedTuple):
     """Its height in the widest font."""
     least: float
     """Its height in the narrowest font; a program makes it as high as its text needs."""
+    head: bool
     bold: bool
 
 
 class Page(NamedTuple):
     """The part of a table on one slide."""
 
+    about: str
+    """For readers who cannot see it."""
     box: Box
     columns: Sequence[Column]
     rows: Sequence[Row]
     """The head first."""
     size: int
 
-
-def pages(
-    table: Table,
-    box: Box,
-    shares: Sequence[float],
-    *,
-    size: int = SMALL,
-    most: int = 1000,
-    lines: int = MOST_LINES,
-) -> list[Page]:
-    """A table by slide, about as many rows on each, with the head; of more than ``most`` rows the rest is counted.
-
-    ``shares`` are the widths of the columns as parts of all; a column more is as wide as the narrowest."""
-    columns = _columns(table, box.width, shares)
-    head, *rows = _measured(table, columns, size, most, lines)
-    found = _split(head, rows, box.height)
-    for room in range(int(sum(row.tall for row in rows) / max(1, len(found))), int(box.height), 12):
-        even = _split(head, rows, room)
-        if len(even) == len(found):
-            found = even
-            break
-    return [Page(box, columns, each, size) for each in found]
+    def put(self, _deck: Grid, slide: Any, _box: Box) -> None:
+        """Draw it in its own place."""
+        frame = slide.shapes.add_table(1, 1, *self.box.above(sum(row.least for row in self.rows)).emu)
+        frame._element.nvGraphicFramePr.cNvPr.set("descr", one_line(self.about))
+        columns = "".join(f'<a:gridCol w="{round(column.width * POINT)}"/>' for column in self.columns)
+        rows = "".join(_row_xml(row, self) for row in self.rows)
+        made = parse_xml(
+            f"<a:tbl {NAMESPACES}><a:tblPr><a:tableStyleId>{PLAIN_STYLE}</a:tableStyleId></a:tblPr>"
+            f"<a:tblGrid>{columns}</a:tblGrid>{rows}</a:tbl>"
+        )
+        old = frame._element.graphic.graphicData.tbl
+        old.getparent().replace(old, made)
 
 
-def fitted(
-    table: Table,
-    box: Box,
-    shares: Sequence[float],
-    sizes: Sequence[int],
-    *,
-    most: int = 1000,
-    lines: int = MOST_LINES,
-) -> list[Page]:
-    """A table by slide, at the first of the sizes at which one slide holds it; at the last if none does."""
-    found = [pages(table, box, shares, size=size, most=most, lines=lines) for size in sizes]
-    return next((each for each in found if len(each) == 1), found[-1])
+class Listing(NamedTuple):
+    """A table that takes one slide or several."""
+
+    table: Table
+    shares: Sequence[float]
+    """Widths of the columns as parts of all; a column more is as wide as the narrowest."""
+    sizes: Sequence[int] = (LEAD, BODY)
+    """The first is taken at which one slide holds the table; the last if none does."""
+    most: int = 1000
+    """Most rows; the rest is counted."""
+    lines: int = 2
+    """Most lines of a cell; longer text is cut."""
+
+    def put(self, deck: Grid, slide: Any, box: Box) -> None:
+        """Draw its first page."""
+        self.pages(box)[0].put(deck, slide, box)
+
+    def pages(self, box: Box) -> list[Page]:
+        """The table by slide, about as many rows on each, with the head."""
+        found = [self._pages(box, size) for size in self.sizes]
+        return next((each for each in found if len(each) == 1), found[-1])
+
+    def _pages(self, box: Box, size: int) -> list[Page]:
+        columns = _columns(self.table, box.width, self.shares)
+        head, *rows = self._rows(columns, size)
+        found = _split(head, rows, box.height)
+        for room in range(int(sum(row.tall for row in rows) / max(1, len(found))), int(box.height), 12):
+            even = _split(head, rows, room)
+            if len(even) == len(found):
+                found = even
+                break
+        return [Page(self.table.title, box, columns, each, size) for each in found]
+
+    def _rows(self, columns: Sequence[Column], size: int) -> list[Row]:
+        """Return the head and the rows: of too many the first and the totals, with how many are left out."""
+        rows, totals = texts(self.table), self.table.totals
+        if (last := len(rows) - totals) > self.most:
+            more = (said("deck.more", count=last - self.most), *[""] * (len(columns) - 1))
+            rows = [*rows[: self.most], more, *rows[last:]]
+        bold = [True, *[False] * (len(rows) - totals), *[True] * totals]
+        shown = zip([heads(self.table), *rows], bold, strict=True)
+        return [
+            _row(row, columns, size, self.lines, head=at == 0, bold=strong)
+            for at, (row, strong) in enumerate(shown)
+        ]
+
+
+def _row(
+    row: Sequence[str], columns: Sequence[Column], size: int, lines: int, *, head: bool, bold: bool
+) -> Row:
+    """Measure a row, each cell cut to ``lines`` lines; a number below the head to one."""
+    cells = tuple(
+        cut(text, size, column.room, 1 if column.right and not head else lines, bold=bold)
+        for text, column in zip(row, columns, strict=True)
+    )
+    tall, least = (
+        max(
+            text_lines(text, size, column.room / narrow, bold=bold)
+            for text, column in zip(cells, columns, strict=True)
+        )
+        for narrow in (1, NARROW)
+    )
+    high = size * LINE_HEIGHT
+    return Row(cells, tall * high + CELL[size], least * high + CELL[size], head, bold)
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:
@@ -119,38 +186,6 @@ def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column
     ]
 
 
-def _measured(table: Table, columns: Sequence[Column], size: int, most: int, lines: int) -> list[Row]:
-    """Return the head and the rows, each cell cut to ``lines`` lines."""
-    rows = _rows(table, most)
-    found = []
-    for at, row in enumerate([heads(table), *rows]):
-        bold = at == 0 or at > len(rows) - table.totals
-        cells = tuple(
-            cut(text, size, column.room, 1 if column.right and at else lines, bold=bold)
-            for text, column in zip(row, columns, strict=True)
-        )
-        tall, least = (
-            max(
-                text_lines(text, size, column.room / narrow, bold=bold)
-                for text, column in zip(cells, columns, strict=True)
-            )
-            for narrow in (1, NARROW)
-        )
-        high = size * LINE_HEIGHT
-        found.append(Row(cells, tall * high + CELL[size], least * high + CELL[size], bold))
-    return found
-
-
-def _rows(table: Table, most: int) -> list[tuple[str, ...]]:
-    """The rows as they are shown: of too many the first and the totals, with how many are left out."""
-    every = texts(table)
-    last = len(every) - table.totals
-    if last <= most:
-        return every
-    more = (said("deck.more", count=last - most), *[""] * (len(table.columns) - 1))
-    return [*every[:most], more, *every[last:]]
-
-
 def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
     """The rows by slide, each begun with the head."""
     found: list[list[Row]] = []
@@ -161,46 +196,22 @@ def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
     return found
 
 
-def put_table(slide: Any, page: Page, about: str) -> None:
-    """Put a page of a table on a slide; ``about`` is for readers who cannot see it."""
-    from pptx.oxml import parse_xml
-
-    place = page.box.above(sum(row.least for row in page.rows)).emu
-    frame = slide.shapes.add_table(1, 1, *place)
-    frame._element.nvGraphicFramePr.cNvPr.set("descr", one_line(about))
-    columns = "".join(f'<a:gridCol w="{round(column.width * POINT)}"/>' for column in page.columns)
-    rows = "".join(_row_xml(page, row, head=at == 0) for at, row in enumerate(page.rows))
-    made = parse_xml(
-        f"<a:tbl {NAMESPACES}><a:tblPr><a:tableStyleId>{PLAIN_STYLE}</a:tableStyleId></a:tblPr>"
-        f"<a:tblGrid>{columns}</a:tblGrid>{rows}</a:tbl>"
-    )
-    old = frame._element.graphic.graphicData.tbl
-    old.getparent().replace(old, made)
+def _row_xml(row: Row, page: Page) -> str:
+    cells = zip(row.cells, page.columns, strict=True)
+    inner = "".join(_cell_xml(text, column, row, page.size) for text, column in cells)
+    return f'<a:tr h="{round(row.least * POINT)}">{inner}</a:tr>'
 
 
-def _row_xml(page: Page, row: Row, *, head: bool) -> str:
-    cells = "".join(
-        _cell_xml(text, column, row, page.size, head=head)
-        for text, column in zip(row.cells, page.columns, strict=True)
-    )
-    return f'<a:tr h="{round(row.least * POINT)}">{cells}</a:tr>'
-
-
-def _cell_xml(text: str, column: Column, row: Row, size: int, *, head: bool) -> str:
+def _cell_xml(text: str, column: Column, row: Row, size: int) -> str:
     """Return the XML of a cell with a rule below; the head's rule has the accent colour."""
-    align = "r" if column.right else "l"
-    colour = "accent1" if head else "tx1"
-    run = (
-        run_xml(text, size, colour, bold=row.bold)
-        if text
-        else f'<a:endParaRPr lang="en-GB" sz="{100 * size}"/>'
-    )
-    edge = f"<a:solidFill>{RULE}</a:solidFill>" if not head else fill_xml("accent1")
+    run = f'<a:endParaRPr lang="en-GB" sz="{100 * size}"/>'
+    colour, anchor, width, rule = HEAD_LOOK if row.head else ROW_LOOK
+    if text:
+        run = run_xml(text, size, colour, bold=row.bold)
     none = "".join(f'<a:{side} w="0"><a:noFill/></a:{side}>' for side in ("lnL", "lnR", "lnT"))
-    sides = f'marL="{round(column.left * POINT)}" marR="{round(INSET / 2 * POINT)}"'
-    ends = f'marT="{round(CELL[size] / 2 * POINT)}" marB="{round(CELL[size] / 2 * POINT)}"'
+    margins = (column.left, INSET / 2, CELL[size] / 2, CELL[size] / 2)
+    sides = " ".join(f'mar{side}="{round(each * POINT)}"' for side, each in zip("LRTB", margins, strict=True))
     return (
-        f'<a:tc><a:txBody><a:bodyPr/><a:lstStyle/><a:p><a:pPr algn="{align}"/>{run}</a:p></a:txBody>'
-        f'<a:tcPr {sides} {ends} anchor="{"b" if head else "t"}">{none}<a:lnB w="{19_050 if head else 6_350}">{edge}</a:lnB>'
-        "<a:noFill/></a:tcPr></a:tc>"
+        f'<a:tc><a:txBody><a:bodyPr/><a:lstStyle/><a:p><a:pPr algn="{"r" if column.right else "l"}"/>{run}</a:p></a:txBody>'
+        f'<a:tcPr {sides} anchor="{anchor}">{none}<a:lnB w="{width}">{rule}</a:lnB><a:noFill/></a:tcPr></a:tc>'
     )

@@ -5,18 +5,30 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from pptx import Presentation
+from pptx.oxml.ns import qn
+
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive
 from gpuplan.deliver.office import same_bytes
-from gpuplan.deliver.pptx import design, money, opening, steps
-from gpuplan.deliver.pptx.appendix import appendix
-from gpuplan.deliver.pptx.deck import Deck, emptied
+from gpuplan.deliver.pptx.appendix import APPENDIX
+from gpuplan.deliver.pptx.covers import closing_slide, divider, title_slide
+from gpuplan.deliver.pptx.deck import Deck
+from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
 from gpuplan.deliver.pptx.master import own_presentation
+from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
+from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
+from gpuplan.deliver.pptx.steps import decisions_slide, next_steps_slide
 from gpuplan.deliver.template import checked_template, usable_template
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.plan.checks import check_plan
+
+OPENING = (executive_slide, asked_slide)
+HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
+"""Slides of a plan with hosts."""
+MONEY = (cost_slide, alternatives_slide, drivers_slide, growth_slide, decisions_slide, next_steps_slide)
+"""Each yields no slide where the plan has nothing for it."""
 
 
 @spoken
@@ -32,44 +44,37 @@ def pptx_bytes(
 
     A template brings its own looks; the brand then colours the charts only.
     """
-    from pptx import Presentation
-
     if template is None:
-        return _written(Deck(own_presentation(brand), plan, summary, brand), compared)
+        return _written(Deck(own_presentation(brand), plan, summary, brand, compared))
     with usable_template("pptx"):
-        show = Presentation(BytesIO(checked_template(template, "pptx").file))
-        emptied(show)
-        return _written(Deck(show, plan, summary, brand), compared)
+        show: Any = Presentation(BytesIO(checked_template(template, "pptx").file))
+        _emptied(show)
+        return _written(Deck(show, plan, summary, brand, compared))
 
 
-def _written(deck: Deck, compared: Comparison | None) -> bytes:
-    plan, costs = deck.plan, deck.plan.costs
-    messages = check_plan(plan)
-    opening.title_slide(deck)
-    opening.executive_slide(deck)
-    opening.asked_slide(deck)
-    if plan.pools:
-        opening.when_slide(deck)
-        design.hosts_slide(deck)
-        design.failure_slide(deck)
-        design.architecture_slide(deck)
-        design.network_slide(deck)
-    if costs is not None:
-        money.cost_slide(deck, costs)
-        money.alternatives_slide(deck, costs)
-        money.drivers_slide(deck, costs)
-    if costs is not None and costs.hosts[-1] > costs.hosts[0]:
-        money.growth_slide(deck, costs)
-    else:
-        money.power_slide(deck)
-    steps.decisions_slide(deck)
-    steps.next_steps_slide(deck, messages)
-    appendix(deck, messages, compared)
-    return _saved(deck)
-
-
-def _saved(deck: Deck) -> bytes:
+def _written(deck: Deck) -> bytes:
+    title_slide(deck)
+    for chapter in (*OPENING, *(HOSTS if deck.plan.pools else ()), *MONEY):
+        deck.add(chapter(deck))
+    divider(deck)
+    for chapter in APPENDIX:
+        deck.add(chapter(deck))
+    closing_slide(deck)
     stream = BytesIO()
-    show: Any = deck.show
-    show.save(stream)
+    deck.show.save(stream)
     return same_bytes(stream.getvalue(), day=deck.day)
+
+
+def _emptied(show: Any) -> None:
+    """Remove the slides of a template, and all references to them."""
+    for slide in list(show.element.get_or_add_sldIdLst()):
+        slide.getparent().remove(slide)
+    for child in list(show.element):
+        if child.tag == qn("p:custShowLst"):
+            show.element.remove(child)
+        elif child.tag == qn("p:extLst"):
+            for extension in list(child):
+                if any(inner.tag.endswith("}sectionLst") for inner in extension):
+                    child.remove(extension)
+            if not len(child):
+                show.element.remove(child)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from gpuplan.deliver.pptx.measure import SMALL, Box, cut
+from pptx.oxml import parse_xml
+
+from gpuplan.deliver.pptx.measure import SMALL, Box, Grid, cut
 from gpuplan.deliver.texts import one_line
 
 NAMESPACES = (
@@ -43,6 +46,14 @@ def run_xml(text: str, size: float, colour: str, *, bold: bool = False) -> str:
     )
 
 
+def frame_xml(area: Box, *, inside: bool = False) -> str:
+    """Return the XML of a place; of a group, the same for what is inside of it."""
+    left, top, wide, high = area.emu
+    places = [("off", "ext"), ("chOff", "chExt")][: 1 + inside]
+    found = (f'<a:{at} x="{left}" y="{top}"/><a:{size} cx="{wide}" cy="{high}"/>' for at, size in places)
+    return f"<a:xfrm>{''.join(found)}</a:xfrm>"
+
+
 class Sketch:
     """Shapes in the order in which they are drawn; places are in points from the corner of the picture."""
 
@@ -77,18 +88,11 @@ class Sketch:
         self._add(name or "Box", area, shape, f'<a:p><a:pPr algn="ctr"/>{words}</a:p>')
 
     def text(
-        self,
-        area: Box,
-        text: str,
-        *,
-        size: int = SMALL,
-        bold: bool = False,
-        colour: str = "tx1",
-        align: str = "left",
+        self, area: Box, text: str, *, bold: bool = False, colour: str = "tx1", align: str = "left"
     ) -> None:
         """A line of text in the middle of an area's height, cut where the area is too narrow for it."""
-        shown = cut(text, size, area.width / self.loose, bold=bold)
-        words = f'<a:p><a:pPr algn="{ANCHORS[align]}"/>{run_xml(shown, size, colour, bold=bold)}</a:p>'
+        shown = cut(text, SMALL, area.width / self.loose, bold=bold)
+        words = f'<a:p><a:pPr algn="{ANCHORS[align]}"/>{run_xml(shown, SMALL, colour, bold=bold)}</a:p>'
         shape = '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom><a:noFill/><a:ln><a:noFill/></a:ln>'
         self._add("Text", area, shape, words)
 
@@ -104,47 +108,51 @@ class Sketch:
         arrow: bool = False,
     ) -> None:
         """A straight line, level or upright, with heads at both ends if it is an arrow."""
-        left, top, wide, high = self._placed(Box(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1)))
-        self.shapes.append(
-            (
-                "Line",
-                f'<p:cxnSp><p:nvCxnSpPr><p:cNvPr id="{{id}}" name="{{name}}"/><p:cNvCxnSpPr/><p:nvPr/></p:nvCxnSpPr><p:spPr>'
-                f'<a:xfrm><a:off x="{left}" y="{top}"/><a:ext cx="{wide}" cy="{high}"/></a:xfrm>'
-                f'<a:prstGeom prst="line"><a:avLst/></a:prstGeom>{line_xml(colour, width, arrow=arrow)}</p:spPr></p:cxnSp>',
-            )
+        place = self._placed(Box(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1)))
+        xml = (
+            '<p:cxnSp><p:nvCxnSpPr><p:cNvPr id="{id}" name="{name}"/><p:cNvCxnSpPr/><p:nvPr/></p:nvCxnSpPr><p:spPr>'
+            f'{place}<a:prstGeom prst="line"><a:avLst/></a:prstGeom>{line_xml(colour, width, arrow=arrow)}</p:spPr></p:cxnSp>'
         )
+        self.shapes.append(("Line", xml))
 
-    def _placed(self, area: Box) -> tuple[int, int, int, int]:
-        return area._replace(left=area.left + self.box.left, top=area.top + self.box.top).emu
+    def _placed(self, area: Box) -> str:
+        return frame_xml(area._replace(left=area.left + self.box.left, top=area.top + self.box.top))
 
     def _add(self, name: str, area: Box, shape: str, words: str) -> None:
-        left, top, wide, high = self._placed(area)
-        self.shapes.append(
-            (
-                name,
-                '<p:sp><p:nvSpPr><p:cNvPr id="{id}" name="{name}"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr>'
-                f'<a:xfrm><a:off x="{left}" y="{top}"/><a:ext cx="{wide}" cy="{high}"/></a:xfrm>{shape}</p:spPr>'
-                '<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0" anchor="ctr"><a:noAutofit/></a:bodyPr>'
-                f"<a:lstStyle/>{words}</p:txBody></p:sp>",
-            )
+        xml = (
+            '<p:sp><p:nvSpPr><p:cNvPr id="{id}" name="{name}"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>'
+            f"<p:spPr>{self._placed(area)}{shape}</p:spPr>"
+            '<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0" anchor="ctr"><a:noAutofit/></a:bodyPr>'
+            f"<a:lstStyle/>{words}</p:txBody></p:sp>"
         )
+        self.shapes.append((name, xml))
 
     def put_on(self, slide: Any, name: str, about: str) -> None:
         """Put the picture on a slide, with words for readers who do not see it."""
-        from pptx.oxml import parse_xml
-
-        left, top, wide, high = self.box.emu
         number = max((shape.shape_id for shape in slide.shapes), default=1) + 1
         inner = "".join(
             xml.replace('id="{id}" name="{name}"', f'id="{number + at}" name={quoteattr(f"{each} {at}")}', 1)
             for at, (each, xml) in enumerate(self.shapes, 1)
         )
-        frame = f'<a:off x="{left}" y="{top}"/><a:ext cx="{wide}" cy="{high}"/>'
-        inside = f'<a:chOff x="{left}" y="{top}"/><a:chExt cx="{wide}" cy="{high}"/>'
-        told = quoteattr(one_line(about))
+        described = f"name={quoteattr(name)} descr={quoteattr(one_line(about))}"
         slide.shapes._spTree.append(
             parse_xml(
-                f'<p:grpSp {NAMESPACES}><p:nvGrpSpPr><p:cNvPr id="{number}" name={quoteattr(name)} descr={told}/>'
-                f"<p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr><a:xfrm>{frame}{inside}</a:xfrm></p:grpSpPr>{inner}</p:grpSp>"
+                f'<p:grpSp {NAMESPACES}><p:nvGrpSpPr><p:cNvPr id="{number}" {described}/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr>'
+                f"<p:grpSpPr>{frame_xml(self.box, inside=True)}</p:grpSpPr>{inner}</p:grpSp>"
             )
         )
+
+
+class Picture(NamedTuple):
+    """A sketch on a slide."""
+
+    name: str
+    draw: Callable[[Sketch], object]
+    about: str
+    """For readers who do not see it."""
+
+    def put(self, deck: Grid, slide: Any, box: Box) -> None:
+        """Draw it."""
+        sketch = Sketch(box, deck.loose)
+        self.draw(sketch)
+        sketch.put_on(slide, self.name, self.about)
