@@ -36,7 +36,7 @@ def architecture_sketch(plan: Plan, sketch: Sketch) -> Sketch:
     network = Box(0, high + LINK, box.width, BOTTOM)
     for part in (users, domain, management):
         middle = part.left + part.width / 2
-        sketch.line(middle, high, middle, high + LINK, EDGE, 1.5, arrow=True)
+        sketch.arrow(middle, high, high + LINK, EDGE, 1.5)
     _network(sketch, plan, network)
     return sketch
 

@@ -224,7 +224,7 @@ class _Picture:
         if tile.note:
             area = top._replace(left=top.left + long, width=inside - long)
             tone = BAD if tile.failed else "accent1" if tile.landing else "tx2"
-            self.sketch.text(area, tile.note, colour=tone, align="right", bold=strong)
+            self.sketch.text(area, tile.note, colour=tone, align="r", bold=strong)
         across = _across(tile.gpus)
         wide = (inside - (across - 1) * 3) / across
         every: list[Load | None] = [load for load in tile.loads for _ in range(load.gpus)]

@@ -17,16 +17,15 @@ from pptx.enum.chart import (
 )
 from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.oxml import parse_xml
-from pptx.oxml.ns import qn
+from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
 from gpuplan.deliver.pptx.measure import SMALL, Box, Grid
-from gpuplan.deliver.pptx.sketch import NAMESPACES
 from gpuplan.deliver.texts import one_line
 
 SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k"))
 """Thresholds of the multiples in which numbers are shown, with their formats."""
-SPACES = f'{NAMESPACES} xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"'
+SPACES = nsdecls("a", "p", "c")
 PALE = "D5DAE1"
 """Colour of the lines behind columns."""
 

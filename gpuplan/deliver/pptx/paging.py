@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from pptx.oxml import parse_xml
-
+from gpuplan.deliver.pptx.drawn import drawn
 from gpuplan.deliver.pptx.measure import (
     BODY,
     INSET,
     LEAD,
     LINE_HEIGHT,
     NARROW,
-    POINT,
     SMALL,
     Box,
     Grid,
     cut,
     text_lines,
 )
-from gpuplan.deliver.pptx.sketch import NAMESPACES, fill_xml, run_xml
 from gpuplan.deliver.texts import one_line
 from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
@@ -32,10 +29,6 @@ AFTER_NUMBER = 14
 """Margin at the left of a text cell beside a column of numbers."""
 PLAIN_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style of tables without lines and colours: they are set cell by cell, in the colours of the theme."""
-PALE = '<a:schemeClr val="tx2"><a:lumMod val="40000"/><a:lumOff val="60000"/></a:schemeClr>'
-HEAD_LOOK = "accent1", "b", 19_050, fill_xml("accent1")
-ROW_LOOK = "tx1", "t", 6_350, f"<a:solidFill>{PALE}</a:solidFill>"
-"""Colour of the text, its side of the cell, and the width and the fill of the rule below it."""
 
 
 def text_table(
@@ -97,12 +90,7 @@ class Page(NamedTuple):
         """Draw it in its own place."""
         frame = slide.shapes.add_table(1, 1, *self.box.above(sum(row.least for row in self.rows)).emu)
         frame._element.nvGraphicFramePr.cNvPr.set("descr", one_line(self.about))
-        columns = "".join(f'<a:gridCol w="{round(column.width * POINT)}"/>' for column in self.columns)
-        rows = "".join(_row_xml(row, self) for row in self.rows)
-        made = parse_xml(
-            f"<a:tbl {NAMESPACES}><a:tblPr><a:tableStyleId>{PLAIN_STYLE}</a:tableStyleId></a:tblPr>"
-            f"<a:tblGrid>{columns}</a:tblGrid>{rows}</a:tbl>"
-        )
+        made = drawn("table", page=self, style=PLAIN_STYLE, right=INSET / 2, above=CELL[self.size] / 2)
         old = frame._element.graphic.graphicData.tbl
         old.getparent().replace(old, made)
 
@@ -194,24 +182,3 @@ def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
             found.append([head])
         found[-1].append(row)
     return found
-
-
-def _row_xml(row: Row, page: Page) -> str:
-    cells = zip(row.cells, page.columns, strict=True)
-    inner = "".join(_cell_xml(text, column, row, page.size) for text, column in cells)
-    return f'<a:tr h="{round(row.least * POINT)}">{inner}</a:tr>'
-
-
-def _cell_xml(text: str, column: Column, row: Row, size: int) -> str:
-    """Return the XML of a cell with a rule below; the head's rule has the accent colour."""
-    run = f'<a:endParaRPr lang="en-GB" sz="{100 * size}"/>'
-    colour, anchor, width, rule = HEAD_LOOK if row.head else ROW_LOOK
-    if text:
-        run = run_xml(text, size, colour, bold=row.bold)
-    none = "".join(f'<a:{side} w="0"><a:noFill/></a:{side}>' for side in ("lnL", "lnR", "lnT"))
-    margins = (column.left, INSET / 2, CELL[size] / 2, CELL[size] / 2)
-    sides = " ".join(f'mar{side}="{round(each * POINT)}"' for side, each in zip("LRTB", margins, strict=True))
-    return (
-        f'<a:tc><a:txBody><a:bodyPr/><a:lstStyle/><a:p><a:pPr algn="{"r" if column.right else "l"}"/>{run}</a:p></a:txBody>'
-        f'<a:tcPr {sides} anchor="{anchor}">{none}<a:lnB w="{width}">{rule}</a:lnB><a:noFill/></a:tcPr></a:tc>'
-    )
