@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 from gpuplan.deliver.pptx.hosts import key_swatch
-from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, text_lines
+from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_lines
 from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -24,7 +24,7 @@ ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
 """Sizes of a host; the largest with room for all is taken."""
 
 
-def architecture_sketch(plan: Plan, sketch: Sketch) -> Sketch:
+def architecture_sketch(plan: Plan, sketch: Sketch) -> None:
     """Users at the left, the GPU workload domain in the middle, management at the right, the network below all."""
     box = sketch.box
     high = box.height - BOTTOM - LINK
@@ -33,28 +33,49 @@ def architecture_sketch(plan: Plan, sketch: Sketch) -> Sketch:
     _users(sketch, plan, users)
     _domain(sketch, plan, domain)
     _management(sketch, plan, management)
-    network = Box(0, high + LINK, box.width, BOTTOM)
     for part in (users, domain, management):
-        middle = part.left + part.width / 2
-        sketch.arrow(middle, high, high + LINK, EDGE, 1.5)
-    _network(sketch, plan, network)
-    return sketch
+        sketch.arrow(part.left + part.width / 2, high, high + LINK, EDGE, 1.5)
+    link = network_name(plan.scenario.network.link_gbit_s, plan.scenario.network.transport)
+    title = said("deck.architecture.network", link=link)
+    _panel(sketch, Box(0, high + LINK, box.width, BOTTOM), title, [_switches(plan)])
 
 
 def _panel(
-    sketch: Sketch, area: Box, title: str, lines: Sequence[tuple[str, str]], *, fill: str, edge: str
-) -> float:
-    """A box with its title, and lines in a colour each, as many as fit; where they end."""
-    sketch.rect(area, fill=fill, line=edge, width=1, round_by=5, name=title)
-    inside = Box(area.left + PAD, area.top + PAD, area.width - 2 * PAD, LINE)
-    sketch.text(inside, title, bold=True)
-    y = inside.top + LINE + 4
-    for text, colour in lines:
-        if y + LINE > area.top + area.height - 4:
+    sketch: Sketch,
+    area: Box,
+    title: str,
+    lines: Iterable[str] = (),
+    *,
+    name: str = "",
+    fill: str = "FFFFFF",
+    edge: str = EDGE,
+    width: float = 1,
+    pen: str = "tx1",
+) -> Box:
+    """A box with its title, and lines below it, as many as fit; return the place of the next line."""
+    sketch.rect(area, fill=fill, line=edge, width=width, round_by=5, name=name or title)
+    place = Box(area.left + PAD, area.top + PAD, area.width - 2 * PAD, LINE)
+    sketch.text(place, title, bold=True, colour=pen)
+    place = place.down(LINE + 4)
+    for text in lines:
+        if place.top + LINE > area.top + area.height - 4:
             break
-        sketch.text(inside._replace(top=y), text, colour=colour)
-        y += LINE + 2
-    return y
+        sketch.text(place, text, colour="tx2")
+        place = place.down(LINE + 2)
+    return place
+
+
+def _wrapped(sketch: Sketch, area: Box, *texts: str) -> Iterator[str]:
+    """Yield texts in the lines that they take in a panel."""
+    for text in texts:
+        line, *words = text.split(" ")
+        for word in words:
+            longer = f"{line} {word}"
+            if text_lines(longer, SMALL, (area.width - 2 * PAD) / sketch.loose) > 1:
+                yield line
+                longer = word
+            line = longer
+        yield line
 
 
 def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
@@ -63,144 +84,95 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
     remote = any(each.mode == "bitfusion" for each in plan.groups)
     low = 3 * LINE + 2 * PAD if compute or remote else 0
     upper = area.above(area.height - (low + 12 if low else 0))
-    sketch.rect(upper, fill="FFFFFF", line=EDGE, width=1, round_by=5, name="Users")
-    inside = Box(upper.left + PAD, upper.top + PAD, upper.width - 2 * PAD, LINE)
-    sketch.text(inside, said("deck.architecture.users"), bold=True)
+    place = _panel(sketch, upper, said("deck.architecture.users"), name="Users").down(4)
     symbols, step = group_symbols(plan), LINE + 8
-    room = int((upper.height - 2 * PAD - LINE - 4) / step)
-    shown = plan.groups if len(plan.groups) <= room else plan.groups[: room - 1]
-    y = inside.top + LINE + 8
+    shown, rest = first_of(plan.groups, int((upper.height - 2 * PAD - LINE - 4) / step))
     for group in shown:
-        symbol = symbols[group.id]
-        key_swatch(sketch, Box(inside.left, y, 24, LINE + 2), symbol)
-        sketch.text(Box(inside.left + 32, y, inside.width - 32, LINE + 2), group.name)
-        y += step
-    if left := len(plan.groups) - len(shown):
-        sketch.text(inside._replace(top=y), said("deck.hosts.other groups", count=left), colour="tx2")
+        key_swatch(sketch, place._replace(width=24, height=LINE + 2), symbols[group.id])
+        name = Box(place.left + 32, place.top, place.width - 32, LINE + 2)
+        sketch.text(name, group.name)
+        place = place.down(step)
+    if rest:
+        sketch.text(place, said("deck.hosts.other groups", count=len(rest)), colour="tx2")
     if not plan.groups:
         total = said("deck.architecture.total", gpus=plan.totals.gpus_demanded)
-        sketch.text(inside._replace(top=y), total, colour="tx2")
+        sketch.text(place, total, colour="tx2")
     if low:
-        words = (
-            said("deck.architecture.compute", hosts=compute)
-            if compute
-            else said("deck.architecture.compute stated")
-        )
-        title, lower = said("deck.architecture.compute head"), area.below(area.height - low)
-        _panel(
-            sketch,
-            lower,
-            title,
-            [(each, "tx2") for each in _wrapped(sketch, words, lower)],
-            fill="FFFFFF",
-            edge=EDGE,
-        )
+        key = "deck.architecture.compute" if compute else "deck.architecture.compute stated"
+        lower = area.below(area.height - low)
+        lines = _wrapped(sketch, lower, said(key, hosts=compute))
+        _panel(sketch, lower, said("deck.architecture.compute head"), lines)
 
 
 def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
     """Draw the workload domain with its clusters and their contents."""
-    sketch.rect(area, fill="bg2", line="accent1", width=1.5, round_by=5, name="GPU workload domain")
-    sketch.text(
-        Box(area.left + PAD, area.top + PAD, area.width - 2 * PAD, LINE),
-        said("deck.architecture.domain"),
-        bold=True,
-        colour="accent1",
-    )
-    clusters = clusters_alike(plan)
-    shown = clusters if len(clusters) <= MOST_CLUSTERS else clusters[: MOST_CLUSTERS - 1]
-    rows = len(shown) + (len(clusters) > len(shown))
-    top = area.top + PAD + LINE + 8
-    room = area.height - (top - area.top) - PAD - LINE - 6
-    each = (room - (rows - 1) * 10) / max(1, rows)
-    for at, pool in enumerate(shown):
-        place = Box(area.left + PAD, top + at * (each + 10), area.width - 2 * PAD, each)
+    title, name = said("deck.architecture.domain"), "GPU workload domain"
+    look = {"fill": "bg2", "edge": "accent1", "pen": "accent1"}
+    place = _panel(sketch, area, title, name=name, width=1.5, **look).down(4)
+    shown, rest = first_of(clusters_alike(plan), MOST_CLUSTERS)
+    rows = len(shown) + bool(rest)
+    room = area.height - (place.top - area.top) - PAD - LINE - 6
+    place = place._replace(height=(room - (rows - 1) * 10) / max(1, rows))
+    for pool in shown:
         modes = dict.fromkeys(MODE_NAMES[g.mode] for g in plan.groups if g.pool == pool.kind)
         spare = "deck.architecture.spare" if pool.hosts_for_failures else "deck.architecture.no spare"
-        lines = [
+        lines = (
             equipment(plan, pool),
             said("deck.architecture.cluster", hosts=pool.hosts, gpus=pool.gpus),
             said(spare, hosts=pool.hosts_for_failures),
             ", ".join(modes),
-        ]
-        y = _panel(
-            sketch, place, pool.name, [(line, "tx2") for line in lines if line], fill="FFFFFF", edge=EDGE
         )
-        _hosts(sketch, pool, Box(place.left + PAD, y + 6, place.width - 2 * PAD, place.top + each - y - 14))
-    if left := clusters[len(shown) :]:
-        place = Box(area.left + PAD, top + len(shown) * (each + 10), area.width - 2 * PAD, each)
-        total = said(
-            "deck.architecture.cluster", hosts=sum(p.hosts for p in left), gpus=sum(p.gpus for p in left)
-        )
-        title = said("deck.architecture.more clusters", count=len(left))
-        _panel(sketch, place, title, [(total, "tx2")], fill="FFFFFF", edge=EDGE)
-    foot = Box(area.left + PAD, area.top + area.height - PAD - LINE + 4, area.width - 2 * PAD, LINE)
+        left = _panel(sketch, place, pool.name, filter(None, lines)).down(6)
+        _hosts(sketch, pool, left._replace(height=place.top + place.height - left.top - 8))
+        place = place.down(place.height + 10)
+    if rest:
+        hosts, gpus = sum(pool.hosts for pool in rest), sum(pool.gpus for pool in rest)
+        title = said("deck.architecture.more clusters", count=len(rest))
+        _panel(sketch, place, title, [said("deck.architecture.cluster", hosts=hosts, gpus=gpus)])
+    foot = Box(place.left, area.top + area.height - PAD - LINE + 4, place.width, LINE)
     sketch.text(foot, said("deck.architecture.services"), colour="tx2")
 
 
 def _hosts(sketch: Sketch, pool: Pool, area: Box) -> None:
     """Every host of a cluster as a small box, those for failures dashed; none where there is no room for all."""
-    gap = 6.0
     for wide, high in ICONS:
-        across, rows = int((area.width + gap) / (wide + gap)), int((area.height + gap) / (high + gap))
+        across, rows = (
+            int((long + 6) / (each + 6)) for long, each in ((area.width, wide), (area.height, high))
+        )
         if pool.hosts <= across * rows:
             break
     else:
         return
     for at in range(pool.hosts):
-        row, column = divmod(at, across)
         spare = at >= pool.hosts - pool.hosts_for_failures
-        place = Box(area.left + column * (wide + gap), area.top + row * (high + gap), wide, high)
-        sketch.rect(
-            place, fill="" if spare else "accent1", line="accent1", dashed=spare, round_by=2, name="Host"
-        )
+        place, fill = area.cell(at, across, wide, high, 6), "" if spare else "accent1"
+        sketch.rect(place, fill=fill, line="accent1", dashed=spare, round_by=2, name="Host")
 
 
 def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
-    domain = plan.management
+    """Draw the management domain, and the storage."""
     words = [said("deck.architecture.vcenter"), said("deck.architecture.sddc manager")]
-    if domain:
+    if domain := plan.management:
+        vcpus, memory = round(domain.vcpus), round(domain.memory_gb)
         words.append(said("deck.architecture.management", hosts=domain.hosts))
-        words.append(
-            said("deck.architecture.sizes", vcpus=round(domain.vcpus), memory=round(domain.memory_gb))
-        )
-    storage = plan.scenario.hardware.storage or "external"
-    lines = [line for text in words for line in _wrapped(sketch, text, area)]
+        words.append(said("deck.architecture.sizes", vcpus=vcpus, memory=memory))
     low = 4 * LINE + 2 * PAD
     upper, lower = area.above(area.height - low - 12), area.below(area.height - low)
-    title = said("deck.architecture.management head")
-    _panel(sketch, upper, title, [(line, "tx2") for line in lines], fill="FFFFFF", edge=EDGE)
-    kept = _wrapped(sketch, said(f"deck.architecture.storage {storage}"), lower)
-    title = said("deck.architecture.storage head")
-    _panel(sketch, lower, title, [(line, "tx2") for line in kept], fill="FFFFFF", edge=EDGE)
+    _panel(sketch, upper, said("deck.architecture.management head"), _wrapped(sketch, upper, *words))
+    storage = said(f"deck.architecture.storage {plan.scenario.hardware.storage or 'external'}")
+    _panel(sketch, lower, said("deck.architecture.storage head"), _wrapped(sketch, lower, storage))
 
 
-def _network(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """The network, which carries everything between the parts."""
-    given, fabric = plan.scenario.network, plan.cabling
-    name = network_name(given.link_gbit_s, given.transport)
-    words = said("deck.architecture.no switches")
-    if fabric and fabric.switches:
-        shape = fabric.switches.shape
-        key = "deck.architecture.leaves and spines" if shape.spines else "deck.architecture.leaves"
-        words = said(
-            key,
-            leaves=shape.leaves,
-            leaf=fabric.switches.leaf_name,
-            spines=shape.spines,
-            ports=amount(fabric.ports.total, "port"),
-        )
-    _panel(
-        sketch, area, said("deck.architecture.network", link=name), [(words, "tx2")], fill="FFFFFF", edge=EDGE
+def _switches(plan: Plan) -> str:
+    """Say which switches carry everything between the parts."""
+    fabric = plan.cabling
+    if fabric is None or not fabric.switches:
+        return said("deck.architecture.no switches")
+    shape = fabric.switches.shape
+    return said(
+        "deck.architecture.leaves and spines" if shape.spines else "deck.architecture.leaves",
+        leaves=shape.leaves,
+        leaf=fabric.switches.leaf_name,
+        spines=shape.spines,
+        ports=amount(fabric.ports.total, "port"),
     )
-
-
-def _wrapped(sketch: Sketch, text: str, area: Box) -> list[str]:
-    """A text in the lines that it takes in a panel."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_lines(longer, SMALL, (area.width - 2 * PAD) / sketch.loose) == 1:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -36,10 +37,8 @@ class Box(NamedTuple):
     @property
     def emu(self) -> tuple[int, int, int, int]:
         """Return the box in the units of the file."""
-        left, top, right, bottom = (
-            round(POINT * each)
-            for each in (self.left, self.top, self.left + self.width, self.top + self.height)
-        )
+        ends = (self.left, self.top, self.left + self.width, self.top + self.height)
+        left, top, right, bottom = (round(POINT * each) for each in ends)
         return left, top, right - left, bottom - top
 
     def above(self, height: float) -> Box:
@@ -49,6 +48,15 @@ class Box(NamedTuple):
     def below(self, height: float) -> Box:
         """Return the area under its upper part."""
         return self._replace(top=self.top + height, height=self.height - height)
+
+    def down(self, height: float) -> Box:
+        """Return it at a lower place."""
+        return self._replace(top=self.top + height)
+
+    def cell(self, at: int, across: int, width: float, height: float, gap: float) -> Box:
+        """Return a cell of a grid, which is filled row by row."""
+        row, column = divmod(at, across)
+        return Box(self.left + column * (width + gap), self.top + row * (height + gap), width, height)
 
     def columns(self, count: int, gap: float) -> list[Box]:
         """Equal parts beside each other."""
@@ -109,14 +117,13 @@ def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = Fa
     text = one_line(text)
     if text_lines(text, size, width, bold=bold) <= lines:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if text_lines(text[:middle].rstrip() + "\u2026", size, width, bold=bold) <= lines:
-            low = middle
-        else:
-            high = middle - 1
-    return text[:low].rstrip(" ,;:") + "\u2026"
+    ends = range(1, len(text) + 1)
+    most = bisect(
+        ends,
+        False,
+        key=lambda end: text_lines(f"{text[:end].rstrip()}\u2026", size, width, bold=bold) > lines,
+    )
+    return text[:most].rstrip(" ,;:") + "\u2026"
 
 
 def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *, bold: bool = False) -> str:
