@@ -1,14 +1,13 @@
-"""What slides are built of: words, key figures, and text in the placeholders of a layout."""
+"""Words and key figures on slides, and text in the placeholders of a layout."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pptx.enum.dml import MSO_THEME_COLOR
-from pptx.enum.text import MSO_ANCHOR, MSO_AUTO_SIZE, PP_ALIGN
 from pptx.util import Pt
 
+from gpuplan.deliver.pptx.drawn import add
 from gpuplan.deliver.pptx.measure import (
     BODY,
     LEAD,
@@ -34,7 +33,7 @@ AFTER_PARAGRAPH = 0.28
 class Words(NamedTuple):
     """Paragraphs below each other, as much of each as fits."""
 
-    texts: Sequence[str] | str
+    texts: Sequence[str]
     size: int = BODY
     quiet: bool = False
 
@@ -43,19 +42,15 @@ class Words(NamedTuple):
         lines = sum(text_lines(text, self.size, width) + AFTER_PARAGRAPH for text in self.texts)
         return lines * self.size * LINE_HEIGHT
 
-    def put(self, deck: Grid, slide: Any, box: Box) -> None:
+    def put(self, _deck: Grid, slide: Any, box: Box) -> None:
         """Write them."""
-        shown = [self.texts] if isinstance(self.texts, str) else [text for text in self.texts if text]
-        left = box.height / (self.size * LINE_HEIGHT)
-        frame = _plain_frame(slide.shapes.add_textbox(*box.emu))
-        for at, text in enumerate(shown):
-            if left < 1:
-                break
-            kept = cut(text, self.size, box.width, int(left))
-            left -= text_lines(kept, self.size, box.width) + AFTER_PARAGRAPH
-            paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-            paragraph.space_after = Pt(self.size / 3)
-            _run(paragraph, kept, self.size, colour="TEXT_2" if self.quiet else "TEXT_1")
+        left, shown = box.height / (self.size * LINE_HEIGHT), []
+        for text in self.texts:
+            if left >= 1:
+                kept = cut(text, self.size, box.width, int(left))
+                left -= text_lines(kept, self.size, box.width) + AFTER_PARAGRAPH
+                shown.append((kept, self.size, False, "tx2" if self.quiet else "tx1"))
+        add(slide, "words", name="", box=box, ground="", inset=0, anchor="t", paragraphs=shown, spaced=True)
 
 
 class Tile(NamedTuple):
@@ -80,36 +75,24 @@ class Tiles(NamedTuple):
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Draw them, with all values in the same size."""
         columns = self.columns or len(self.tiles)
-        across = box.columns(columns, GAP)
-        width = (across[0].width - 2 * TILE_INSET) / deck.narrow
+        wide = (box.width - (columns - 1) * GAP) / columns
+        room = wide - 2 * TILE_INSET
+        typical = room / deck.narrow
         values = [tile.value for tile in self.tiles]
-        fitting = (s for s in (TITLE, LEAD) if all(text_width(v, s, bold=True) <= width for v in values))
-        size = next(fitting, BODY)
+        large = (s for s in (TITLE, LEAD) if all(text_width(v, s, bold=True) <= typical for v in values))
+        size = next(large, BODY)
         for at, tile in enumerate(self.tiles):
-            row, column = divmod(at, columns)
-            _put_tile(deck, slide, tile, across[column].below(row * (TILE + GAP)).above(TILE), size)
+            parts = (
+                (cut(tile.label, SMALL, typical), SMALL, False, "tx2"),
+                (cut(tile.value, size, typical, bold=True), size, True, "accent1"),
+                (cut(tile.note, SMALL, room, 2) if tile.note else None, SMALL, False, "tx1"),
+            )
+            name, place = one_line(f"Figure: {tile.label}"), box.cell(at, columns, wide, TILE, GAP)
+            look = {"ground": "bg2", "inset": TILE_INSET, "anchor": "ctr", "spaced": False}
+            add(slide, "words", name=name, box=place, paragraphs=parts, **look)
 
 
-def _put_tile(deck: Grid, slide: Any, tile: Tile, box: Box, size: int) -> None:
-    shape = slide.shapes.add_textbox(*box.emu)
-    shape.name = one_line(f"Figure: {tile.label}")
-    shape.fill.solid()
-    shape.fill.fore_color.theme_color = MSO_THEME_COLOR.BACKGROUND_2
-    frame = _plain_frame(shape, "MIDDLE", inset=TILE_INSET)
-    width = box.width - 2 * TILE_INSET
-    parts = (
-        (tile.label, SMALL, width / deck.narrow, 1, "TEXT_2"),
-        (tile.value, size, width / deck.narrow, 1, "ACCENT_1"),
-        (tile.note, SMALL, width, 2, "TEXT_1"),
-    )
-    for at, (text, points, room, lines, colour) in enumerate(parts):
-        paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
-        if text:
-            bold = text is tile.value
-            _run(paragraph, cut(text, points, room, lines, bold=bold), points, bold=bold, colour=colour)
-
-
-# Text of shapes
+# Text of placeholders
 
 
 def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:
@@ -124,25 +107,6 @@ def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:
 
 def put_lines(place: Any, texts: Sequence[str], lines: int = 1) -> None:
     """Put paragraphs into a placeholder, each of so many lines at most."""
-    for at, text in enumerate(filter(None, texts)):
+    for at, text in enumerate(texts):
         paragraph = place.text_frame.paragraphs[0] if at == 0 else place.text_frame.add_paragraph()
         paragraph.text = cut(text, BODY, box_of(place).width, lines)
-
-
-def _plain_frame(shape: Any, anchor: str = "TOP", inset: float = 0) -> Any:
-    """The text of a shape, without room at its edges."""
-    frame = shape.text_frame
-    frame.word_wrap, frame.auto_size = True, MSO_AUTO_SIZE.NONE
-    frame.margin_left = frame.margin_right = Pt(inset)
-    frame.margin_top = frame.margin_bottom = 0
-    frame.vertical_anchor = getattr(MSO_ANCHOR, anchor)
-    return frame
-
-
-def _run(paragraph: Any, text: str, size: int, *, bold: bool = False, colour: str) -> None:
-    """Text in a colour of the theme."""
-    paragraph.alignment = PP_ALIGN.LEFT
-    run = paragraph.add_run()
-    run.text = text
-    run.font.size, run.font.bold = Pt(size), bold
-    run.font.color.theme_color = getattr(MSO_THEME_COLOR, colour)

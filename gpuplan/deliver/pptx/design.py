@@ -8,11 +8,10 @@ from functools import partial
 
 from gpuplan.deliver.pptx.architecture import architecture_sketch
 from gpuplan.deliver.pptx.blocks import GAP, Tile, Tiles, Words
-from gpuplan.deliver.pptx.deck import Deck, Slide
+from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.hosts import failed_sketch, hosts_sketch, worst_case
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, cut
 from gpuplan.deliver.pptx.native import Chart, Label, Series
-from gpuplan.deliver.pptx.notes import Reasons
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.pptx.sketch import Picture
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
@@ -59,7 +58,7 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     )
     failed = worst_case(plan, figures.down)
     if failed is None:
-        words = Words(said("deck.failure.no other about"), LEAD)
+        words = Words([said("deck.failure.no other about")], LEAD)
         yield Slide([said("deck.failure.no other")], words, why)
         return
     outcome, one = failed.outcome, figures.down == 1
@@ -119,7 +118,7 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
             "" if used else local,
         ],
     )
-    body: Chart | Listing | Words = Words(local)
+    body: Chart | Listing | Words = Words([local])
     if used:
         body = _speeds(used)
     elif cabling and cabling.failures:

@@ -19,6 +19,12 @@ def drawn(template: str, /, **values: object) -> Any:
     return parse_xml(page.render(known, **values))
 
 
+def add(slide: Any, template: str, /, **values: object) -> None:
+    """Put a shape on a slide, above all others."""
+    tree = slide.shapes._spTree
+    tree.append(drawn(template, number=tree.max_shape_id + 1, **values))
+
+
 def _emu(points: float) -> int:
     """Return a length in the units of the file."""
     return round(points * POINT)

@@ -58,11 +58,6 @@ class Box(NamedTuple):
         row, column = divmod(at, across)
         return Box(self.left + column * (width + gap), self.top + row * (height + gap), width, height)
 
-    def columns(self, count: int, gap: float) -> list[Box]:
-        """Equal parts beside each other."""
-        wide = (self.width - (count - 1) * gap) / count
-        return [self._replace(left=self.left + at * (wide + gap), width=wide) for at in range(count)]
-
     def sides(self, left: float, gap: float) -> tuple[Box, Box]:
         """Return a part of a width at the left, and the rest right of a gap."""
         return self._replace(width=left), self._replace(

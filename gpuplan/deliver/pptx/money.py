@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver
 from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
-from gpuplan.deliver.pptx.deck import Deck, Slide
+from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
 from gpuplan.deliver.pptx.native import Chart, Label, Series, scale_of
-from gpuplan.deliver.pptx.notes import Reasons
 from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
 from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
-from gpuplan.deliver.pptx.deck import Deck, Slide
+from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
 from gpuplan.deliver.pptx.native import Chart, Series
-from gpuplan.deliver.pptx.notes import Reasons
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
@@ -50,11 +49,11 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     why = Reasons(keys, more=[summary.recommendation[1], summary.survives, summary.money_about])
     first = summary.recommendation[0]
     if not plan.pools:
-        yield Slide([first], Words(summary.recommendation[1], LEAD), why)
+        yield Slide([first], Words([summary.recommendation[1]], LEAD), why)
         return
     shorter = IN_CLUSTERS if len(plan.pools) > 1 else IN_ONE_CLUSTER
     found = summary.choices[:MOST_ALTERNATIVES]
-    body: Words | Listing = Words("" if plan.costs else said("deck.executive.no cost"))
+    body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and found:
         body = Listing(choices_table(deck, found, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
     titles = [first, *map(Figures(plan).said, shorter)]
@@ -150,7 +149,7 @@ def asked_slide(deck: Deck) -> Iterator[Slide]:
     why = Reasons(keys, more=[said("deck.asked.carries", names=deck.summary.carries)])
     if not plan.groups:
         yield Slide(
-            [title], Words(said("deck.asked.total" if plan.pools else "deck.asked.nothing"), LEAD), why
+            [title], Words([said("deck.asked.total" if plan.pools else "deck.asked.nothing")], LEAD), why
         )
         return
     shown, rest = first_of(sorted(plan.groups, key=lambda group: -group.demand_gpus), MOST_GROUPS)

@@ -12,17 +12,18 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive
 from gpuplan.deliver.office import same_bytes
-from gpuplan.deliver.pptx.appendix import APPENDIX
-from gpuplan.deliver.pptx.covers import closing_slide, divider, title_slide
-from gpuplan.deliver.pptx.deck import Deck
+from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_slide
+from gpuplan.deliver.pptx.blocks import Words, put, put_lines
+from gpuplan.deliver.pptx.deck import Deck, Reasons
 from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
 from gpuplan.deliver.pptx.master import own_presentation
+from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, TITLE, box_of, cut
 from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
 from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
-from gpuplan.deliver.pptx.steps import decisions_slide, next_steps_slide
 from gpuplan.deliver.template import checked_template, usable_template
-from gpuplan.locales import spoken
+from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
+from gpuplan.wording import NAMES, said
 
 OPENING = (executive_slide, asked_slide)
 HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
@@ -53,13 +54,13 @@ def pptx_bytes(
 
 
 def _written(deck: Deck) -> bytes:
-    title_slide(deck)
+    _title_slide(deck)
     for chapter in (*OPENING, *(HOSTS if deck.plan.pools else ()), *MONEY):
         deck.add(chapter(deck))
-    divider(deck)
+    _divider(deck)
     for chapter in APPENDIX:
         deck.add(chapter(deck))
-    closing_slide(deck)
+    _closing_slide(deck)
     stream = BytesIO()
     deck.show.save(stream)
     return same_bytes(stream.getvalue(), day=deck.day)
@@ -78,3 +79,79 @@ def _emptied(show: Any) -> None:
                     child.remove(extension)
             if not len(child):
                 show.element.remove(child)
+
+
+# Slides with layouts of their own
+
+
+def _edition(deck: Deck) -> list[str]:
+    """Author and version."""
+    paper = deck.plan.scenario.document
+    status = NAMES["document.status"][paper.status or "draft"]
+    author = [said("deck.title.author", author=paper.author)] if paper.author else []
+    return [*author, said("deck.title.version", version=paper.version or "0.1", status=status)]
+
+
+def _title_slide(deck: Deck) -> None:
+    """Design, customer, author, version and day."""
+    scenario = deck.plan.scenario
+    slide = deck.show.slides.add_slide(deck.layout_with({3, 4}) or deck.layout)
+    box = box_of(slide.shapes.title)
+    lines = max(1, int(box.height / (COVER * 1.2)))
+    size = COVER if len(scenario.name) < 60 else TITLE
+    put(slide.shapes.title, cut(scenario.name, size, box.width - 15, lines, bold=True), size, bold=True)
+    lead = said("deck.title.design")
+    if scenario.customer:
+        lead = said("deck.title.customer", customer=scenario.customer)
+    _title_words(deck, slide, lead, [*_edition(deck), written_day(deck.day)])
+    first = said("deck.title.first", name=scenario.name)
+    deck.finish(slide, first, Reasons(more=[*deck.summary.recommendation]))
+
+
+def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
+    """Write the text below the title: into the placeholders of the layout, else into separate boxes."""
+    places = {int(p.placeholder_format.type): p for p in slide.placeholders}
+    subtitle, body = places.get(4), places.get(2)
+    if subtitle is None:
+        Words([lead, *details], LEAD).put(deck, slide, deck.box)
+        return
+    if body is None:
+        lead = " \u00b7 ".join([lead, *details])
+    box = box_of(subtitle)
+    put(subtitle, cut(lead, LEAD, box.width - 15, max(1, int(box.height / 24))), LEAD)
+    if body is not None:
+        put_lines(body, details)
+
+
+def _divider(deck: Deck) -> None:
+    """The slide before the appendix."""
+    words = Words([said("deck.appendix.about")], LEAD)
+    _framed(deck, deck.layout_with({1, 2}, "secHead"), said("deck.appendix"), words, "deck.appendix.notes")
+
+
+def _closing_slide(deck: Deck) -> None:
+    """The responsible people, the version, and the tools used."""
+    *author, version = _edition(deck)
+    approver = deck.plan.scenario.document.approver
+    lines = [
+        *author,
+        *([said("deck.closing.approver", approver=approver)] if approver else ()),
+        version,
+        said("deck.closing.day", day=written_day(deck.day)),
+        said("deck.closing.catalog", digest=deck.plan.catalog.digest),
+    ]
+    layout = next((each for each in deck.layouts() if deck.own and each.name == "Closing"), None)
+    _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
+
+
+def _framed(deck: Deck, layout: Any, title: str, words: Words, notes: str) -> None:
+    """Put words into the places of a layout; without one, below a title."""
+    slide = deck.show.slides.add_slide(layout or deck.layout)
+    if layout is None:
+        deck.title(slide.shapes.title, [title])
+        words.put(deck, slide, deck.box)
+    else:
+        put(slide.shapes.title, title, 0)
+        body = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2)
+        put_lines(body, words.texts, 1 if words.size == BODY else 9)
+    deck.finish(slide, title, Reasons(more=[said(notes)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.pptx.drawn import drawn
+from gpuplan.deliver.pptx.drawn import add
 from gpuplan.deliver.pptx.measure import SMALL, Box, Grid, cut
 from gpuplan.deliver.texts import one_line
 
@@ -55,11 +55,7 @@ class Sketch:
 
     def put_on(self, slide: Any, name: str, about: str) -> None:
         """Put the picture on a slide, with words for readers who do not see it."""
-        number = max((shape.shape_id for shape in slide.shapes), default=1) + 1
-        group = drawn(
-            "sketch", shapes=self.shapes, box=self.box, number=number, name=name, about=one_line(about)
-        )
-        slide.shapes._spTree.append(group)
+        add(slide, "sketch", shapes=self.shapes, box=self.box, name=name, about=one_line(about))
 
 
 class Picture(NamedTuple):
