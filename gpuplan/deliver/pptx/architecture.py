@@ -89,8 +89,7 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
     shown, rest = first_of(plan.groups, int((upper.height - 2 * PAD - LINE - 4) / step))
     for group in shown:
         key_swatch(sketch, place._replace(width=24, height=LINE + 2), symbols[group.id])
-        name = Box(place.left + 32, place.top, place.width - 32, LINE + 2)
-        sketch.text(name, group.name)
+        sketch.text(place.right(32)._replace(height=LINE + 2), group.name)
         place = place.down(step)
     if rest:
         sketch.text(place, said("deck.hosts.other groups", count=len(rest)), colour="tx2")

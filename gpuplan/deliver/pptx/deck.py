@@ -245,18 +245,13 @@ def told(plan: Plan, first: str, reasons: Reasons) -> str:
 
 def sources_of(plan: Plan, reasons: Reasons) -> list[str]:
     """Return the sources behind a slide: first those of its figures, then those of the underlying figures."""
-    found = dict.fromkeys(reasons.sources)
-    level = [key for key in reasons.keys if key in plan.lines]
-    seen = set(level)
-    while level:
-        inputs = [given for key in level for given in plan.lines[key].inputs]
-        found |= dict.fromkeys(s for given in inputs if given.key not in plan.lines for s in given.sources)
-        level = [
-            key
-            for key in dict.fromkeys(given.key for given in inputs)
-            if key in plan.lines and key not in seen
-        ]
-        seen.update(level)
+    found, keys = dict.fromkeys(reasons.sources), [key for key in reasons.keys if key in plan.lines]
+    for key in keys:  # and of what their lines rest on
+        for given in plan.lines[key].inputs:
+            if given.key not in plan.lines:
+                found |= dict.fromkeys(given.sources)
+            elif given.key not in keys:
+                keys.append(given.key)
     return [each for each in found if each in plan.catalog.sources]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, text_width
+from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_width
 from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Host, Load
@@ -63,14 +63,14 @@ class Section(NamedTuple):
 # Content
 
 
-def hosts_sketch(plan: Plan, sketch: Sketch) -> Sketch:
+def hosts_sketch(plan: Plan, sketch: Sketch) -> None:
     """Draw the hosts with the workloads on their GPUs."""
     together: dict[str, list[Pool]] = {}
     for pool in plan.pools:
         together.setdefault(pool.kind if len(plan.pools) > MOST_CLUSTERS else pool.id, []).append(pool)
     parts = list(together.values())[:MOST_CLUSTERS]
     picture = _Picture(plan, sketch, plan.pools, [sum(pool.hosts for pool in pools) for pools in parts])
-    return picture.drawn([_section(plan, pools, picture.most) for pools in parts])
+    picture.draw([_section(plan, pools, picture.most) for pools in parts])
 
 
 def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
@@ -78,25 +78,17 @@ def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
     pool = pools[0]
     title = f"{pool.name}: {equipment(plan, pool)}"
     if len(pools) > 1:
-        hosts, gpus = sum(each.hosts for each in pools), sum(each.gpus for each in pools)
-        title = said(
-            "deck.hosts.clusters", name=POOL_NAMES[pool.kind], count=len(pools), hosts=hosts, gpus=gpus
-        )
+        counts = {"hosts": sum(each.hosts for each in pools), "gpus": sum(each.gpus for each in pools)}
+        title = said("deck.hosts.clusters", name=POOL_NAMES[pool.kind], count=len(pools), **counts)
     elif pool.hosts <= most:
         return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
-    kinds: dict[str, list[tuple[Pool, int]]] = {}
+    kinds: dict[str, list[Tile]] = {}
     for each in pools:
         for at in range(each.hosts):
-            kinds.setdefault(_filled(each, at), []).append((each, at))
-    ranked = sorted(kinds.values(), key=lambda alike: (not alike[0][0].placement[alike[0][1]], -len(alike)))
-    shown = ranked if len(ranked) <= most else ranked[:most]
-    tiles = [
-        _host(alike[0][0], alike[0][1], alike[0][0].placement[alike[0][1]])._replace(
-            name=amount(len(alike), "host")
-        )
-        for alike in shown
-    ]
-    left = sum(map(len, ranked[len(shown) :]))
+            kinds.setdefault(_filled(each, at), []).append(_host(each, at, each.placement[at]))
+    ranked = sorted(kinds.values(), key=lambda alike: (not alike[0].loads, -len(alike)))
+    tiles = [alike[0]._replace(name=amount(len(alike), "host")) for alike in ranked[:most]]
+    left = sum(map(len, ranked[most:]))
     return Section(title, tiles, said("deck.hosts.others", hosts=left) if left else "")
 
 
@@ -131,7 +123,7 @@ def worst_case(plan: Plan, lost: int) -> Failed | None:
     return Failed(pool, loss.hosts, fail_hosts(plan, pool.id, loss.hosts))
 
 
-def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> Sketch:
+def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     """Draw the hosts of a cluster after a failure: failed hosts, restarted VMs, and some of the others."""
     pool, outcome = failed.pool, failed.outcome
     gone = {host - 1 for host in failed.hosts}
@@ -148,14 +140,14 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> Sketch:
         elif restarts[at]:
             tile = tile._replace(note=f"+{number(restarts[at])}", landing=True)
         tiles.append(tile)
-    left = pool.hosts - len(shown)
-    marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
-    rest = said("deck.failure.others", hosts=left) if left else ""
+    rest = []
+    if left := pool.hosts - len(shown):
+        rest.append(said("deck.failure.others", hosts=left))
     if others_untouched := len(plan.pools) - 1:
-        rest = "; ".join(filter(None, (rest, said("deck.failure.other clusters", count=others_untouched))))
-    return picture.drawn(
-        [Section(f"{pool.name}: {equipment(plan, pool)}", tiles, rest, marked)], failure=True
-    )
+        rest.append(said("deck.failure.other clusters", count=others_untouched))
+    marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
+    title = f"{pool.name}: {equipment(plan, pool)}"
+    picture.draw([Section(title, tiles, "; ".join(rest), marked)], failure=True)
 
 
 # Drawing
@@ -188,26 +180,19 @@ class _Picture:
     def _tile_height(self, high: float) -> float:
         return LINE + 6 + self.gpu_rows * (high + 3) + PAD
 
-    def drawn(self, sections: Sequence[Section], *, failure: bool = False) -> Sketch:
+    def draw(self, sections: Sequence[Section], *, failure: bool = False) -> None:
         """Draw all sections."""
-        y = 0.0
+        place, tall = Box(0, 0, self.wide, LINE), self._tile_height(self.high)
         for section in sections:
-            y = self._section(section, y)
+            self.sketch.text(place, section.title, bold=True)
+            place = place.down(HEAD)
+            for at, tile in enumerate(section.tiles):
+                self._tile(section, tile, place.cell(at, self.across, self.tile, tall, GAP))
+            place = place.down(-(-len(section.tiles) // self.across) * (tall + GAP))
+            if section.rest:
+                self.sketch.text(place.down(2 - GAP), section.rest, colour="tx2")
+            place = place.down(FOOT - GAP)
         self._key(failure)
-        return self.sketch
-
-    def _section(self, section: Section, y: float) -> float:
-        self.sketch.text(Box(0, y, self.wide, LINE), section.title, bold=True)
-        y += HEAD
-        tall = self._tile_height(self.high)
-        for at, tile in enumerate(section.tiles):
-            row, column = divmod(at, self.across)
-            place = Box(column * (self.tile + GAP), y + row * (tall + GAP), self.tile, tall)
-            self._tile(section, tile, place)
-        y += -(-len(section.tiles) // self.across) * (tall + GAP)
-        if section.rest:
-            self.sketch.text(Box(0, y - GAP + 2, self.wide, LINE), section.rest, colour="tx2")
-        return y + FOOT - GAP
 
     def _tile(self, section: Section, tile: Tile, place: Box) -> None:
         """One host with its GPUs."""
@@ -265,30 +250,30 @@ class _Picture:
 
     def _key(self, failure: bool) -> None:
         """Explain the letters."""
-        left, y = self.sketch.box.width - KEY, 0.0
         names = group_names(self.plan)
         entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
         if UNASSIGNED in self.groups:
             entries.append((self.symbols[UNASSIGNED], names[UNASSIGNED], ""))
         room = self.sketch.box.height - (LINE + 8) * failure
-        with_words, bare = 2 * LINE + 8, LINE + 7
-        step = with_words if len(entries) * with_words <= room else bare
-        most = int(room / step)
-        shown = entries if len(entries) <= most else entries[: most - 1]
+        with_words = len(entries) * (2 * LINE + 8) <= room
+        step = 2 * LINE + 8 if with_words else LINE + 7
+        shown, rest = first_of(entries, int(room / step))
+        place, words = Box(self.sketch.box.width - KEY, 0, KEY, LINE), 34
         for symbol, name, about in shown:
-            key_swatch(self.sketch, Box(left, y, 26, LINE + 3), symbol)
-            self.sketch.text(Box(left + 34, y + 1, KEY - 34, LINE), name)
-            if step == with_words and about:
-                self.sketch.text(Box(left + 34, y + LINE + 1, KEY - 34, LINE), about, colour="tx2")
-            y += step
-        if len(entries) > len(shown):
-            more = said("deck.hosts.other groups", count=len(entries) - len(shown))
-            self.sketch.text(Box(left, y, KEY, LINE), more, colour="tx2")
-            y += step
+            key_swatch(self.sketch, place._replace(width=26, height=LINE + 3), symbol)
+            beside = place.down(1).right(words)
+            self.sketch.text(beside, name)
+            if with_words and about:
+                self.sketch.text(beside.down(LINE), about, colour="tx2")
+            place = place.down(step)
+        if rest:
+            self.sketch.text(place, said("deck.hosts.other groups", count=len(rest)), colour="tx2")
+            place = place.down(step)
         if failure:
-            swatch = Box(left, y + 2, 26, LINE)
-            self.sketch.rect(swatch, line="1A2230", width=2.25, round_by=2, name="Key: restarts")
-            self.sketch.text(Box(left + 34, y + 2, KEY - 34, LINE), said("deck.failure.key"))
+            place = place.down(2)
+            look = {"line": "1A2230", "width": 2.25, "round_by": 2, "name": "Key: restarts"}
+            self.sketch.rect(place._replace(width=26), **look)
+            self.sketch.text(place.right(words), said("deck.failure.key"))
 
 
 def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:

@@ -53,6 +53,10 @@ class Box(NamedTuple):
         """Return it at a lower place."""
         return self._replace(top=self.top + height)
 
+    def right(self, width: float) -> Box:
+        """Return the area at the right of a part of a width."""
+        return self._replace(left=self.left + width, width=self.width - width)
+
     def cell(self, at: int, across: int, width: float, height: float, gap: float) -> Box:
         """Return a cell of a grid, which is filled row by row."""
         row, column = divmod(at, across)
@@ -60,9 +64,7 @@ class Box(NamedTuple):
 
     def sides(self, left: float, gap: float) -> tuple[Box, Box]:
         """Return a part of a width at the left, and the rest right of a gap."""
-        return self._replace(width=left), self._replace(
-            left=self.left + left + gap, width=self.width - left - gap
-        )
+        return self._replace(width=left), self.right(left + gap)
 
 
 class Grid(Protocol):

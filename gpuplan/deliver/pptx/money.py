@@ -61,7 +61,7 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
         kind="COLUMN_STACKED",
         gap=55,
         overlap=100,
-        legend="right",
+        legend="RIGHT",
         axis=said("deck.cost.axis", currency=costs.currency, letter=letter).strip(),
         pattern=pattern,
         start=None if min(costs.cash) < 0 else 0,
@@ -152,7 +152,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
         (90, 52),
         gap=55,
         overlap=100,
-        legend="bottom",
+        legend="BOTTOM",
         start=-1.5 * most,
         end=1.5 * most,
     )
@@ -208,7 +208,7 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
         Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
         Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
     ]
-    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "bottom"}
+    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "BOTTOM"}
     chart = Chart(said("deck.growth.about"), year_names(costs)[1:], series, **look)
     title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
     yield Slide([title], chart, why)

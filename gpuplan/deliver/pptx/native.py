@@ -20,12 +20,12 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import nsdecls, qn
 from pptx.util import Pt
 
+from gpuplan.deliver.pptx.drawn import drawn
 from gpuplan.deliver.pptx.measure import SMALL, Box, Grid
 from gpuplan.deliver.texts import one_line
 
 SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k"))
 """Thresholds of the multiples in which numbers are shown, with their formats."""
-SPACES = nsdecls("a", "p", "c")
 PALE = "D5DAE1"
 """Colour of the lines behind columns."""
 
@@ -68,7 +68,7 @@ class Chart(NamedTuple):
     """Gap between bars, in per cent of their width."""
     overlap: int | None = None
     legend: str = ""
-    """``right`` or ``bottom``; empty for none."""
+    """``RIGHT`` or ``BOTTOM``; empty for none."""
     axis: str = ""
     """Title of the value axis; without one the axis is omitted."""
     pattern: str = "#,##0"
@@ -95,18 +95,22 @@ class Chart(NamedTuple):
         chart = frame.chart
         chart.has_title = False
         _font(chart.font)
-        _legend(chart, self.legend)
+        chart.has_legend = bool(self.legend)
+        if self.legend:
+            chart.legend.position = getattr(XL_LEGEND_POSITION, self.legend)
+            chart.legend.include_in_layout = False
+            _font(chart.legend.font)
         _axes(chart, self)
         plot = chart.plots[0]
         plot.gap_width = self.gap
         if self.overlap is not None:
             plot.overlap = self.overlap
-        for drawn, each in zip(plot.series, self.series, strict=True):
-            _series(drawn, each)
+        for bars, each in zip(plot.series, self.series, strict=True):
+            _draw_series(bars, each)
         if self.spans:
-            _ranges(chart, self.spans)
+            _add_whiskers(plot.series[0], self.spans)
         if self.summed:
-            _totals_above(chart)
+            _lift_sums(chart)
 
 
 def scale_of(most: float) -> tuple[str, str]:
@@ -114,34 +118,30 @@ def scale_of(most: float) -> tuple[str, str]:
     return next(((pattern, letter) for least, pattern, letter in SCALES if most >= least), ("#,##0", ""))
 
 
-def _series(drawn: Any, series: Series) -> None:
+def _draw_series(bars: Any, series: Series) -> None:
     """Fill and label the bars of a series."""
-    _fill(drawn, series.colour)
-    drawn.invert_if_negative = False
     position = getattr(XL_LABEL_POSITION, series.at)
+    _fill(bars, series.colour)
+    bars.invert_if_negative = False
     if series.pattern:
-        labels = drawn.data_labels
+        labels = bars.data_labels
         labels.show_value = True
         labels.number_format, labels.number_format_is_linked = series.pattern, False
         labels.position = position
         _font(labels.font, bold=True)
     for at, colour in enumerate(series.colours):
         if colour:
-            _fill(drawn.points[at], colour)
+            _fill(bars.points[at], colour)
     for at, label in enumerate(series.labels):
         if label:
-            _label(drawn.points[at].data_label, label, position)
-
-
-def _label(drawn: Any, label: Label, position: Any) -> None:
-    """Label one bar with specific words."""
-    drawn.position = position
-    drawn.text_frame.text = one_line(label.text)
-    drawn.text_frame.word_wrap = None if position == XL_LABEL_POSITION.ABOVE else False
-    for run in drawn.text_frame.paragraphs[0].runs:
-        _font(run.font, bold=label.bold)
-        if label.colour:
-            run.font.color.rgb = _rgb(label.colour)
+            shown = bars.points[at].data_label
+            shown.position, frame = position, shown.text_frame
+            frame.text = one_line(label.text)
+            frame.word_wrap = None if series.at == "ABOVE" else False
+            font = frame.paragraphs[0].runs[0].font
+            _font(font, bold=label.bold)
+            if label.colour:
+                font.color.rgb = _rgb(label.colour)
 
 
 def _font(font: Any, *, bold: bool | None = None) -> None:
@@ -150,14 +150,6 @@ def _font(font: Any, *, bold: bool | None = None) -> None:
     font.color.theme_color = MSO_THEME_COLOR.TEXT_1
     if bold is not None:
         font.bold = bold
-
-
-def _legend(chart: Any, side: str) -> None:
-    chart.has_legend = bool(side)
-    if side:
-        chart.legend.position = getattr(XL_LEGEND_POSITION, side.upper())
-        chart.legend.include_in_layout = False
-        _font(chart.legend.font)
 
 
 def _axes(chart: Any, look: Chart) -> None:
@@ -198,44 +190,34 @@ def _fill(drawn: Any, colour: str) -> None:
     drawn.format.line.color.rgb = _rgb("FFFFFF")
 
 
-def _ranges(chart: Any, ends: Sequence[tuple[float, float]]) -> None:
-    """A whisker at each bar of the first series, from the low to the high end of its range."""
-    series = chart.plots[0].series[0]
-    values = list(series.values)
-
-    def listed(tag: str, lengths: Sequence[float]) -> str:
-        points = "".join(f'<c:pt idx="{at}"><c:v>{long:.6g}</c:v></c:pt>' for at, long in enumerate(lengths))
-        return f'<c:{tag}><c:numLit><c:formatCode>General</c:formatCode><c:ptCount val="{len(lengths)}"/>{points}</c:numLit></c:{tag}>'
-
-    plus = [max(0.0, high - value) for value, (_, high) in zip(values, ends, strict=True)]
-    minus = [max(0.0, value - low) for value, (low, _) in zip(values, ends, strict=True)]
-    bars = parse_xml(
-        f'<c:errBars {SPACES}><c:errBarType val="both"/><c:errValType val="cust"/><c:noEndCap val="0"/>'
-        f"{listed('plus', plus)}{listed('minus', minus)}"
-        '<c:spPr><a:ln w="19050"><a:solidFill><a:schemeClr val="tx1"/></a:solidFill></a:ln></c:spPr></c:errBars>'
-    )
-    series._element.find(qn("c:cat")).addprevious(bars)
+def _add_whiskers(series: Any, spans: Sequence[tuple[float, float]]) -> None:
+    """Draw a whisker at each bar, from the low to the high end of its range."""
+    bars = [(value, *span) for value, span in zip(series.values, spans, strict=True)]
+    plus, minus = [max(0.0, high - v) for v, _, high in bars], [max(0.0, v - low) for v, low, _ in bars]
+    series._element.find(qn("c:cat")).addprevious(drawn("whiskers", plus=plus, minus=minus))
 
 
-def _totals_above(chart: Any) -> None:
+def _lift_sums(chart: Any) -> None:
     """Turn the last series into sums above the columns: a line that is not drawn, with a label at each of its points."""
     bars = chart._chartSpace.find(f".//{qn('c:barChart')}")
     series = bars.findall(qn("c:ser"))[-1]
     for tag in ("c:invertIfNegative", "c:spPr"):
         for child in series.findall(qn(tag)):
             series.remove(child)
-    for after, xml in (
-        ("c:tx", f"<c:spPr {SPACES}><a:ln><a:noFill/></a:ln></c:spPr>"),
-        ("c:spPr", f'<c:marker {SPACES}><c:symbol val="none"/></c:marker>'),
-    ):
-        series.find(qn(after)).addnext(parse_xml(xml))
-    series.append(parse_xml(f'<c:smooth {SPACES} val="0"/>'))
-    line = parse_xml(
-        f'<c:lineChart {SPACES}><c:grouping val="standard"/><c:varyColors val="0"/><c:marker val="1"/></c:lineChart>'
+    series.find(qn("c:tx")).addnext(_chart_xml("<c:spPr {}><a:ln><a:noFill/></a:ln></c:spPr>"))
+    series.find(qn("c:spPr")).addnext(_chart_xml('<c:marker {}><c:symbol val="none"/></c:marker>'))
+    series.append(_chart_xml('<c:smooth {} val="0"/>'))
+    line = (
+        '<c:lineChart {}><c:grouping val="standard"/><c:varyColors val="0"/><c:marker val="1"/></c:lineChart>'
     )
-    line.insert(2, series)
-    line.extend(deepcopy(axis) for axis in bars.findall(qn("c:axId")))
-    bars.addnext(line)
-    key, number = chart._chartSpace.find(f".//{qn('c:legend')}"), series.find(qn("c:idx")).get("val")
-    entry = f'<c:legendEntry {SPACES}><c:idx val="{number}"/><c:delete val="1"/></c:legendEntry>'
-    key.find(qn("c:legendPos")).addnext(parse_xml(entry))
+    bars.addnext(_chart_xml(line))
+    bars.getnext().insert(2, series)
+    bars.getnext().extend(deepcopy(axis) for axis in bars.findall(qn("c:axId")))
+    number = series.find(qn("c:idx")).get("val")
+    entry = f'<c:legendEntry {{}}><c:idx val="{number}"/><c:delete val="1"/></c:legendEntry>'
+    chart.legend._element.find(qn("c:legendPos")).addnext(_chart_xml(entry))
+
+
+def _chart_xml(text: str) -> Any:
+    """Return an element of a chart."""
+    return parse_xml(text.format(nsdecls("a", "p", "c")))

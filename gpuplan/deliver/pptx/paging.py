@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.pptx.drawn import drawn
@@ -66,7 +67,7 @@ class Column(NamedTuple):
 class Row(NamedTuple):
     """A row of a table on a slide."""
 
-    cells: tuple[str, ...]
+    cells: Sequence[str]
     tall: float
     """Its height in the widest font."""
     least: float
@@ -134,11 +135,9 @@ class Listing(NamedTuple):
         if (last := len(rows) - totals) > self.most:
             more = (said("deck.more", count=last - self.most), *[""] * (len(columns) - 1))
             rows = [*rows[: self.most], more, *rows[last:]]
-        bold = [True, *[False] * (len(rows) - totals), *[True] * totals]
-        shown = zip([heads(self.table), *rows], bold, strict=True)
         return [
-            _row(row, columns, size, self.lines, head=at == 0, bold=strong)
-            for at, (row, strong) in enumerate(shown)
+            _row(row, columns, size, self.lines, head=not at, bold=not at or at > len(rows) - totals)
+            for at, row in enumerate([heads(self.table), *rows])
         ]
 
 
@@ -146,32 +145,27 @@ def _row(
     row: Sequence[str], columns: Sequence[Column], size: int, lines: int, *, head: bool, bold: bool
 ) -> Row:
     """Measure a row, each cell cut to ``lines`` lines; a number below the head to one."""
-    cells = tuple(
+    cells = [
         cut(text, size, column.room, 1 if column.right and not head else lines, bold=bold)
         for text, column in zip(row, columns, strict=True)
-    )
+    ]
+    shown = list(zip(cells, columns, strict=True))
     tall, least = (
-        max(
-            text_lines(text, size, column.room / narrow, bold=bold)
-            for text, column in zip(cells, columns, strict=True)
-        )
+        max(text_lines(text, size, column.room / narrow, bold=bold) for text, column in shown)
+        * size
+        * LINE_HEIGHT
+        + CELL[size]
         for narrow in (1, NARROW)
     )
-    high = size * LINE_HEIGHT
-    return Row(cells, tall * high + CELL[size], least * high + CELL[size], head, bold)
+    return Row(cells, tall, least, head, bold)
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:
     each = [*shares, *[min(shares)] * (len(table.columns) - len(shares))][: len(table.columns)]
-    right = numeric(table)
-    return [
-        Column(
-            width * share / sum(each),
-            INSET / 2 + AFTER_NUMBER * (at - 1 in right and at not in right),
-            at in right,
-        )
-        for at, share in enumerate(each)
-    ]
+    right = [at in numeric(table) for at in range(len(each))]
+    after = [False, *(before and not here for before, here in pairwise(right))]
+    left = [INSET / 2 + AFTER_NUMBER * apart for apart in after]
+    return [Column(width * share / sum(each), *rest) for share, *rest in zip(each, left, right, strict=True)]
 
 
 def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
