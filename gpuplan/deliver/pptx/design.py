@@ -142,7 +142,7 @@ def _speeds(used: Sequence[LinkVerdict]) -> Chart:
             Label(f"{share_words(share)}, {VERDICTS[each.verdict]}", colour="10151D")
             for each, (_, share, _) in zip(shown, shares, strict=True)
         ],
-        at="INSIDE_BASE",
+        at="inBase",
     )
     spans = [(low, high) for low, _, high in shares]
     names = [_link_name(each) for each in shown]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gpuplan.deliver.pptx.drawn import hex_colour
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_width
 from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.models.availability.failover import Outcome
@@ -240,11 +241,11 @@ class _Picture:
         text = f"{letter}\u00d7{count}" if count > 1 else letter
         self.sketch.rect(
             area,
-            fill=GREY if tile.failed else _hex(colour),
+            fill=GREY if tile.failed else hex_colour(colour),
             line="FFFFFF",
             round_by=2,
             text=text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter,
-            pen="5A6576" if tile.failed else _hex(pen),
+            pen="5A6576" if tile.failed else hex_colour(pen),
             name=said("deck.gpu of", letter=letter),
         )
 
@@ -279,12 +280,9 @@ class _Picture:
 def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:
     """The letter of a group on its colour."""
     letter, colour, pen = symbol
-    sketch.rect(area, fill=_hex(colour), round_by=2, text=letter, pen=_hex(pen), name=f"Key {letter}")
-
-
-def _hex(colour: str) -> str:
-    """Return a colour in the notation of the file."""
-    return colour.lstrip("#").upper()
+    sketch.rect(
+        area, fill=hex_colour(colour), round_by=2, text=letter, pen=hex_colour(pen), name=f"Key {letter}"
+    )
 
 
 def _about(group: GroupPlan) -> str:

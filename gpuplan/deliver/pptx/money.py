@@ -53,7 +53,7 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
     sums = [
         Label(short_number(paid)) if paid or top else None for paid, top in zip(costs.cash, tops, strict=True)
     ]
-    total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="ABOVE")
+    total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="t")
     chart = Chart(
         said("deck.cost.about"),
         year_names(costs),
@@ -61,7 +61,7 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
         kind="COLUMN_STACKED",
         gap=55,
         overlap=100,
-        legend="RIGHT",
+        legend="r",
         axis=said("deck.cost.axis", currency=costs.currency, letter=letter).strip(),
         pattern=pattern,
         start=None if min(costs.cash) < 0 else 0,
@@ -90,7 +90,7 @@ def _part_series(part: CostPart, tallest: float) -> Series:
     letter, colour = PARTS.get(part.name, ("\u00b7", 0))
     label = Label(letter, colour=pen_on(COLOURS[colour]))
     labels = [label if abs(value) > LETTER_SHARE * tallest else None for value in part.yearly]
-    return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="CENTER")
+    return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="ctr")
 
 
 # Alternatives
@@ -152,7 +152,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
         (90, 52),
         gap=55,
         overlap=100,
-        legend="BOTTOM",
+        legend="b",
         start=-1.5 * most,
         end=1.5 * most,
     )
@@ -208,7 +208,7 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
         Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
         Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
     ]
-    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "BOTTOM"}
+    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "b"}
     chart = Chart(said("deck.growth.about"), year_names(costs)[1:], series, **look)
     title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
     yield Slide([title], chart, why)

@@ -227,7 +227,7 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
         kind="COLUMN_STACKED",
         gap=12,
         overlap=100,
-        legend="RIGHT",
+        legend="r",
         axis=said("deck.when.axis"),
     )
     peak = max(sum(values) for values in zip(*(each.gpus[0] for each in found), strict=True))
