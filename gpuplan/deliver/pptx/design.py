@@ -69,7 +69,7 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
         key = "deck.failure.restarts" if one else "deck.failure.restarts several"
     title = figures.said(key, missing=len(outcome.unplaced))
     case = "deck.failure.words moved" if outcome.moved else "deck.failure.words"
-    words = said(
+    told = said(
         case if outcome.restarted else "deck.failure.words none",
         moved=len(outcome.moved),
         moving=len(outcome.restarted),
@@ -78,7 +78,7 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     )
     draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
     picture = Picture("Failure", draw, said("deck.failure.about", title=title))
-    yield Slide([longer, title], picture, why, foot=Words([words]), first=title)
+    yield Slide([longer, title], picture, why, foot=Words([told]), first=title)
 
 
 def architecture_slide(deck: Deck) -> Iterator[Slide]:

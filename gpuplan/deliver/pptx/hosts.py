@@ -272,8 +272,8 @@ class _Picture:
             place = place.down(step)
         if failure:
             place = place.down(2)
-            look = {"line": "1A2230", "width": 2.25, "round_by": 2, "name": "Key: restarts"}
-            self.sketch.rect(place._replace(width=26), **look)
+            swatch = place._replace(width=26)
+            self.sketch.rect(swatch, line="1A2230", width=2.25, round_by=2, name="Key: restarts")
             self.sketch.text(place.right(words), said("deck.failure.key"))
 
 

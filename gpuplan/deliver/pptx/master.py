@@ -58,9 +58,7 @@ def _theme(master: Any, brand: Brand) -> None:
     colours |= {"hlink": brand.accent, "folHlink": brand.quiet}
     for name, colour in colours.items():
         place = theme.find(f".//{qn(f'a:{name}')}")
-        for child in list(place):
-            place.remove(child)
-        place.append(place.makeelement(qn("a:srgbClr"), {"val": colour}))
+        place[:] = [place.makeelement(qn("a:srgbClr"), {"val": colour})]
     for kind, font in (("majorFont", brand.headings), ("minorFont", brand.text)):
         theme.find(f".//{qn(f'a:{kind}')}/{qn('a:latin')}").set("typeface", font)
     part._blob = etree.tostring(theme, xml_declaration=True, encoding="UTF-8", standalone=True)
@@ -79,12 +77,9 @@ def _styles(master: Any) -> None:
 
 def _fill(page: Any, shapes: Any) -> None:
     """Replace what is on a master or a layout."""
-    tree = page.shapes._spTree
-    for child in list(tree)[2:]:
-        tree.remove(child)
-    for number, shape in enumerate(list(shapes), 2):
+    for number, shape in enumerate(shapes, 2):
         shape[0][0].set("id", str(number))
-        tree.append(shape)
+    page.shapes._spTree[2:] = list(shapes)
 
 
 def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:

@@ -8,7 +8,7 @@ from gpuplan.deliver.executive import Driver
 from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
-from gpuplan.deliver.pptx.native import Chart, Label, Series, scale_of
+from gpuplan.deliver.pptx.native import Chart, Label, Series, piled, scale_of
 from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
@@ -54,19 +54,11 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
         Label(short_number(paid)) if paid or top else None for paid, top in zip(costs.cash, tops, strict=True)
     ]
     total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="t")
-    chart = Chart(
-        said("deck.cost.about"),
-        year_names(costs),
-        [*(_part_series(part, max(tops)) for part in parts), total],
-        kind="COLUMN_STACKED",
-        gap=55,
-        overlap=100,
-        legend="r",
-        axis=said("deck.cost.axis", currency=costs.currency, letter=letter).strip(),
-        pattern=pattern,
-        start=None if min(costs.cash) < 0 else 0,
-        summed=True,
-    )
+    series = [*(_part_series(part, max(tops)) for part in parts), total]
+    axis = said("deck.cost.axis", currency=costs.currency, letter=letter).strip()
+    start = None if min(costs.cash) < 0 else 0
+    chart = piled(said("deck.cost.about"), year_names(costs), series, axis, gap=55)
+    chart = chart._replace(pattern=pattern, start=start, summed=True)
     why = Reasons(
         keys=("cost.net_present", "cost.total", "cost.years.0"),
         more=[f"{figures.money} {figures.cost_about}", _largest(costs)],
@@ -109,16 +101,14 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     given_up = [f"{each.name}: {each.gives_up}" for each in found if each.gives_up]
     why = Reasons(("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
     own = Label(rounded_money(costs.net_present)[0])
-    bars = [(said("deck.choices.this"), costs.net_present, deck.brand.accent, own)]
+    bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, own)]
     for each in found:
         money = rounded_money(each.net_present)[0]
         label = said("deck.choices.label", money=money, difference=signed(each.difference))
-        bars.append((each.name, each.net_present, "", Label(label, bold=False)))
-    bars.sort(key=lambda each: -each[1])
-    names, values, colours, labels = zip(*bars, strict=True)
+        bars.append((cut(each.name, SMALL, 280), each.net_present, "", Label(label, bold=False)))
+    names, values, colours, labels = zip(*sorted(bars, key=lambda each: -each[1]), strict=True)
     name = said("deck.choices.series", currency=costs.currency)
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
-    names = [cut(name, SMALL, 280) for name in names]
     chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
     yield Slide(titles, chart, why)
 
@@ -137,24 +127,17 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
     why = Reasons(more=[said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)])
     most = max(abs(end - now) for each in rows for end in (each.at_low, each.at_high))
-    ends = [
-        (said("deck.drivers.low"), LOW, [(each.low, each.at_low - now) for each in rows]),
-        (said("deck.drivers.high"), HIGH, [(each.high, each.at_high - now) for each in rows]),
-    ]
+    ends = (
+        ("deck.drivers.low", LOW, [(each.low, each.at_low - now) for each in rows]),
+        ("deck.drivers.high", HIGH, [(each.high, each.at_high - now) for each in rows]),
+    )
     series = [
-        Series(name, colour, [more for _, more in bars], labels=[_end_label(*bar, most) for bar in bars])
-        for name, colour, bars in ends
+        Series(said(key), colour, [more for _, more in bars], labels=[_end_label(*bar, most) for bar in bars])
+        for key, colour, bars in ends
     ]
+    about, names = said("deck.drivers.about"), [_driver_name(deck, each.label) for each in rows]
     chart = Chart(
-        said("deck.drivers.about"),
-        [_driver_name(deck, each.label) for each in rows],
-        series,
-        (90, 52),
-        gap=55,
-        overlap=100,
-        legend="b",
-        start=-1.5 * most,
-        end=1.5 * most,
+        about, names, series, (90, 52), gap=55, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
     )
     note = said("deck.drivers.from", money=headline_money(now, costs.currency))
     foot = Words([note], SMALL, quiet=True)
@@ -208,8 +191,8 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
         Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
         Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
     ]
-    look = {"kind": "COLUMN_CLUSTERED", "gap": 60, "overlap": -8, "legend": "b"}
-    chart = Chart(said("deck.growth.about"), year_names(costs)[1:], series, **look)
+    about, years = said("deck.growth.about"), year_names(costs)[1:]
+    chart = Chart(about, years, series, kind="COLUMN_CLUSTERED", gap=60, overlap=-8, legend="b")
     title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
     yield Slide([title], chart, why)
 

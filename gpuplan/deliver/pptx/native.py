@@ -86,6 +86,11 @@ class Chart(NamedTuple):
             workbook.addprevious(child)
 
 
+def piled(about: str, names: Sequence[str], series: Sequence[Series], axis: str, gap: int) -> Chart:
+    """Columns of several parts, with their key at the right and an axis."""
+    return Chart(about, names, series, kind="COLUMN_STACKED", gap=gap, overlap=100, legend="r", axis=axis)
+
+
 def scale_of(most: float) -> tuple[str, str]:
     """Return (pattern, letter) of the multiple for amounts of this size."""
     return next(((pattern, letter) for least, pattern, letter in SCALES if most >= least), ("#,##0", ""))

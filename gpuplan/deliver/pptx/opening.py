@@ -9,7 +9,7 @@ from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_
 from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
-from gpuplan.deliver.pptx.native import Chart, Series
+from gpuplan.deliver.pptx.native import Chart, Series, piled
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
@@ -148,9 +148,8 @@ def asked_slide(deck: Deck) -> Iterator[Slide]:
     keys = ("demand.gpus", *(f"groups.{group.id}.demand_gpus" for group in plan.groups[:MOST_GROUPS]))
     why = Reasons(keys, more=[said("deck.asked.carries", names=deck.summary.carries)])
     if not plan.groups:
-        yield Slide(
-            [title], Words([said("deck.asked.total" if plan.pools else "deck.asked.nothing")], LEAD), why
-        )
+        words = said("deck.asked.total" if plan.pools else "deck.asked.nothing")
+        yield Slide([title], Words([words], LEAD), why)
         return
     shown, rest = first_of(sorted(plan.groups, key=lambda group: -group.demand_gpus), MOST_GROUPS)
     looks = _looks(deck, NAME_WIDTH)
@@ -220,16 +219,8 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
     found, looks = hour_demand(week, (SHOWN_DAY,)), _looks(deck, KEY_WIDTH)
     others = said("deck.when.others"), GREY
     stacked = [Series(*looks.get(each.group, others), [round(v, 3) for v in each.gpus[0]]) for each in found]
-    chart = Chart(
-        said("deck.when.about"),
-        [f"{hour:02}" for hour in range(24)],
-        stacked,
-        kind="COLUMN_STACKED",
-        gap=12,
-        overlap=100,
-        legend="r",
-        axis=said("deck.when.axis"),
-    )
+    clock = [f"{hour:02}" for hour in range(24)]
+    chart = piled(said("deck.when.about"), clock, stacked, said("deck.when.axis"), gap=12)
     peak = max(sum(values) for values in zip(*(each.gpus[0] for each in found), strict=True))
     planned = Figures(deck.plan).demand
     return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)

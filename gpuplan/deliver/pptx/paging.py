@@ -164,8 +164,10 @@ def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column
     each = [*shares, *[min(shares)] * (len(table.columns) - len(shares))][: len(table.columns)]
     right = [at in numeric(table) for at in range(len(each))]
     after = [False, *(before and not here for before, here in pairwise(right))]
-    left = [INSET / 2 + AFTER_NUMBER * apart for apart in after]
-    return [Column(width * share / sum(each), *rest) for share, *rest in zip(each, left, right, strict=True)]
+    return [
+        Column(width * share / sum(each), INSET / 2 + AFTER_NUMBER * apart, number)
+        for share, apart, number in zip(each, after, right, strict=True)
+    ]
 
 
 def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
