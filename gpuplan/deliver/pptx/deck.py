@@ -104,13 +104,8 @@ class Deck:
         bottom = show.slide_height / POINT - 44
         top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
-        set_properties(
-            show.core_properties,
-            show.part.package._rels,
-            title=plan.scenario.name,
-            subject=plan.scenario.customer,
-            day=self.day,
-        )
+        core, related, scenario = show.core_properties, show.part.package._rels, plan.scenario
+        set_properties(core, related, title=scenario.name, subject=scenario.customer, day=self.day)
 
     # Layouts
 

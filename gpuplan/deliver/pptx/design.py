@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from gpuplan.deliver.pptx.architecture import architecture_sketch
-from gpuplan.deliver.pptx.blocks import GAP, Tile, Tiles, Words
+from gpuplan.deliver.pptx.blocks import GAP, Chart, Label, Series, Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.hosts import failed_sketch, hosts_sketch, worst_case
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, cut
-from gpuplan.deliver.pptx.native import Chart, Label, Series
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.pptx.sketch import Picture
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts

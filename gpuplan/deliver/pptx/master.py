@@ -12,8 +12,8 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import qn
 
 from gpuplan.deliver.brand import Brand
-from gpuplan.deliver.pptx.drawn import drawn
 from gpuplan.deliver.pptx.measure import BODY, LEAD, POINT, SMALL, TITLE, Box, cut
+from gpuplan.deliver.pptx.sketch import drawn
 from gpuplan.deliver.texts import one_line
 from gpuplan.report.colours import OKABE_ITO
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver
-from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
+from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Tile, Tiles, Words, piled, scale_of
 from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
-from gpuplan.deliver.pptx.native import Chart, Label, Series, piled, scale_of
 from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs

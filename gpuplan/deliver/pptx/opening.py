@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
-from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
+from gpuplan.deliver.pptx.blocks import Chart, Series, Tile, Tiles, Words, piled
 from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
-from gpuplan.deliver.pptx.native import Chart, Series, piled
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.pptx.drawn import drawn
 from gpuplan.deliver.pptx.measure import (
     BODY,
     INSET,
@@ -19,6 +18,7 @@ from gpuplan.deliver.pptx.measure import (
     cut,
     text_lines,
 )
+from gpuplan.deliver.pptx.sketch import drawn
 from gpuplan.deliver.texts import one_line
 from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
