@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuplan.deliver.executive import OWNERS, Action, actions, due
 from gpuplan.deliver.pptx.blocks import Words
-from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import BODY, SMALL
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.locales import written_day
@@ -59,9 +59,9 @@ def steps_table(name: str, title: str, head: str, found: Sequence[Action]) -> Ta
     return text_table(name, title, (head, "deck.column.owner", "deck.column.due"), rows)
 
 
-def step_reasons(found: Sequence[Action]) -> Reasons:
+def step_reasons(found: Sequence[Action]) -> list[str]:
     """Actions in whole sentences, and why they are necessary."""
-    return Reasons(more=[f"{each.what} {each.why}" for each in found])
+    return [f"{each.what} {each.why}" for each in found]
 
 
 def decisions_slide(deck: Deck) -> Iterator[Slide]:
@@ -70,7 +70,7 @@ def decisions_slide(deck: Deck) -> Iterator[Slide]:
         by = max(each.due for each in found)
         title = said("deck.decisions.title", count=len(found), day=written_day(by))
         table = steps_table("decisions_needed", title, "deck.column.decision", found)
-        yield Slide([title], Listing(table, WIDTHS), step_reasons(found))
+        yield Slide([title], Listing(table, WIDTHS), more=step_reasons(found))
 
 
 def next_steps_slide(deck: Deck) -> Iterator[Slide]:
@@ -82,22 +82,15 @@ def next_steps_slide(deck: Deck) -> Iterator[Slide]:
     key = "deck.steps.title first" if others else "deck.steps.title"
     title = said(key, count=len(found), more=len(others))
     table = steps_table("next_steps", title, "deck.column.step", found)
-    yield Slide([title], Listing(table, WIDTHS), step_reasons(found))
+    yield Slide([title], Listing(table, WIDTHS), more=step_reasons(found))
 
 
 # Appendix
 
 
-def _paged(
-    deck: Deck, table: Table, title: str, widths: Sequence[float], why: Reasons, most: int = 1000
-) -> Iterator[Slide]:
-    """Yield a table over as many slides as it takes; larger where one slide holds it so."""
-    if not table.rows:
-        return
-    found = Listing(table.shown(), widths, (BODY, SMALL), most, lines=6).pages(deck.box)
-    for at, page in enumerate(found, 1):
-        name = said("deck.appendix.page", title=title, number=at, of=len(found)) if len(found) > 1 else title
-        yield Slide([name], page._replace(about=name), why, first=title)
+def details(table: Table, widths: Sequence[float], most: int = 1000) -> Listing:
+    """A table over as many slides as it takes; larger where one slide holds it so."""
+    return Listing(table.shown(), widths, (BODY, SMALL), most, lines=6, paged=True)
 
 
 def designs(deck: Deck) -> Iterator[Slide]:
@@ -105,33 +98,32 @@ def designs(deck: Deck) -> Iterator[Slide]:
     if found := deck.compared:
         rows = tuple(row for row in found.rows if row.key in LEADING)
         table = designs_beside(replace(found, rows=rows), deck.plan.catalog).without("differs")
-        widths = (3.6, *(10 / len(found.names) for _ in found.names))
-        why = Reasons(more=[*found.notes, *(each.sentence for each in found.differences)])
-        yield from _paged(deck, table, said("deck.appendix.compared"), widths, why)
+        body = details(table, (3.6, *(10 / len(found.names) for _ in found.names)))
+        notes = [*found.notes, *(each.sentence for each in found.differences)]
+        yield Slide([said("deck.appendix.compared")], body, more=notes)
 
 
 def decisions(deck: Deck) -> Iterator[Slide]:
     """Every decision; why, in the notes."""
     found = deck.plan.decisions
-    table = decided(deck.plan).only("number", "title", "decision")
+    body = details(decided(deck.plan).only("number", "title", "decision"), (0.7, 3, 8.8))
     sources = [source for each in found for source in each.sources]
-    why = Reasons(sources=sources, more=[f"{each.title}: {each.justification}" for each in found])
-    title = said("deck.appendix.decisions", count=len(found))
-    yield from _paged(deck, table, title, (0.7, 3, 8.8), why)
+    reasons = [f"{each.title}: {each.justification}" for each in found]
+    yield Slide([said("deck.appendix.decisions", count=len(found))], body, sources=sources, more=reasons)
 
 
 def availability(deck: Deck) -> Iterator[Slide]:
     """Numbers of hosts for failures, and what each failure costs."""
-    table = postures(deck.plan)
-    why = Reasons(("totals.hosts_for_failures",), more=list(table.notes))
-    yield from _paged(deck, table, said("deck.appendix.postures"), (1.8, 0.9, 0.9, 2.2, 3.2, 3.2), why)
+    table, keys = postures(deck.plan), ("totals.hosts_for_failures",)
+    body = details(table, (1.8, 0.9, 0.9, 2.2, 3.2, 3.2))
+    yield Slide([said("deck.appendix.postures")], body, keys, more=table.notes)
     lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
     rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
     lost = replace(lost, rows=tuple(rows))
     if len({pool.id for pool in deck.plan.pools}) == 1:
         lost = lost.without("pool")
-    widths = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :]
-    yield from _paged(deck, lost, said("deck.appendix.failures"), widths, why, MOST_FAILURES)
+    body = details(lost, (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :], MOST_FAILURES)
+    yield Slide([said("deck.appendix.failures")], body, keys, more=table.notes)
 
 
 def materials(deck: Deck) -> Iterator[Slide]:
@@ -139,34 +131,34 @@ def materials(deck: Deck) -> Iterator[Slide]:
     table = bill_of_materials(deck.plan).only("name", "quantity", "unit_price", "cost")
     bought = [row for row in table.cells() if row[1].value]
     rows = sorted(bought, key=lambda row: -abs(float(row[3].value or 0)))
-    table, why = replace(table, rows=tuple(rows)), Reasons(("cost.total",), more=list(table.notes))
-    yield from _paged(deck, table, said("deck.appendix.materials"), (6.4, 1.9, 2, 2.4), why, MOST_MATERIALS)
+    body = details(replace(table, rows=tuple(rows)), (6.4, 1.9, 2, 2.4), MOST_MATERIALS)
+    yield Slide([said("deck.appendix.materials")], body, ("cost.total",), more=table.notes)
 
 
 def host(deck: Deck) -> Iterator[Slide]:
     """The parts of a host; the rules behind them, in the notes."""
     table = host_line(deck.plan)
-    why = Reasons(more=[f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))])
-    shown = table.only("part", "size", "basis")
-    yield from _paged(deck, shown, said("deck.appendix.host"), (3, 6, 2.4), why)
+    rules = [f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))]
+    body = details(table.only("part", "size", "basis"), (3, 6, 2.4))
+    yield Slide([said("deck.appendix.host")], body, more=rules)
 
 
 def network(deck: Deck) -> Iterator[Slide]:
     """How fast workloads are over the network, and its ports."""
     if deck.plan.pools and any(each.use for each in link_verdicts(deck.plan)):
-        table = speed_kept(deck.plan).keyless()
-        yield from _paged(deck, table, said("deck.appendix.network"), (3, 4.4, 2.8, 1.8), Reasons())
+        body = details(speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
+        yield Slide([said("deck.appendix.network")], body)
     if fabric := deck.plan.cabling:
-        why = Reasons(("network.ports.shared",))
-        yield from _paged(deck, cabling(fabric), said("deck.appendix.cabling"), (3, 9), why)
+        body = details(cabling(fabric), (3, 9))
+        yield Slide([said("deck.appendix.cabling")], body, ("network.ports.shared",))
 
 
 def values(deck: Deck) -> Iterator[Slide]:
     """The planning values, with their ranges."""
     table = planning_values(deck.plan).only("name", "shown", "range")
     title = said("deck.appendix.values", count=len(table.rows))
-    why = Reasons(more=[said("deck.appendix.values why")])
-    yield from _paged(deck, table, title, (6.4, 2.8, 2.8), why, MOST_ROWS)
+    body = details(table, (6.4, 2.8, 2.8), MOST_ROWS)
+    yield Slide([title], body, more=[said("deck.appendix.values why")])
 
 
 def risks(deck: Deck) -> Iterator[Slide]:
@@ -178,16 +170,15 @@ def risks(deck: Deck) -> Iterator[Slide]:
         rows.append((each.text, OWNERS[each.owner], written_day(day)))
     title = said("deck.appendix.risks")
     table = text_table("risks", title, ("deck.column.risk", "deck.column.owner", "deck.column.due"), rows)
-    why = Reasons(more=[what_to_do(each) for each in found])
-    yield from _paged(deck, table, title, WIDTHS, why, MOST_ROWS)
+    yield Slide([title], details(table, WIDTHS, MOST_ROWS), more=[what_to_do(each) for each in found])
 
 
 def more_steps(deck: Deck) -> Iterator[Slide]:
     """The steps that the main slides leave out."""
     _, others = next_steps(deck)
     title = said("deck.appendix.steps")
-    table = steps_table("more_steps", title, "deck.column.step", others)
-    yield from _paged(deck, table, title, WIDTHS, step_reasons(others), MOST_ROWS)
+    body = details(steps_table("more_steps", title, "deck.column.step", others), WIDTHS, MOST_ROWS)
+    yield Slide([title], body, more=step_reasons(others))
 
 
 def sources(deck: Deck) -> Iterator[Slide]:
@@ -195,10 +186,9 @@ def sources(deck: Deck) -> Iterator[Slide]:
     known = [deck.plan.catalog.sources[each] for each in deck.cited]
     cited = sorted({(each.title, each.producer, each.published[:4]) for each in known})
     title = said("deck.appendix.sources")
-    table = text_table(
-        "slide_sources", title, ("deck.column.source", "deck.column.producer", "deck.column.year"), cited
-    )
-    yield from _paged(deck, table, title, (7.4, 4, 1), Reasons(), MOST_ROWS)
+    heads = ("deck.column.source", "deck.column.producer", "deck.column.year")
+    table = text_table("slide_sources", title, heads, cited)
+    yield Slide([title], details(table, (7.4, 4, 1), MOST_ROWS))
 
 
 APPENDIX = (designs, decisions, availability, materials, host, network, values, risks, more_steps, sources)

@@ -31,6 +31,7 @@ from gpuplan.deliver.pptx.measure import (
     cut,
     first_fitting,
 )
+from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.texts import clean, one_line
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.plan import Plan
@@ -56,31 +57,25 @@ class Block(Protocol):
         """Draw it."""
 
 
-class Reasons(NamedTuple):
-    """Facts behind a slide."""
-
-    keys: Sequence[str] = ()
-    """Of the lines of the plan behind its figures."""
-    sources: Sequence[str] = ()
-    more: Sequence[str] = ()
-    """Further remarks."""
-
-
 class Slide(NamedTuple):
     """A slide: its message, what stands below it, and what its notes say."""
 
     titles: Sequence[str]
     """The message in one wording or several; the first that two lines hold is shown."""
     body: Block | None = None
-    reasons: Reasons = Reasons()
+    keys: Sequence[str] = ()
+    """Of the lines of the plan behind its figures."""
+    sources: Sequence[str] = ()
+    more: Sequence[str] = ()
+    """Further remarks."""
+    first: str = ""
+    """What the presenter says first, if not the first of the titles."""
     top: Tiles | None = None
     side: Tiles | None = None
     """Key figures above the body, and at its right."""
     foot: Words | Tiles | None = None
     gap: float = 10
     """Room between the body and what is above or below it."""
-    first: str = ""
-    """What the presenter says first, if not the first of the titles."""
 
 
 # The deck
@@ -149,15 +144,22 @@ class Deck:
     # Slides
 
     def add(self, made: Iterable[Slide]) -> None:
-        """Draw slides, each before the next one is made."""
+        """Draw slides, each before the next one is made; a table of the appendix takes as many as it needs."""
         for slide in made:
-            self._draw(slide)
+            if not isinstance(slide.body, Listing) or not slide.body.paged:
+                self._draw(slide)
+                continue
+            (title,), pages = slide.titles, slide.body.pages(self.box)
+            for at, page in enumerate(pages, 1):
+                name = said("deck.appendix.page", title=title, number=at, of=len(pages))
+                name = name if len(pages) > 1 else title
+                self._draw(slide._replace(titles=[name], body=page._replace(about=name), first=title))
 
     def _draw(self, made: Slide) -> None:
         """Draw a slide: its message, its footer and its notes, then what it shows."""
         slide = self.show.slides.add_slide(self.layout)
         self.title(slide.shapes.title, [each.removesuffix(".") for each in made.titles])
-        self.finish(slide, made.first or made.titles[0], made.reasons)
+        self.finish(slide, made)
         box = self.box
         if made.top:
             made.top.put(self, slide, box)
@@ -184,7 +186,7 @@ class Deck:
                 break
         put(shape, text, size, bold=True)
 
-    def finish(self, slide: Any, first: str, reasons: Reasons) -> None:
+    def finish(self, slide: Any, made: Slide) -> None:
         """Footer, number and notes of a slide."""
         for place in slide.slide_layout.placeholders:
             kind = int(place.placeholder_format.type or 0)
@@ -193,8 +195,8 @@ class Deck:
             slide.shapes._spTree.append(deepcopy(place._element))
             if kind == 15:
                 put(slide.shapes[-1], cut(self.footer, SMALL, box_of(place).width), 0)
-        self.cited |= dict.fromkeys(sources_of(self.plan, reasons)[:MOST_SOURCES])
-        slide.notes_slide.notes_text_frame.text = told(self.plan, first, reasons)
+        self.cited |= dict.fromkeys(sources_of(self.plan, made)[:MOST_SOURCES])
+        slide.notes_slide.notes_text_frame.text = told(self.plan, made)
 
     @property
     def footer(self) -> str:
@@ -217,20 +219,20 @@ def kinds_of(layout: Any) -> set[int]:
 # Notes
 
 
-def told(plan: Plan, first: str, reasons: Reasons) -> str:
+def told(plan: Plan, made: Slide) -> str:
     """Return the notes: the first words, each figure with its formula and certainty, and the sources."""
-    paragraphs = [said("deck.notes.first", text=_sentence(first))]
+    paragraphs = [said("deck.notes.first", text=_sentence(made.first or made.titles[0]))]
     bases: dict[str, None] = {}
-    for key in reasons.keys:
+    for key in made.keys:
         if key in plan.lines:
             known = explain(plan, key)
             paragraphs.append(
                 said("deck.notes.why", label=known.label, formula=known.formula, sentence=known.sentence)
             )
             bases[known.basis_text] = None
-    paragraphs += [capital(_sentence(text)) for text in reasons.more if text]
+    paragraphs += [capital(_sentence(text)) for text in made.more if text]
     paragraphs += bases
-    found = sources_of(plan, reasons)
+    found = sources_of(plan, made)
     listed = [source_words(plan, each) for each in found[:MOST_SOURCES]]
     if left := len(found) - len(listed):
         listed.append(said("deck.notes.more sources", count=left))
@@ -238,9 +240,9 @@ def told(plan: Plan, first: str, reasons: Reasons) -> str:
     return clean("\n".join(paragraphs))
 
 
-def sources_of(plan: Plan, reasons: Reasons) -> list[str]:
+def sources_of(plan: Plan, made: Slide) -> list[str]:
     """Return the sources behind a slide: first those of its figures, then those of the underlying figures."""
-    found, keys = dict.fromkeys(reasons.sources), [key for key in reasons.keys if key in plan.lines]
+    found, keys = dict.fromkeys(made.sources), [key for key in made.keys if key in plan.lines]
     for key in keys:  # and of what their lines rest on
         for given in plan.lines[key].inputs:
             if given.key not in plan.lines:

@@ -8,7 +8,7 @@ from functools import partial
 
 from gpuplan.deliver.pptx.architecture import architecture_sketch
 from gpuplan.deliver.pptx.blocks import GAP, Chart, Label, Series, Tile, Tiles, Words
-from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.hosts import failed_sketch, hosts_sketch, worst_case
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, cut
 from gpuplan.deliver.pptx.paging import Listing
@@ -35,13 +35,11 @@ def hosts_slide(deck: Deck) -> Iterator[Slide]:
     title = said("deck.hosts.title", used=used, gpus=totals.gpus, hosts=totals.hosts)
     spare = "deck.hosts.failover" if totals.hosts_for_failures else "deck.hosts.no failover"
     demanded = (f"pools.{pool.id}.hosts_for_demand" for pool in plan.pools[:2])
-    why = Reasons(
-        keys=("totals.hosts", *demanded, "totals.gpus"),
-        more=list(dict.fromkeys(made.sentence for made in plan.power_on.values())),
-    )
+    keys = ("totals.hosts", *demanded, "totals.gpus")
+    starts = list(dict.fromkeys(made.sentence for made in plan.power_on.values()))
     picture = Picture("Hosts", partial(hosts_sketch, plan), said("deck.hosts.about", title=title))
     longer = f"{title}; {said(spare, hosts=totals.hosts_for_failures)}"
-    yield Slide([longer, title], picture, why, first=title)
+    yield Slide([longer, title], picture, keys, more=starts, first=title)
 
 
 def failure_slide(deck: Deck) -> Iterator[Slide]:
@@ -51,14 +49,14 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
         said("deck.failure.posture", failures=each.host_failures, hosts=each.hosts, hours=hours(each.short_h))
         for each in plan.postures
     ]
-    why = Reasons(
-        keys=("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
-        more=[deck.summary.survives, *left],
+    keys, more = (
+        ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
+        [deck.summary.survives, *left],
     )
     failed = worst_case(plan, figures.down)
     if failed is None:
         words = Words([said("deck.failure.no other about")], LEAD)
-        yield Slide([said("deck.failure.no other")], words, why)
+        yield Slide([said("deck.failure.no other")], words, keys, more=more)
         return
     outcome, one = failed.outcome, figures.down == 1
     key = "deck.failure.touches none" if one else "deck.failure.touches none several"
@@ -77,19 +75,17 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     )
     draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
     picture = Picture("Failure", draw, said("deck.failure.about", title=title))
-    yield Slide([longer, title], picture, why, foot=Words([told]), first=title)
+    yield Slide([longer, title], picture, keys, more=more, foot=Words([told]), first=title)
 
 
 def architecture_slide(deck: Deck) -> Iterator[Slide]:
     """The logical architecture."""
     plan, decided = deck.plan, deck.plan.decisions[:3]
     key = "deck.architecture.title clusters" if len(plan.pools) > 1 else "deck.architecture.title"
-    why = Reasons(
-        sources=[source for each in decided for source in each.sources],
-        more=[f"{each.title}: {each.decision} {each.justification}" for each in decided],
-    )
+    sources = [source for each in decided for source in each.sources]
+    more = [f"{each.title}: {each.decision} {each.justification}" for each in decided]
     picture = Picture("Architecture", partial(architecture_sketch, plan), said("deck.architecture.about"))
-    yield Slide([said(key, clusters=len(plan.pools))], picture, why)
+    yield Slide([said(key, clusters=len(plan.pools))], picture, sources=sources, more=more)
 
 
 # Network
@@ -108,23 +104,18 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     found = link_verdicts(plan)
     used = [each for each in found if each.use]
     local = said("deck.network.local")
-    why = Reasons(
-        NETWORK_KEYS,
-        sources=[source for each in used if each.use for source in each.use.sources],
-        more=[
-            fabric_words(cabling) if cabling else "",
-            *(f"{each.name}: {each.words}" for each in found if not each.use),
-            "" if used else local,
-        ],
-    )
+    sources = [source for each in used if each.use for source in each.use.sources]
+    others = [f"{each.name}: {each.words}" for each in found if not each.use]
+    more = [fabric_words(cabling) if cabling else "", *others, "" if used else local]
     body: Chart | Listing | Words = Words([local])
     if used:
         body = _speeds(used)
     elif cabling and cabling.failures:
         table = replace(part_failures(cabling).only("part", "left"), title=said("deck.network.failures"))
         body = Listing(table, (3, 5), (BODY,), MOST_FAILURES)
-    tiles = Tiles(_network_tiles(deck, found))
-    yield Slide([HEADLINES["network"](plan).sentence], body, why, tiles, gap=GAP if used else 2 * GAP)
+    title, top = HEADLINES["network"](plan).sentence, Tiles(_network_tiles(deck, found))
+    gap = GAP if used else 2 * GAP
+    yield Slide([title], body, NETWORK_KEYS, sources, more, top=top, gap=gap)
 
 
 def _speeds(used: Sequence[LinkVerdict]) -> Chart:

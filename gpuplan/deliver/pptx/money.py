@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver
 from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Tile, Tiles, Words, piled, scale_of
-from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
 from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
@@ -58,14 +58,12 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
     start = None if min(costs.cash) < 0 else 0
     chart = piled(said("deck.cost.about"), year_names(costs), series, axis, gap=55)
     chart = chart._replace(pattern=pattern, start=start, summed=True)
-    why = Reasons(
-        keys=("cost.net_present", "cost.total", "cost.years.0"),
-        more=[f"{figures.money} {figures.cost_about}", _largest(costs)],
-    )
+    keys = ("cost.net_present", "cost.total", "cost.years.0")
+    more = [f"{figures.money} {figures.cost_about}", _largest(costs)]
     left_out = said("deck.cost.excludes", names="; ".join(costs.excludes))
     notes = [cut(left_out, SMALL, deck.box.width, 2)] if costs.excludes else []
     titles = [figures.said("deck.cost.title"), figures.said("deck.cost.short")]
-    yield Slide(titles, chart, why, foot=Words(notes, SMALL, quiet=True))
+    yield Slide(titles, chart, keys, more=more, foot=Words(notes, SMALL, quiet=True))
 
 
 def _largest(costs: Costs) -> str:
@@ -98,7 +96,6 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     key = "deck.choices.title" if cheaper else "deck.choices.none"
     titles.append(said(key, count=len(found), cheaper=cheaper))
     given_up = [f"{each.name}: {each.gives_up}" for each in found if each.gives_up]
-    why = Reasons(("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
     own = Label(rounded_money(costs.net_present)[0])
     bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, own)]
     for each in found:
@@ -109,7 +106,7 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     name = said("deck.choices.series", currency=costs.currency)
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
     chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
-    yield Slide(titles, chart, why)
+    yield Slide(titles, chart, ("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
 
 
 # Cost drivers
@@ -124,7 +121,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
     name = _driver_name(deck, first.label)
     title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
-    why = Reasons(more=[said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)])
+    more = [said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)]
     most = max(abs(end - now) for each in rows for end in (each.at_low, each.at_high))
     ends = (
         ("deck.drivers.low", LOW, [(each.low, each.at_low - now) for each in rows]),
@@ -140,7 +137,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     )
     note = said("deck.drivers.from", money=headline_money(now, costs.currency))
     foot = Words([note], SMALL, quiet=True)
-    yield Slide([title, said("deck.drivers.short")], chart, why, foot=foot)
+    yield Slide([title, said("deck.drivers.short")], chart, more=more, foot=foot)
 
 
 def _end_label(words: str, more: float, most: float) -> Label | None:
@@ -185,7 +182,6 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
         for group in deck.plan.scenario.groups
         if group.growth
     ]
-    why = Reasons(("totals.hosts", "cost.net_present"), more=[said("deck.growth.how"), *groups])
     series = [
         Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
         Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
@@ -193,7 +189,8 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     about, years = said("deck.growth.about"), year_names(costs)[1:]
     chart = Chart(about, years, series, kind="COLUMN_CLUSTERED", gap=60, overlap=-8, legend="b")
     title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
-    yield Slide([title], chart, why)
+    keys = ("totals.hosts", "cost.net_present")
+    yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups])
 
 
 def power_slide(deck: Deck) -> Iterator[Slide]:
@@ -211,10 +208,8 @@ def power_slide(deck: Deck) -> Iterator[Slide]:
     series = Series(said("deck.power.series"), deck.brand.accent, shown, pattern)
     key = "deck.power.title" if use.racks else "deck.power.title beyond"
     title = said(key, typical=watts(use.typical_w), peak=watts(use.peak_w), racks=use.racks)
-    why = Reasons(
-        keys=("power.typical", "power.peak", "power.facility", "power.racks"),
-        more=[said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else [],
-    )
+    keys = ("power.typical", "power.peak", "power.facility", "power.racks")
+    more = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
     racks = number(use.racks) if use.racks else "\u2013"
     mwh, tonnes = round(use.energy_kwh / 1000), round(use.emissions_kg / 1000)
     tiles = (
@@ -224,4 +219,4 @@ def power_slide(deck: Deck) -> Iterator[Slide]:
         Tile(said("deck.power.host"), watts(use.host_peak_w), said("deck.power.full load")),
     )
     chart = Chart(said("deck.power.about"), [*map(said, bars)], [series])
-    yield Slide([title], chart, why, foot=Tiles(tiles), gap=20)
+    yield Slide([title], chart, keys, more=more, foot=Tiles(tiles), gap=20)

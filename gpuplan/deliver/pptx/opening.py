@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
 from gpuplan.deliver.pptx.blocks import Chart, Series, Tile, Tiles, Words, piled
-from gpuplan.deliver.pptx.deck import Deck, Reasons, Slide
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
@@ -45,18 +45,17 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     """The recommendation, four key figures, and the alternatives with why they are not recommended."""
     plan, summary = deck.plan, deck.summary
     keys = ("totals.hosts", "totals.gpus_after_failure", "cost.net_present")
-    why = Reasons(keys, more=[summary.recommendation[1], summary.survives, summary.money_about])
-    first = summary.recommendation[0]
+    (build, carried), more = summary.recommendation, (summary.survives, summary.money_about)
     if not plan.pools:
-        yield Slide([first], Words([summary.recommendation[1]], LEAD), why)
+        yield Slide([build], Words([carried], LEAD), keys, more=[carried, *more])
         return
     shorter = IN_CLUSTERS if len(plan.pools) > 1 else IN_ONE_CLUSTER
     found = summary.choices[:MOST_ALTERNATIVES]
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and found:
         body = Listing(choices_table(deck, found, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
-    titles = [first, *map(Figures(plan).said, shorter)]
-    yield Slide(titles, body, why, top=Tiles(_key_tiles(deck)), gap=22)
+    titles, tiles = [build, *map(Figures(plan).said, shorter)], Tiles(_key_tiles(deck))
+    yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
 
 
 IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
@@ -145,10 +144,10 @@ def asked_slide(deck: Deck) -> Iterator[Slide]:
     plan = deck.plan
     title = HEADLINES["usecases"](plan).sentence
     keys = ("demand.gpus", *(f"groups.{group.id}.demand_gpus" for group in plan.groups[:MOST_GROUPS]))
-    why = Reasons(keys, more=[said("deck.asked.carries", names=deck.summary.carries)])
+    carried = [said("deck.asked.carries", names=deck.summary.carries)]
     if not plan.groups:
         words = said("deck.asked.total" if plan.pools else "deck.asked.nothing")
-        yield Slide([title], Words([words], LEAD), why)
+        yield Slide([title], Words([words], LEAD), keys, more=carried)
         return
     shown, rest = first_of(sorted(plan.groups, key=lambda group: -group.demand_gpus), MOST_GROUPS)
     looks = _looks(deck, NAME_WIDTH)
@@ -160,7 +159,8 @@ def asked_slide(deck: Deck) -> Iterator[Slide]:
     pattern = "#,##0" if all(value.is_integer() for value in values) else "#,##0.##"
     series = Series(said("deck.asked.series"), OKABE_ITO[0], values, pattern, colours)
     chart = Chart(said("deck.asked.about"), names, [series], (40, 50), gap=40)
-    yield Slide([title], chart, why, side=Tiles([*_asked_tiles(deck)], columns=1))
+    side = Tiles([*_asked_tiles(deck)], columns=1)
+    yield Slide([title], chart, keys, more=carried, side=side)
 
 
 def _looks(deck: Deck, width: float) -> dict[str, tuple[str, str]]:
@@ -209,8 +209,8 @@ def when_slide(deck: Deck) -> Iterator[Slide]:
         chart, note = _hours(deck, week)
         notes = [note]
     about = said("deck.when.rules why" if week.steady else "deck.when.hours why")
-    why = Reasons(("demand.gpus",), more=[about, *waiting])
-    yield Slide([title], chart, why, foot=Words(notes, SMALL, quiet=True))
+    foot = Words(notes, SMALL, quiet=True)
+    yield Slide([title], chart, ("demand.gpus",), more=[about, *waiting], foot=foot)
 
 
 def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:

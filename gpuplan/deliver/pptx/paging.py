@@ -97,7 +97,7 @@ class Page(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A table that takes one slide or several."""
+    """A table of the plan."""
 
     table: Table
     shares: Sequence[float]
@@ -108,6 +108,8 @@ class Listing(NamedTuple):
     """Most rows; the rest is counted."""
     lines: int = 2
     """Most lines of a cell; longer text is cut."""
+    paged: bool = False
+    """True if it takes as many slides as it needs, else the rest of it is left out."""
 
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Draw its first page."""

@@ -14,7 +14,7 @@ from gpuplan.deliver.executive import Executive
 from gpuplan.deliver.office import same_bytes
 from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_slide
 from gpuplan.deliver.pptx.blocks import Words, put, put_lines
-from gpuplan.deliver.pptx.deck import Deck, Reasons
+from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
 from gpuplan.deliver.pptx.master import own_presentation
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, TITLE, box_of, cut
@@ -105,7 +105,7 @@ def _title_slide(deck: Deck) -> None:
         lead = said("deck.title.customer", customer=scenario.customer)
     _title_words(deck, slide, lead, [*_edition(deck), written_day(deck.day)])
     first = said("deck.title.first", name=scenario.name)
-    deck.finish(slide, first, Reasons(more=[*deck.summary.recommendation]))
+    deck.finish(slide, Slide([first], more=deck.summary.recommendation))
 
 
 def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
@@ -154,4 +154,4 @@ def _framed(deck: Deck, layout: Any, title: str, words: Words, notes: str) -> No
         put(slide.shapes.title, title, 0)
         body = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2)
         put_lines(body, words.texts, 1 if words.size == BODY else 9)
-    deck.finish(slide, title, Reasons(more=[said(notes)]))
+    deck.finish(slide, Slide([title], more=[said(notes)]))
