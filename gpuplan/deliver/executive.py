@@ -143,13 +143,14 @@ def _carries(plan: Plan) -> str:
 
 def _survives(plan: Plan) -> str:
     """Say what may fail, and the capacity that remains."""
-    chosen = next((posture for posture in plan.postures if posture.chosen), None)
     left = Figures(plan).said("executive.left")
     if plan.placed.state != "all":
         return f"{plan.placed.sentence} {left}"
-    kept = plan.scenario.availability.maintenance_failure_accepted
-    also = said("executive.maintenance risk" if kept else "executive.maintenance covered") if chosen else ""
-    return " ".join(filter(None, (said("executive.survives", failures=plan.placed.failures), left, also)))
+    words = [said("executive.survives", failures=plan.placed.failures), left]
+    if any(posture.chosen for posture in plan.postures):
+        kept = plan.scenario.availability.maintenance_failure_accepted
+        words.append(said("executive.maintenance risk" if kept else "executive.maintenance covered"))
+    return " ".join(filter(None, words))
 
 
 OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
@@ -217,16 +218,11 @@ def _kind(plan: Plan, key: str) -> str:
 
 def _why_not(plan: Plan, each: Alternative) -> str:
     if each.key.startswith("n") and each.difference > 0:
-        return said("executive.why not more", less=_short_of_hours(plan))
+        short = [hours(posture.short_h) for posture in plan.postures if posture.chosen]
+        return said("executive.why not more", less="".join(short[:1]))
     if each.key == "silos" and each.difference > 0:
         return said("executive.why not silos")
     return each.gives_up
-
-
-def _short_of_hours(plan: Plan) -> str:
-    """Say how little is left to gain: the expected hours a year with too few hosts."""
-    chosen = next((posture for posture in plan.postures if posture.chosen), None)
-    return hours(chosen.short_h) if chosen else ""
 
 
 # Cost drivers

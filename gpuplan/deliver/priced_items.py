@@ -19,7 +19,6 @@ from gpuplan.plan.bill_of_materials import BY_CORE, WORDS, Material, included_ye
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, factor, server_price
-from gpuplan.scenario import Scenario
 from gpuplan.wording import number, said
 
 RUNNING = {
@@ -103,13 +102,10 @@ class PricedItems:
             elif licence == "subscription":
                 found += self._subscribed(item, "nvaie", self._included())
             elif licence == "perpetual":
-                free = self._included()
-                found.append(
-                    item._replace(paid=self._paid(lambda **when: perpetual_payment(1, price=1, **when), free))
-                )
-                supported = int(
-                    self.plan.catalog.products["nvidia-ai-enterprise"].fact("support_years").value
-                )
+                free, product = self._included(), self.plan.catalog.products["nvidia-ai-enterprise"]
+                paid = self._paid(partial(perpetual_payment, 1, price=1), free)
+                found.append(item._replace(paid=paid))
+                supported = int(product.fact("support_years").value)
                 found += self._supported(item, "nvaie-support-year", free + supported)
             else:
                 found.append(item)
@@ -163,7 +159,7 @@ class PricedItems:
         """Return support of licences, paid yearly in advance; none where its price is not requested."""
         if price not in self.prices:
             return []
-        paid = self._paid(lambda **when: subscription_payments(1, yearly_price=1, **when), included)
+        paid = self._paid(partial(subscription_payments, 1, yearly_price=1), included)
         return [item._replace(name=said("sheet.item.support", item=item.name), price=price, paid=paid)]
 
     def paid_units(self, item: Item, year: int) -> float:
@@ -244,7 +240,10 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
     assert costs is not None
     link, fabric = scenario.network.link_gbit_s, plan.cabling
     up = fabric.switches.up_gbit_s if fabric and fabric.switches else 0
-    gpu = f"gpus/{scenario.hardware.gpu}"
+    gpu, given = f"gpus/{scenario.hardware.gpu}", scenario.cost
+    licence, term = given.platform_licence, given.licence_term_years
+    platform = TERM_PRICES[licence][term] if licence in BY_CORE else WORDS["platform", licence]["price"]
+    software = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual"}
     keys = {
         "servers": server_price(scenario, plan.catalog)[0],
         "gpus": gpu,
@@ -252,10 +251,10 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "adapters": f"adapter-{link}g",
         "host-cables": f"cable-{link}g",
         "switch-cables": f"cable-{number(up)}g",
-        "platform": _platform_licence(scenario),
-        "management-platform": _platform_licence(scenario),
-        "ai-add-on": TERM_PRICES["private-ai"][scenario.cost.licence_term_years],
-        "gpu-software": _gpu_licence(scenario),
+        "platform": platform,
+        "management-platform": platform,
+        "ai-add-on": TERM_PRICES["private-ai"][term],
+        "gpu-software": software.get(given.gpu_licence, ""),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",
         "storage": "storage-tb",
@@ -263,16 +262,3 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
     keys |= {m.key: m.item for m in materials if m.key in ("leaf", "spine")}
     known = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
     return {m.key: keys[m.key] for m in materials if keys.get(m.key) in known}
-
-
-def _platform_licence(scenario: Scenario) -> str:
-    """Return the key of the platform's price."""
-    if scenario.cost.platform_licence in BY_CORE:
-        return TERM_PRICES[scenario.cost.platform_licence][scenario.cost.licence_term_years]
-    return WORDS["platform", scenario.cost.platform_licence]["price"]
-
-
-def _gpu_licence(scenario: Scenario) -> str:
-    """Return the key of the GPU software's price."""
-    subscribed = TERM_PRICES["nvaie"][scenario.cost.licence_term_years]
-    return {"subscription": subscribed, "perpetual": "nvaie-perpetual"}.get(scenario.cost.gpu_licence, "")

@@ -49,10 +49,8 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
         said("deck.failure.posture", failures=each.host_failures, hosts=each.hosts, hours=hours(each.short_h))
         for each in plan.postures
     ]
-    keys, more = (
-        ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"),
-        [deck.summary.survives, *left],
-    )
+    keys = ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure")
+    more = [deck.summary.survives, *left]
     failed = worst_case(plan, figures.down)
     if failed is None:
         words = Words([said("deck.failure.no other about")], LEAD)
