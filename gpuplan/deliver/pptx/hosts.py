@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_width
-from gpuplan.deliver.pptx.sketch import Sketch, hex_colour
+from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Host, Load
 from gpuplan.plan import UNASSIGNED, Plan
@@ -240,11 +240,11 @@ class _Picture:
         text = f"{letter}\u00d7{count}" if count > 1 else letter
         self.sketch.rect(
             area,
-            fill=GREY if tile.failed else hex_colour(colour),
+            fill=GREY if tile.failed else colour,
             line="FFFFFF",
             round_by=2,
             text=text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter,
-            pen="5A6576" if tile.failed else hex_colour(pen),
+            pen="5A6576" if tile.failed else pen,
             name=said("deck.gpu of", letter=letter),
         )
 
@@ -279,9 +279,7 @@ class _Picture:
 def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:
     """The letter of a group on its colour."""
     letter, colour, pen = symbol
-    sketch.rect(
-        area, fill=hex_colour(colour), round_by=2, text=letter, pen=hex_colour(pen), name=f"Key {letter}"
-    )
+    sketch.rect(area, fill=colour, round_by=2, text=letter, pen=pen, name=f"Key {letter}")
 
 
 def _about(group: GroupPlan) -> str:
