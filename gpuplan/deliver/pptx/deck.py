@@ -188,20 +188,17 @@ class Deck:
 
     def finish(self, slide: Any, made: Slide) -> None:
         """Footer, number and notes of a slide."""
+        parts = (one_line(self.brand.footer), one_line(self.plan.scenario.name))
+        footer = " \u00b7 ".join(filter(None, parts))
         for place in slide.slide_layout.placeholders:
             kind = int(place.placeholder_format.type or 0)
             if kind != 13 and not (kind == 15 and self.own):
                 continue
             slide.shapes._spTree.append(deepcopy(place._element))
             if kind == 15:
-                put(slide.shapes[-1], cut(self.footer, SMALL, box_of(place).width), 0)
+                put(slide.shapes[-1], cut(footer, SMALL, box_of(place).width), 0)
         self.cited |= dict.fromkeys(sources_of(self.plan, made)[:MOST_SOURCES])
         slide.notes_slide.notes_text_frame.text = told(self.plan, made)
-
-    @property
-    def footer(self) -> str:
-        """Return the footer of each slide."""
-        return " \u00b7 ".join(filter(None, (one_line(self.brand.footer), one_line(self.plan.scenario.name))))
 
 
 def font_of(show: Any) -> str:
@@ -232,8 +229,9 @@ def told(plan: Plan, made: Slide) -> str:
             bases[known.basis_text] = None
     paragraphs += [capital(_sentence(text)) for text in made.more if text]
     paragraphs += bases
-    found = sources_of(plan, made)
-    listed = [source_words(plan, each) for each in found[:MOST_SOURCES]]
+    found = [plan.catalog.sources[each] for each in sources_of(plan, made)]
+    parts = [(each.title, each.producer, each.published[:4]) for each in found[:MOST_SOURCES]]
+    listed = [", ".join(filter(None, each)) for each in parts]
     if left := len(found) - len(listed):
         listed.append(said("deck.notes.more sources", count=left))
     paragraphs.append("\n".join([said("deck.notes.sources"), *(listed or [said("deck.notes.no source")])]))
@@ -250,12 +248,6 @@ def sources_of(plan: Plan, made: Slide) -> list[str]:
             elif given.key not in keys:
                 keys.append(given.key)
     return [each for each in found if each in plan.catalog.sources]
-
-
-def source_words(plan: Plan, source_id: str) -> str:
-    """A source by title, producer and year."""
-    source = plan.catalog.sources[source_id]
-    return ", ".join(filter(None, (source.title, source.producer, source.published[:4])))
 
 
 def _sentence(text: str) -> str:

@@ -18,8 +18,7 @@ from gpuplan.deliver.pptx.measure import (
     cut,
     text_lines,
 )
-from gpuplan.deliver.pptx.sketch import drawn
-from gpuplan.deliver.texts import one_line
+from gpuplan.deliver.pptx.sketch import add
 from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
@@ -89,11 +88,9 @@ class Page(NamedTuple):
 
     def put(self, _deck: Grid, slide: Any, _box: Box) -> None:
         """Draw it in its own place."""
-        frame = slide.shapes.add_table(1, 1, *self.box.above(sum(row.least for row in self.rows)).emu)
-        frame._element.nvGraphicFramePr.cNvPr.set("descr", one_line(self.about))
-        made = drawn("table", page=self, style=PLAIN_STYLE, right=INSET / 2, above=CELL[self.size] / 2)
-        old = frame._element.graphic.graphicData.tbl
-        old.getparent().replace(old, made)
+        place = self.box.above(sum(row.least for row in self.rows))
+        above = CELL[self.size] / 2
+        add(slide, "table", page=self, box=place, style=PLAIN_STYLE, right=INSET / 2, above=above)
 
 
 class Listing(NamedTuple):
