@@ -46,6 +46,7 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
         "gpuplan/serve/workbook.ipynb",
         "gpuplan/deliver/document/templates/document.html.j2",
         "gpuplan/deliver/infrastructure/templates/vsphere/main.tf.j2",
+        "gpuplan/deliver/pptx/templates/chart.xml.j2",
         "gpuplan/widgets/static/app.css",
         "gpuplan/widgets/static/vega.js",
     ):

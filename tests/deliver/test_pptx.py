@@ -31,9 +31,10 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, executive
 from gpuplan.deliver.pptx import pptx_bytes
-from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, cut, text_lines, text_width
+from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines, text_width
 from gpuplan.deliver.pptx.money import cost_series
 from gpuplan.deliver.pptx.opening import signed, why_not
+from gpuplan.deliver.pptx.sketch import render
 from gpuplan.plan.failures import fail_hosts
 from gpuplan.scenario import from_dict
 from gpuplan.wording import TEXTS, number, rounded_money, said, short_number
@@ -798,3 +799,23 @@ def test_a_text_is_cut_to_what_fits() -> None:
     kept = cut("word " * 40, 14, 200, 2)
     assert kept.endswith("…") and text_lines(kept, 14, 200) <= 2
     assert is_approved(said("deck.more", count=3), number(3))
+
+
+def test_things_without_a_place_of_their_own_share_the_last_one() -> None:
+    assert first_of([1, 2, 3], 3) == ([1, 2, 3], [])
+    assert first_of([1, 2, 3, 4], 3) == ([1, 2], [3, 4])
+
+
+def test_a_grid_is_filled_row_by_row() -> None:
+    grid = Box(10, 20, 100, 100)
+    assert [grid.cell(at, 2, 40, 30, 5)[:2] for at in range(3)] == [(10, 20), (55, 20), (10, 55)]
+    assert grid.right(30) == Box(40, 20, 70, 100) and grid.down(30) == Box(10, 50, 100, 100)
+
+
+def test_colours_are_those_of_the_theme_or_six_digits() -> None:
+    look = {"name": "", "number": 2, "inset": 0, "anchor": "t", "spaced": False, "paragraphs": []}
+    found = {}
+    for colour in ("bg2", "0B5CAD", "#0b5cad", ""):
+        shape = render("words", box=Box(0, 0, 9, 9), ground=colour, **look)
+        found[colour] = [each.get("val") for each in shape.iter(f"{A}schemeClr", f"{A}srgbClr")]
+    assert found == {"bg2": ["bg2"], "0B5CAD": ["0B5CAD"], "#0b5cad": ["0B5CAD"], "": []}

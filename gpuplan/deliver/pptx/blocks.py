@@ -22,7 +22,7 @@ from gpuplan.deliver.pptx.measure import (
     text_lines,
     text_width,
 )
-from gpuplan.deliver.pptx.sketch import add, drawn
+from gpuplan.deliver.pptx.sketch import add, render
 from gpuplan.deliver.texts import one_line
 
 GAP = 16
@@ -168,7 +168,7 @@ class Chart(NamedTuple):
         *shown, workbook = space
         for child in shown:
             space.remove(child)
-        for child in list(drawn("chart", chart=self, data=data)):
+        for child in list(render("chart", chart=self, data=data)):
             workbook.addprevious(child)
 
 

@@ -13,7 +13,7 @@ from pptx.oxml.ns import qn
 
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.pptx.measure import BODY, LEAD, POINT, SMALL, TITLE, Box, cut
-from gpuplan.deliver.pptx.sketch import drawn
+from gpuplan.deliver.pptx.sketch import render
 from gpuplan.deliver.texts import one_line
 from gpuplan.report.colours import OKABE_ITO
 
@@ -26,7 +26,7 @@ def own_presentation(brand: Brand) -> Any:
     show: Any = Presentation()
     _, _, show.slide_width, show.slide_height = Box(0, 0, 960, 540).emu
     firm = cut(brand.name, LEAD, LOGO.width, 2, bold=True) if brand.name and not brand.logo else ""
-    pages = {page.tag: page for page in drawn("master", firm=firm, logo=LOGO)}
+    pages = {page.tag: page for page in render("master", firm=firm, logo=LOGO)}
     for layout in list(show.slide_layouts):
         kind = layout.element.get("type")
         if kind not in pages:
@@ -93,5 +93,5 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
     left, top = room.left + room.width - width, room.top + (room.height - height) / 2
     name = one_line(brand.name) or "Logo"
     shown = Box(left, top, width, height)
-    logo = drawn("logo", id=len(layout.shapes) + 20, name=name, box=shown, relation=relation)
+    logo = render("logo", id=len(layout.shapes) + 20, name=name, box=shown, relation=relation)
     layout.shapes._spTree.append(logo)

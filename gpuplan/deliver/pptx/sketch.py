@@ -15,7 +15,7 @@ from gpuplan.deliver.texts import one_line
 # Shapes from templates
 
 
-def drawn(template: str, /, **values: object) -> Any:
+def render(template: str, /, **values: object) -> Any:
     """Return what the template ``templates/TEMPLATE.xml.j2`` draws, with values filled in."""
     page = templates("pptx").get_template(f"{template}.xml.j2")
     known = {"Box": Box, "emu": _emu, "one_line": one_line, "nsdecls": nsdecls}
@@ -25,7 +25,7 @@ def drawn(template: str, /, **values: object) -> Any:
 def add(slide: Any, template: str, /, **values: object) -> None:
     """Put a shape on a slide, above all others."""
     tree = slide.shapes._spTree
-    tree.append(drawn(template, number=tree.max_shape_id + 1, **values))
+    tree.append(render(template, number=tree.max_shape_id + 1, **values))
 
 
 def _emu(points: float) -> int:
