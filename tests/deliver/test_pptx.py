@@ -32,8 +32,8 @@ from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, executive
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines, text_width
-from gpuplan.deliver.pptx.money import cost_series
-from gpuplan.deliver.pptx.opening import signed, why_not
+from gpuplan.deliver.pptx.money import cost_series, signed
+from gpuplan.deliver.pptx.opening import why_not
 from gpuplan.deliver.pptx.sketch import render
 from gpuplan.plan.failures import fail_hosts
 from gpuplan.scenario import from_dict

@@ -15,22 +15,7 @@ from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.deliver.office import set_properties
 from gpuplan.deliver.pptx.blocks import Tiles, Words, put
-from gpuplan.deliver.pptx.measure import (
-    BODY,
-    INSET,
-    LEAD,
-    LINE_HEIGHT,
-    LOOSE,
-    NARROW,
-    POINT,
-    SMALL,
-    TITLE,
-    WIDE,
-    Box,
-    box_of,
-    cut,
-    first_fitting,
-)
+from gpuplan.deliver.pptx.measure import POINT, SMALL, Box, box_of, cut, fit_title, text_widths
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.texts import clean, one_line
 from gpuplan.deliver.untrusted import TemplateError
@@ -91,9 +76,7 @@ class Deck:
         self.messages = check_plan(plan)
         self.day = document_day(plan)
         self.layout, self.title_box = self._content_layout()
-        wide = font_of(show).casefold() in WIDE
-        self.loose, self.narrow = (1.0, 1.0) if wide else (LOOSE, NARROW)
-        """Text width in the deck's font relative to the widest font: upper bound, and typical."""
+        self.loose, self.narrow = text_widths(font_of(show))
         self.cited: dict[str, None] = {}
         """Sources of the statements on the slides so far."""
         bottom = show.slide_height / POINT - 44
@@ -177,13 +160,7 @@ class Deck:
 
     def title(self, shape: Any, wordings: Sequence[str]) -> None:
         """The message of a slide, on two lines at most; smaller only where the title of a template has no room for it."""
-        width = self.title_box.width - (0 if self.own else 2 * INSET)
-        known = {one_line(each) for each in wordings}
-        for size in (TITLE, LEAD, BODY, SMALL):
-            lines = min(2, max(1, int(self.title_box.height / (size * LINE_HEIGHT))))
-            text = first_fitting(wordings, size, width, lines, bold=True)
-            if self.own or text in known:
-                break
+        text, size = fit_title(wordings, self.title_box, own=self.own)
         put(shape, text, size, bold=True)
 
     def finish(self, slide: Any, made: Slide) -> None:

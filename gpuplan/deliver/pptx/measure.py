@@ -94,6 +94,11 @@ def _character_width(character: str) -> float:
     return 0.72 if character.isupper() else 0.58
 
 
+def text_widths(font: str) -> tuple[float, float]:
+    """Return (upper bound, typical) of the width of text in a font, relative to the widest."""
+    return (1.0, 1.0) if font.casefold() in WIDE else (LOOSE, NARROW)
+
+
 def text_lines(text: str, size: float, width: float, *, bold: bool = False) -> int:
     """Lines that a text takes."""
     lines = 0
@@ -107,6 +112,11 @@ def text_lines(text: str, size: float, width: float, *, bold: bool = False) -> i
                 lines, long = lines + 1, long - width
             used += long + text_width(" ", size, bold=bold)
     return lines
+
+
+def text_height(text: str, size: float, width: float, *, bold: bool = False) -> float:
+    """Height of the lines that a text takes."""
+    return text_lines(text, size, width, bold=bold) * size * LINE_HEIGHT
 
 
 def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = False) -> str:
@@ -123,12 +133,15 @@ def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = Fa
     return text[:most].rstrip(" ,;:") + "\u2026"
 
 
-def first_fitting(texts: Sequence[str], size: float, width: float, lines: int, *, bold: bool = False) -> str:
-    """Return the first of several wordings that fits into ``lines`` lines; the last one cut if none does."""
-    for text in map(one_line, texts):
-        if text_lines(text, size, width, bold=bold) <= lines:
-            return text
-    return cut(texts[-1], size, width, lines, bold=bold)
+def fit_title(wordings: Sequence[str], box: Box, *, own: bool) -> tuple[str, int]:
+    """Return the first wording that fits on two lines, and its size: a smaller one only in the place of a template."""
+    width = box.width - (0 if own else 2 * INSET)
+    for size in (TITLE,) if own else (TITLE, LEAD, BODY, SMALL):
+        lines = min(2, max(1, int(box.height / (size * LINE_HEIGHT))))
+        for text in map(one_line, wordings):
+            if text_lines(text, size, width, bold=True) <= lines:
+                return text, size
+    return cut(wordings[-1], size, width, lines, bold=True), size
 
 
 def first_of(things: Sequence[Thing], most: int) -> tuple[Sequence[Thing], Sequence[Thing]]:

@@ -8,7 +8,6 @@ from gpuplan.deliver.executive import Driver
 from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Tile, Tiles, Words, piled, scale_of
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
-from gpuplan.deliver.pptx.opening import signed
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.cost import year_names
@@ -83,6 +82,14 @@ def _part_series(part: CostPart, tallest: float) -> Series:
 
 
 # Alternatives
+
+
+def signed(amount: float) -> str:
+    """An amount as a difference."""
+    if abs(amount) < 0.5:
+        return "\u00b10"
+    sign = "+" if amount > 0 else "\u2212"
+    return f"{sign}{short_number(abs(amount))}"
 
 
 def alternatives_slide(deck: Deck) -> Iterator[Slide]:

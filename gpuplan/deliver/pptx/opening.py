@@ -9,23 +9,14 @@ from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_
 from gpuplan.deliver.pptx.blocks import Chart, Series, Tile, Tiles, Words, piled
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
+from gpuplan.deliver.pptx.money import signed
 from gpuplan.deliver.pptx.paging import Listing, text_table
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.figures import Figures, waits
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Table
-from gpuplan.wording import (
-    MODE_NAMES,
-    RULE_NAMES,
-    amount,
-    hours,
-    mean_gpus,
-    number,
-    rounded_money,
-    said,
-    short_number,
-)
+from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, number, rounded_money, said
 
 MOST_ALTERNATIVES = 3
 """Most alternatives beside the recommendation; all have their own slide."""
@@ -106,14 +97,6 @@ def choices_table(deck: Deck, found: tuple[Alternative, ...], currency: str) -> 
     )
     title = said("deck.executive.about")
     return text_table("choices", title, CHOICE_HEADS, rows, numbers=(1, 2, 3), currency=currency)
-
-
-def signed(amount: float) -> str:
-    """An amount as a difference."""
-    if abs(amount) < 0.5:
-        return "\u00b10"
-    sign = "+" if amount > 0 else "\u2212"
-    return f"{sign}{short_number(abs(amount))}"
 
 
 WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}

@@ -6,18 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.pptx.measure import (
-    BODY,
-    INSET,
-    LEAD,
-    LINE_HEIGHT,
-    NARROW,
-    SMALL,
-    Box,
-    Grid,
-    cut,
-    text_lines,
-)
+from gpuplan.deliver.pptx.measure import BODY, INSET, LEAD, NARROW, SMALL, Box, Grid, cut, text_height
 from gpuplan.deliver.pptx.sketch import add
 from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
@@ -150,10 +139,7 @@ def _row(
     ]
     shown = list(zip(cells, columns, strict=True))
     tall, least = (
-        max(text_lines(text, size, column.room / narrow, bold=bold) for text, column in shown)
-        * size
-        * LINE_HEIGHT
-        + CELL[size]
+        CELL[size] + max(text_height(text, size, column.room / narrow, bold=bold) for text, column in shown)
         for narrow in (1, NARROW)
     )
     return Row(cells, tall, least, head, bold)
