@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, Protocol
 
@@ -75,6 +75,7 @@ class Deck:
         self.show, self.plan, self.summary, self.brand, self.compared = show, plan, summary, brand, compared
         self.messages = check_plan(plan)
         self.day = document_day(plan)
+        self.layouts = [layout for master in show.slide_masters for layout in master.slide_layouts]
         self.layout, self.title_box = self._content_layout()
         self.loose, self.narrow = text_widths(font_of(show))
         self.cited: dict[str, None] = {}
@@ -87,19 +88,14 @@ class Deck:
 
     # Layouts
 
-    def layouts(self) -> Iterator[Any]:
-        """All layouts of the file."""
-        for master in self.show.slide_masters:
-            yield from master.slide_layouts
-
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
-        found = (each for each in self.layouts() if places <= kinds_of(each))
+        found = (each for each in self.layouts if places <= kinds_of(each))
         return next((each for each in found if not kind or each.element.get("type") == kind), None)
 
     def _content_layout(self) -> tuple[Any, Box]:
         """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
-        for layout in sorted(self.layouts(), key=lambda each: each.name.strip().casefold() != "title only"):
+        for layout in sorted(self.layouts, key=lambda each: each.name.strip().casefold() != "title only"):
             kinds = {int(p.placeholder_format.type or 0): p for p in layout.placeholders}
             title = kinds.get(1) or kinds.get(3)
             if title is None or title.width is None or set(kinds) - SMALL_PLACES - {1, 3}:

@@ -6,7 +6,6 @@ from io import BytesIO
 from typing import Any
 
 from pptx import Presentation
-from pptx.oxml.ns import qn
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
@@ -68,17 +67,12 @@ def _written(deck: Deck) -> bytes:
 
 def _emptied(show: Any) -> None:
     """Remove the slides of a template, and all references to them."""
-    for slide in list(show.element.get_or_add_sldIdLst()):
-        slide.getparent().remove(slide)
-    for child in list(show.element):
-        if child.tag == qn("p:custShowLst"):
-            show.element.remove(child)
-        elif child.tag == qn("p:extLst"):
-            for extension in list(child):
-                if any(inner.tag.endswith("}sectionLst") for inner in extension):
-                    child.remove(extension)
-            if not len(child):
-                show.element.remove(child)
+    for paths in (
+        "p:sldIdLst/* | p:custShowLst | p:extLst/*[*[local-name()='sectionLst']]",
+        "p:extLst[not(*)]",
+    ):
+        for gone in show.element.xpath(paths):
+            gone.getparent().remove(gone)
 
 
 # Slides with layouts of their own
@@ -140,7 +134,7 @@ def _closing_slide(deck: Deck) -> None:
         said("deck.closing.day", day=written_day(deck.day)),
         said("deck.closing.catalog", digest=deck.plan.catalog.digest),
     ]
-    layout = next((each for each in deck.layouts() if deck.own and each.name == "Closing"), None)
+    layout = next((each for each in deck.layouts if deck.own and each.name == "Closing"), None)
     _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
 
 
