@@ -98,7 +98,7 @@ class Executive:
 @spoken
 def executive(plan: Plan, tell: Progress | None = None) -> Executive:
     """Summarise a plan for an executive; ``tell`` receives the number of auxiliary plans completed."""
-    found = tuple(_priced(plan))
+    candidates = tuple(_priced(plan))
     return Executive(
         recommendation=recommendation(plan),
         carries=_carries(plan),
@@ -106,10 +106,10 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
         unsupported=_unsupported(plan),
         money=Figures(plan).money,
         money_about=_money_about(plan),
-        choices=tuple(choices(plan, [each.alternative for each in found])),
+        choices=tuple(choices(plan, [candidate.alternative for candidate in candidates])),
         drivers=tuple(drivers(plan, tornado(plan, tell))),
         decisions=tuple(decisions(plan)),
-        priced=found,
+        priced=candidates,
     )
 
 
@@ -148,8 +148,8 @@ def _survives(plan: Plan) -> str:
         return f"{plan.placed.sentence} {left}"
     words = [said("executive.survives", failures=plan.placed.failures), left]
     if any(posture.chosen for posture in plan.postures):
-        kept = plan.scenario.availability.maintenance_failure_accepted
-        words.append(said("executive.maintenance risk" if kept else "executive.maintenance covered"))
+        accepted = plan.scenario.availability.maintenance_failure_accepted
+        words.append(said("executive.maintenance risk" if accepted else "executive.maintenance covered"))
     return " ".join(filter(None, words))
 
 
@@ -159,11 +159,11 @@ OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
 
 def _unsupported(plan: Plan) -> str:
     """Say what is out of support, and how much of the design depends on it."""
-    found = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
+    texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
-    if remote and OUT_OF_SUPPORT[0] in found:
-        found[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
-    return " ".join(found.values())
+    if remote and OUT_OF_SUPPORT[0] in texts:
+        texts[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
+    return " ".join(texts.values())
 
 
 # Cost
@@ -245,22 +245,22 @@ def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
 
 def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Action]:
     """List the actions with owner and due date, the first due first; messages with the same action share one."""
-    found: dict[tuple[str, str], list[Message]] = {}
+    groups: dict[tuple[str, str], list[Message]] = {}
     for message in check_plan(plan) if messages is None else messages:
         if what := what_to_do(message):
-            found.setdefault((what, message.owner), []).append(message)
-    made = [
+            groups.setdefault((what, message.owner), []).append(message)
+    listed = [
         Action(
             what,
-            _because(held),
+            _because(group),
             owner,
-            due(plan, min(each.days for each in held), decided=owner == "customer"),
-            held[0].code,
-            min((each.level for each in held), key=LEVELS.index),
+            due(plan, min(each.days for each in group), decided=owner == "customer"),
+            group[0].code,
+            min((each.level for each in group), key=LEVELS.index),
         )
-        for (what, owner), held in found.items()
+        for (what, owner), group in groups.items()
     ]
-    return sorted(made, key=lambda each: each.due)
+    return sorted(listed, key=lambda each: each.due)
 
 
 def _because(messages: Sequence[Message]) -> str:

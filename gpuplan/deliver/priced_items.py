@@ -71,7 +71,7 @@ class PricedItems:
     def _facts(self) -> dict[str, Fact]:
         """Return the facts behind the cost beside prices and quantities."""
         catalog, scenario = self.plan.catalog, self.plan.scenario
-        found = {
+        facts = {
             "discount_rate": factor(scenario, catalog, "discount_rate"),
             "hardware_discount": scenario.fact("cost.hardware_discount"),
             "licence_discount": scenario.fact("cost.licence_discount"),
@@ -82,36 +82,36 @@ class PricedItems:
             "power_usage_effectiveness": factor(scenario, catalog, "pue"),
         }
         if scenario.cost.utilisation is not None:
-            found["stated_utilisation"] = scenario.fact("cost.utilisation")
-        return found
+            facts["stated_utilisation"] = scenario.fact("cost.utilisation")
+        return facts
 
     def _items(self) -> list[Item]:
-        found: list[Item] = []
+        items: list[Item] = []
         at_once = (*((lot,) for lot in range(self.last)), ())
-        given = self.plan.scenario.cost
+        cost = self.plan.scenario.cost
         for at, material in enumerate(self.costs.materials):
             key, lots = self.keys.get(material.key, ""), self._lots(material)
-            licences = dict.fromkeys(("platform", "management-platform"), given.platform_licence)
-            licences |= {"ai-add-on": "private-ai", "gpu-software": given.gpu_licence}
+            licences = dict.fromkeys(("platform", "management-platform"), cost.platform_licence)
+            licences |= {"ai-add-on": "private-ai", "gpu-software": cost.gpu_licence}
             licence = licences.get(material.key)
             if not key and licence != "socket":
                 continue
-            item = Item(material.part, material.name, at, key, len(found), lots, at_once)
+            item = Item(material.part, material.name, at, key, len(items), lots, at_once)
             if licence in (*BY_CORE, "private-ai"):
-                found += self._subscribed(item, licence, 0)
+                items += self._subscribed(item, licence, 0)
             elif licence == "subscription":
-                found += self._subscribed(item, "nvaie", self._included())
+                items += self._subscribed(item, "nvaie", self._included())
             elif licence == "perpetual":
                 free, product = self._included(), self.plan.catalog.products["nvidia-ai-enterprise"]
                 paid = self._paid(partial(perpetual_payment, 1, price=1), free)
-                found.append(item._replace(paid=paid))
+                items.append(item._replace(paid=paid))
                 supported = int(product.fact("support_years").value)
-                found += self._supported(item, "nvaie-support-year", free + supported)
+                items += self._supported(item, "nvaie-support-year", free + supported)
             else:
-                found.append(item)
+                items.append(item)
                 if licence == "socket":
-                    found += self._supported(item, "platform-support-socket-year", 0)
-        return found
+                    items += self._supported(item, "platform-support-socket-year", 0)
+        return items
 
     def _included(self) -> int:
         """Years of GPU software that come with a board."""
@@ -119,14 +119,14 @@ class PricedItems:
 
     def _lots(self, material: Material) -> tuple[float, ...]:
         """Return the units of a material bought at the start of each year."""
-        held: list[int] = []
+        units: list[int] = []
         for hosts in self.plan.growth.hosts:
             many = self.counts.of(hosts).get(material.key)
             if many is None:
                 return (material.quantity, *[0.0] * (self.last - 1))
-            held.append(max(many, held[-1]) if held else many)
+            units.append(max(many, units[-1]) if units else many)
         by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
-        return ordered_licences(held, minimum_order=int(self.counts.least_order.value) if by_core else 0)
+        return ordered_licences(units, minimum_order=int(self.counts.least_order.value) if by_core else 0)
 
     def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
         """Return the lots that are paid for at the start and in each year, by the cash of one licence of each."""
@@ -142,7 +142,7 @@ class PricedItems:
             return subscription_payments(1, yearly_price=each, renewal_price=renewal, term_years=term, **when)
 
         whole = self._paid(partial(cash, 1, 0), included)
-        found = [
+        items = [
             item._replace(
                 name=said("sheet.item.in advance", item=item.name, years=term) if term > 1 else item.name,
                 paid=whole,
@@ -152,8 +152,8 @@ class PricedItems:
         if term > 1 and alone in self.prices:
             singles = self._paid(partial(cash, 0, 1), included)
             renewed = said("sheet.item.renewed", item=item.name)
-            found.append(item._replace(name=renewed, price=alone, paid=singles))
-        return found
+            items.append(item._replace(name=renewed, price=alone, paid=singles))
+        return items
 
     def _supported(self, item: Item, price: str, included: int) -> list[Item]:
         """Return support of licences, paid yearly in advance; none where its price is not requested."""
@@ -178,20 +178,20 @@ class PricedItems:
         """Return a price's quantities from the start on, hardware's with support and residual, power's with cooling."""
         years = range(self.last + 1)
         hardware = [self._of_price(key, year, HARDWARE) for year in years]
-        found = [self._of_price(key, year) for year in years]
+        quantities = [self._of_price(key, year) for year in years]
         warranty, share = self.factor("warranty_years"), self.factor("support_share")
         for year in range(self.last):
             due = (hardware[lot] for lot in range(year + 1) if year - lot >= warranty)
-            found[year] += share * sum(due)
-        found[self.last] -= self.factor("residual_share") * sum(hardware)
+            quantities[year] += share * sum(due)
+        quantities[self.last] -= self.factor("residual_share") * sum(hardware)
         for year in years[1:]:
             if key == RUNNING["Power"]:
-                found[year] += self.kwh(year) * self.factor("power_usage_effectiveness")
+                quantities[year] += self.kwh(year) * self.factor("power_usage_effectiveness")
             if key == RUNNING["Space"]:
-                found[year] += self.racks(year)
+                quantities[year] += self.racks(year)
             if key == RUNNING["Administration"]:
-                found[year] += self.costs.hosts[year - 1] + self.counts.management_hosts
-        return found
+                quantities[year] += self.costs.hosts[year - 1] + self.counts.management_hosts
+        return quantities
 
     def discounted(self, key: str) -> float:
         """Return the discounted quantity behind a price: the change of the net present cost per unit of the price."""
@@ -207,12 +207,12 @@ class PricedItems:
 
     def part_cost(self, name: str) -> tuple[float, ...]:
         """Return the payments for a part at the start and in each year."""
-        found = next((part for part in self.costs.parts if part.name == name), None)
-        return found.yearly if found else (0.0,) * (self.last + 1)
+        part = next((each for each in self.costs.parts if each.name == name), None)
+        return part.yearly if part else (0.0,) * (self.last + 1)
 
     def kwh(self, year: int) -> float:
         """Energy of hosts and switches in a year from 1, without cooling."""
-        held = {
+        units = {
             self.costs.materials[item.material].key: sum(item.lots[:year])
             for n, item in enumerate(self.items)
             if item.units == n
@@ -223,7 +223,7 @@ class PricedItems:
             idle_share=self.power.idle_share,
             load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
         )
-        switches_w = [held.get(name, 0) * watts for name, watts in self.drawn.items()]
+        switches_w = [units.get(name, 0) * watts for name, watts in self.drawn.items()]
         return power.energy_kwh(power.total_power_w(hosts_w, *switches_w, self.power.management_w))
 
     def _spine_w(self) -> float:
@@ -240,8 +240,8 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
     assert costs is not None
     link, fabric = scenario.network.link_gbit_s, plan.cabling
     up = fabric.switches.up_gbit_s if fabric and fabric.switches else 0
-    gpu, given = f"gpus/{scenario.hardware.gpu}", scenario.cost
-    licence, term = given.platform_licence, given.licence_term_years
+    gpu, cost = f"gpus/{scenario.hardware.gpu}", scenario.cost
+    licence, term = cost.platform_licence, cost.licence_term_years
     platform = TERM_PRICES[licence][term] if licence in BY_CORE else WORDS["platform", licence]["price"]
     software = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual"}
     keys = {
@@ -254,11 +254,11 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "platform": platform,
         "management-platform": platform,
         "ai-add-on": TERM_PRICES["private-ai"][term],
-        "gpu-software": software.get(given.gpu_licence, ""),
+        "gpu-software": software.get(cost.gpu_licence, ""),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",
         "storage": "storage-tb",
     }
     keys |= {m.key: m.item for m in materials if m.key in ("leaf", "spine")}
-    known = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
-    return {m.key: keys[m.key] for m in materials if keys.get(m.key) in known}
+    priced = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
+    return {m.key: keys[m.key] for m in materials if keys.get(m.key) in priced}

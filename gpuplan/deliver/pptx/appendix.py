@@ -41,48 +41,48 @@ LEADING = (
 def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
     """(the steps of the slide, all others): the first due first, one that is on the slide of decisions not again."""
     decided = {each.code for each in deck.summary.first_decisions}
-    found = [each for each in actions(deck.plan, deck.messages) if each.code not in decided]
+    steps = [each for each in actions(deck.plan, deck.messages) if each.code not in decided]
     levels = {message.code: message.level for message in deck.messages}
     weight = {"stop": 0, "warn": 1, "note": 2}
-    ranked = sorted(found, key=lambda each: (weight[levels[each.code]], each.due))
+    ranked = sorted(steps, key=lambda each: (weight[levels[each.code]], each.due))
     first = sorted(ranked[:MOST_STEPS], key=lambda each: each.due)
-    return first, [each for each in found if each not in first]
+    return first, [each for each in steps if each not in first]
 
 
-def steps_table(name: str, title: str, head: str, found: Sequence[Action]) -> Table:
+def steps_table(name: str, title: str, head: str, steps: Sequence[Action]) -> Table:
     """Actions in a few words, or in their own where there are none, with owner and day."""
     rows = []
-    for each in found:
-        key = f"deck.step.{each.code}"
-        what = said(key) if key in TEXTS else each.what.removesuffix(".")
-        rows.append((what, OWNERS[each.owner], written_day(each.due)))
+    for step in steps:
+        key = f"deck.step.{step.code}"
+        what = said(key) if key in TEXTS else step.what.removesuffix(".")
+        rows.append((what, OWNERS[step.owner], written_day(step.due)))
     return text_table(name, title, (head, "deck.column.owner", "deck.column.due"), rows)
 
 
-def step_reasons(found: Sequence[Action]) -> list[str]:
+def step_reasons(steps: Sequence[Action]) -> list[str]:
     """Actions in whole sentences, and why they are necessary."""
-    return [f"{each.what} {each.why}" for each in found]
+    return [f"{step.what} {step.why}" for step in steps]
 
 
 def decisions_slide(deck: Deck) -> Iterator[Slide]:
     """The customer's decisions, with due dates."""
-    if found := deck.summary.first_decisions:
-        by = max(each.due for each in found)
-        title = said("deck.decisions.title", count=len(found), day=written_day(by))
-        table = steps_table("decisions_needed", title, "deck.column.decision", found)
-        yield Slide([title], Listing(table, WIDTHS), more=step_reasons(found))
+    if needed := deck.summary.first_decisions:
+        by = max(each.due for each in needed)
+        title = said("deck.decisions.title", count=len(needed), day=written_day(by))
+        table = steps_table("decisions_needed", title, "deck.column.decision", needed)
+        yield Slide([title], Listing(table, WIDTHS), more=step_reasons(needed))
 
 
 def next_steps_slide(deck: Deck) -> Iterator[Slide]:
     """The next steps, at most six."""
-    found, others = next_steps(deck)
-    if not found:
+    first, others = next_steps(deck)
+    if not first:
         yield Slide([said("deck.steps.none")], Words([said("deck.steps.quotation")]))
         return
     key = "deck.steps.title first" if others else "deck.steps.title"
-    title = said(key, count=len(found), more=len(others))
-    table = steps_table("next_steps", title, "deck.column.step", found)
-    yield Slide([title], Listing(table, WIDTHS), more=step_reasons(found))
+    title = said(key, count=len(first), more=len(others))
+    table = steps_table("next_steps", title, "deck.column.step", first)
+    yield Slide([title], Listing(table, WIDTHS), more=step_reasons(first))
 
 
 # Appendix
@@ -95,21 +95,22 @@ def details(table: Table, widths: Sequence[float], most: int = 1000) -> Listing:
 
 def designs(deck: Deck) -> Iterator[Slide]:
     """This design and others."""
-    if found := deck.compared:
-        rows = tuple(row for row in found.rows if row.key in LEADING)
-        table = designs_beside(replace(found, rows=rows), deck.plan.catalog).without("differs")
-        body = details(table, (3.6, *(10 / len(found.names) for _ in found.names)))
-        notes = [*found.notes, *(each.sentence for each in found.differences)]
+    if comparison := deck.compared:
+        rows = tuple(row for row in comparison.rows if row.key in LEADING)
+        table = designs_beside(replace(comparison, rows=rows), deck.plan.catalog).without("differs")
+        body = details(table, (3.6, *(10 / len(comparison.names) for _ in comparison.names)))
+        notes = [*comparison.notes, *(each.sentence for each in comparison.differences)]
         yield Slide([said("deck.appendix.compared")], body, more=notes)
 
 
 def decisions(deck: Deck) -> Iterator[Slide]:
     """Every decision; why, in the notes."""
-    found = deck.plan.decisions
+    taken = deck.plan.decisions
     body = details(decided(deck.plan).only("number", "title", "decision"), (0.7, 3, 8.8))
-    sources = [source for each in found for source in each.sources]
-    reasons = [f"{each.title}: {each.justification}" for each in found]
-    yield Slide([said("deck.appendix.decisions", count=len(found))], body, sources=sources, more=reasons)
+    sources = [source for each in taken for source in each.sources]
+    reasons = [f"{each.title}: {each.justification}" for each in taken]
+    title = said("deck.appendix.decisions", count=len(taken))
+    yield Slide([title], body, sources=sources, more=reasons)
 
 
 def availability(deck: Deck) -> Iterator[Slide]:
@@ -163,14 +164,15 @@ def values(deck: Deck) -> Iterator[Slide]:
 
 def risks(deck: Deck) -> Iterator[Slide]:
     """The risks, with the owner and due date of each."""
-    found = [each for each in deck.messages if each.level != "note"]
+    messages = [message for message in deck.messages if message.level != "note"]
     rows = []
-    for each in found:
-        day = due(deck.plan, each.days, decided=each.owner == "customer")
-        rows.append((each.text, OWNERS[each.owner], written_day(day)))
+    for message in messages:
+        day = due(deck.plan, message.days, decided=message.owner == "customer")
+        rows.append((message.text, OWNERS[message.owner], written_day(day)))
     title = said("deck.appendix.risks")
     table = text_table("risks", title, ("deck.column.risk", "deck.column.owner", "deck.column.due"), rows)
-    yield Slide([title], details(table, WIDTHS, MOST_ROWS), more=[what_to_do(each) for each in found])
+    body = details(table, WIDTHS, MOST_ROWS)
+    yield Slide([title], body, more=[what_to_do(message) for message in messages])
 
 
 def more_steps(deck: Deck) -> Iterator[Slide]:
@@ -183,8 +185,8 @@ def more_steps(deck: Deck) -> Iterator[Slide]:
 
 def sources(deck: Deck) -> Iterator[Slide]:
     """The sources of the slides' statements, by title and producer."""
-    known = [deck.plan.catalog.sources[each] for each in deck.cited]
-    cited = sorted({(each.title, each.producer, each.published[:4]) for each in known})
+    in_catalog = [deck.plan.catalog.sources[each] for each in deck.cited]
+    cited = sorted({(each.title, each.producer, each.published[:4]) for each in in_catalog})
     title = said("deck.appendix.sources")
     heads = ("deck.column.source", "deck.column.producer", "deck.column.year")
     table = text_table("slide_sources", title, heads, cited)

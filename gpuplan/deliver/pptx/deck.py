@@ -90,8 +90,8 @@ class Deck:
 
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
-        found = (each for each in self.layouts if places <= kinds_of(each))
-        return next((each for each in found if not kind or each.element.get("type") == kind), None)
+        fitting = (layout for layout in self.layouts if places <= kinds_of(layout))
+        return next((layout for layout in fitting if not kind or layout.element.get("type") == kind), None)
 
     def _content_layout(self) -> tuple[Any, Box]:
         """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
@@ -122,9 +122,9 @@ class Deck:
 
     # Slides
 
-    def add(self, made: Iterable[Slide]) -> None:
+    def add(self, slides: Iterable[Slide]) -> None:
         """Draw slides, each before the next one is made; a table of the appendix takes as many as it needs."""
-        for slide in made:
+        for slide in slides:
             if not isinstance(slide.body, Listing) or not slide.body.paged:
                 self._draw(slide)
                 continue
@@ -134,32 +134,32 @@ class Deck:
                 name = name if len(pages) > 1 else title
                 self._draw(slide._replace(titles=[name], body=page._replace(about=name), first=title))
 
-    def _draw(self, made: Slide) -> None:
+    def _draw(self, content: Slide) -> None:
         """Draw a slide: its message, its footer and its notes, then what it shows."""
         slide = self.show.slides.add_slide(self.layout)
-        self.title(slide.shapes.title, [each.removesuffix(".") for each in made.titles])
-        self.finish(slide, made)
+        self.title(slide.shapes.title, [each.removesuffix(".") for each in content.titles])
+        self.finish(slide, content)
         box = self.box
-        if made.top:
-            made.top.put(self, slide, box)
-            box = box.below(made.top.height(box.width) + made.gap)
+        if content.top:
+            content.top.put(self, slide, box)
+            box = box.below(content.top.height(box.width) + content.gap)
         whole = box
-        if made.foot:
-            box = whole.above(whole.height - made.foot.height(whole.width) - made.gap)
+        if content.foot:
+            box = whole.above(whole.height - content.foot.height(whole.width) - content.gap)
         left, right = box.sides(box.width * SIDE, SIDE_GAP)
-        if made.body:
-            made.body.put(self, slide, left if made.side else box)
-        if made.side:
-            made.side.put(self, slide, right)
-        if made.foot and made.foot[0]:  # some words or figures
-            made.foot.put(self, slide, whole.below(whole.height - made.foot.height(whole.width)))
+        if content.body:
+            content.body.put(self, slide, left if content.side else box)
+        if content.side:
+            content.side.put(self, slide, right)
+        if content.foot and content.foot[0]:  # some words or figures
+            content.foot.put(self, slide, whole.below(whole.height - content.foot.height(whole.width)))
 
     def title(self, shape: Any, wordings: Sequence[str]) -> None:
         """The message of a slide, on two lines at most; smaller only where the title of a template has no room for it."""
         text, size = fit_title(wordings, self.title_box, own=self.own)
         put(shape, text, size, bold=True)
 
-    def finish(self, slide: Any, made: Slide) -> None:
+    def finish(self, slide: Any, content: Slide) -> None:
         """Footer, number and notes of a slide."""
         parts = (one_line(self.brand.footer), one_line(self.plan.scenario.name))
         footer = " \u00b7 ".join(filter(None, parts))
@@ -170,15 +170,15 @@ class Deck:
             slide.shapes._spTree.append(deepcopy(place._element))
             if kind == 15:
                 put(slide.shapes[-1], cut(footer, SMALL, box_of(place).width), 0)
-        self.cited |= dict.fromkeys(sources_of(self.plan, made)[:MOST_SOURCES])
-        slide.notes_slide.notes_text_frame.text = told(self.plan, made)
+        self.cited |= dict.fromkeys(sources_of(self.plan, content)[:MOST_SOURCES])
+        slide.notes_slide.notes_text_frame.text = told(self.plan, content)
 
 
 def font_of(show: Any) -> str:
     """The font of the text of a presentation."""
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
-    found = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
-    return "" if found is None else str(found.get("typeface", ""))
+    font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
+    return "" if font is None else str(font.get("typeface", ""))
 
 
 def kinds_of(layout: Any) -> set[int]:
@@ -189,38 +189,38 @@ def kinds_of(layout: Any) -> set[int]:
 # Notes
 
 
-def told(plan: Plan, made: Slide) -> str:
+def told(plan: Plan, content: Slide) -> str:
     """Return the notes: the first words, each figure with its formula and certainty, and the sources."""
-    paragraphs = [said("deck.notes.first", text=_sentence(made.first or made.titles[0]))]
+    paragraphs = [said("deck.notes.first", text=_sentence(content.first or content.titles[0]))]
     bases: dict[str, None] = {}
-    for key in made.keys:
+    for key in content.keys:
         if key in plan.lines:
-            known = explain(plan, key)
+            figure = explain(plan, key)
             paragraphs.append(
-                said("deck.notes.why", label=known.label, formula=known.formula, sentence=known.sentence)
+                said("deck.notes.why", label=figure.label, formula=figure.formula, sentence=figure.sentence)
             )
-            bases[known.basis_text] = None
-    paragraphs += [capital(_sentence(text)) for text in made.more if text]
+            bases[figure.basis_text] = None
+    paragraphs += [capital(_sentence(text)) for text in content.more if text]
     paragraphs += bases
-    found = [plan.catalog.sources[each] for each in sources_of(plan, made)]
-    parts = [(each.title, each.producer, each.published[:4]) for each in found[:MOST_SOURCES]]
-    listed = [", ".join(filter(None, each)) for each in parts]
-    if left := len(found) - len(listed):
+    sources = [plan.catalog.sources[source] for source in sources_of(plan, content)]
+    parts = [(source.title, source.producer, source.published[:4]) for source in sources[:MOST_SOURCES]]
+    listed = [", ".join(filter(None, part)) for part in parts]
+    if left := len(sources) - len(listed):
         listed.append(said("deck.notes.more sources", count=left))
     paragraphs.append("\n".join([said("deck.notes.sources"), *(listed or [said("deck.notes.no source")])]))
     return clean("\n".join(paragraphs))
 
 
-def sources_of(plan: Plan, made: Slide) -> list[str]:
+def sources_of(plan: Plan, content: Slide) -> list[str]:
     """Return the sources behind a slide: first those of its figures, then those of the underlying figures."""
-    found, keys = dict.fromkeys(made.sources), [key for key in made.keys if key in plan.lines]
+    sources, keys = dict.fromkeys(content.sources), [key for key in content.keys if key in plan.lines]
     for key in keys:  # and of what their lines rest on
-        for given in plan.lines[key].inputs:
-            if given.key not in plan.lines:
-                found |= dict.fromkeys(given.sources)
-            elif given.key not in keys:
-                keys.append(given.key)
-    return [each for each in found if each in plan.catalog.sources]
+        for used in plan.lines[key].inputs:
+            if used.key not in plan.lines:
+                sources |= dict.fromkeys(used.sources)
+            elif used.key not in keys:
+                keys.append(used.key)
+    return [source for source in sources if source in plan.catalog.sources]
 
 
 def _sentence(text: str) -> str:

@@ -36,7 +36,7 @@ def hosts_slide(deck: Deck) -> Iterator[Slide]:
     spare = "deck.hosts.failover" if totals.hosts_for_failures else "deck.hosts.no failover"
     demanded = (f"pools.{pool.id}.hosts_for_demand" for pool in plan.pools[:2])
     keys = ("totals.hosts", *demanded, "totals.gpus")
-    starts = list(dict.fromkeys(made.sentence for made in plan.power_on.values()))
+    starts = list(dict.fromkeys(order.sentence for order in plan.power_on.values()))
     picture = Picture("Hosts", partial(hosts_sketch, plan), said("deck.hosts.about", title=title))
     longer = f"{title}; {said(spare, hosts=totals.hosts_for_failures)}"
     yield Slide([longer, title], picture, keys, more=starts, first=title)
@@ -64,7 +64,7 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
         key = "deck.failure.restarts" if one else "deck.failure.restarts several"
     title = figures.said(key, missing=len(outcome.unplaced))
     case = "deck.failure.words moved" if outcome.moved else "deck.failure.words"
-    told = said(
+    effect = said(
         case if outcome.restarted else "deck.failure.words none",
         moved=len(outcome.moved),
         moving=len(outcome.restarted),
@@ -73,7 +73,7 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     )
     draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
     picture = Picture("Failure", draw, said("deck.failure.about", title=title))
-    yield Slide([longer, title], picture, keys, more=more, foot=Words([told]), first=title)
+    yield Slide([longer, title], picture, keys, more=more, foot=Words([effect]), first=title)
 
 
 def architecture_slide(deck: Deck) -> Iterator[Slide]:
@@ -99,11 +99,11 @@ NETWORK_KEYS = (
 def network_slide(deck: Deck) -> Iterator[Slide]:
     """Whether the link suffices for each workload that depends on it, with the switches."""
     plan, cabling = deck.plan, deck.plan.cabling
-    found = link_verdicts(plan)
-    used = [each for each in found if each.use]
+    verdicts = link_verdicts(plan)
+    used = [each for each in verdicts if each.use]
     local = said("deck.network.local")
     sources = [source for each in used if each.use for source in each.use.sources]
-    others = [f"{each.name}: {each.words}" for each in found if not each.use]
+    others = [f"{each.name}: {each.words}" for each in verdicts if not each.use]
     more = [fabric_words(cabling) if cabling else "", *others, "" if used else local]
     body: Chart | Listing | Words = Words([local])
     if used:
@@ -111,7 +111,7 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     elif cabling and cabling.failures:
         table = replace(part_failures(cabling).only("part", "left"), title=said("deck.network.failures"))
         body = Listing(table, (3, 5), (BODY,), MOST_FAILURES)
-    title, top = HEADLINES["network"](plan).sentence, Tiles(_network_tiles(deck, found))
+    title, top = HEADLINES["network"](plan).sentence, Tiles(_network_tiles(deck, verdicts))
     gap = GAP if used else 2 * GAP
     yield Slide([title], body, NETWORK_KEYS, sources, more, top=top, gap=gap)
 
@@ -152,10 +152,10 @@ def _link_name(each: LinkVerdict) -> str:
     return said("deck.network.remote", name=name)
 
 
-def _network_tiles(deck: Deck, found: Sequence[LinkVerdict]) -> list[Tile]:
+def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
     """Link, ports, switches, and what vMotion needs."""
-    given, fabric = deck.plan.scenario.network, deck.plan.cabling
-    speed, _, transport = network_name(given.link_gbit_s, given.transport).partition(" Gbit/s ")
+    network, fabric = deck.plan.scenario.network, deck.plan.cabling
+    speed, _, transport = network_name(network.link_gbit_s, network.transport).partition(" Gbit/s ")
     tiles = [Tile(said("deck.network.link"), f"{speed} Gbit/s", transport)]
     if fabric:
         key = "deck.network.ports of" if fabric.ports.rdma else "deck.network.teamed"
@@ -164,6 +164,6 @@ def _network_tiles(deck: Deck, found: Sequence[LinkVerdict]) -> list[Tile]:
     if fabric and fabric.switches:
         leaves = number(fabric.switches.shape.leaves)
         tiles.append(Tile(said("deck.network.leaves"), leaves, fabric.switches.leaf_name))
-    if vmotion := next((each for each in found if each.kind == "vmotion"), None):
+    if vmotion := next((each for each in verdicts if each.kind == "vmotion"), None):
         tiles.append(Tile(said("deck.network.vmotion"), VERDICTS[vmotion.verdict], vmotion.words))
     return tiles

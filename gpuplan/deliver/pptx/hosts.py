@@ -116,10 +116,10 @@ class Failed(NamedTuple):
 def worst_case(plan: Plan, lost: int) -> Failed | None:
     """Return the worst failure of ``lost`` hosts; None where no cluster has more hosts."""
     pools = [pool for pool in plan.pools if pool.hosts > lost]
-    found = [(pool, loss) for pool in pools for loss in worst_failures(plan, pool.id, lost)[:1]]
-    if not found:
+    losses = [(pool, loss) for pool in pools for loss in worst_failures(plan, pool.id, lost)[:1]]
+    if not losses:
         return None
-    pool, loss = max(found, key=lambda each: (each[1].unplaced_gpus, each[1].unplaced, each[1].restarted))
+    pool, loss = max(losses, key=lambda each: (each[1].unplaced_gpus, each[1].unplaced, each[1].restarted))
     return Failed(pool, loss.hosts, fail_hosts(plan, pool.id, loss.hosts))
 
 

@@ -94,18 +94,18 @@ def signed(amount: float) -> str:
 
 def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     """This design and its alternatives, priced on the same basis, with each cost difference."""
-    costs, found = deck.plan.costs, deck.summary.choices[:MOST_CHOICES]
-    if costs is None or not found:
+    costs, choices = deck.plan.costs, deck.summary.choices[:MOST_CHOICES]
+    if costs is None or not choices:
         return
-    silos = [each.difference for each in found if each.key == "silos" and each.difference > 0]
+    silos = [each.difference for each in choices if each.key == "silos" and each.difference > 0]
     titles = [said("deck.choices.silos", more=headline_money(more, costs.currency)) for more in silos[:1]]
-    cheaper = sum(each.difference < 0 for each in found)
+    cheaper = sum(each.difference < 0 for each in choices)
     key = "deck.choices.title" if cheaper else "deck.choices.none"
-    titles.append(said(key, count=len(found), cheaper=cheaper))
-    given_up = [f"{each.name}: {each.gives_up}" for each in found if each.gives_up]
+    titles.append(said(key, count=len(choices), cheaper=cheaper))
+    given_up = [f"{each.name}: {each.gives_up}" for each in choices if each.gives_up]
     own = Label(rounded_money(costs.net_present)[0])
     bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, own)]
-    for each in found:
+    for each in choices:
         money = rounded_money(each.net_present)[0]
         label = said("deck.choices.label", money=money, difference=signed(each.difference))
         bars.append((cut(each.name, SMALL, 280), each.net_present, "", Label(label, bold=False)))
@@ -121,14 +121,14 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
 
 def drivers_slide(deck: Deck) -> Iterator[Slide]:
     """The assumptions that move the cost most, at their low and at their high end."""
-    costs, found = deck.plan.costs, deck.summary.drivers[:MOST_DRIVERS]
-    if costs is None or not found:
+    costs, strongest = deck.plan.costs, deck.summary.drivers[:MOST_DRIVERS]
+    if costs is None or not strongest:
         return
-    first, rows, now = found[0], found[::-1], costs.net_present
+    first, rows, now = strongest[0], strongest[::-1], costs.net_present
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
     name = _driver_name(deck, first.label)
     title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
-    more = [said("deck.drivers.how"), *(_driver_words(each, costs) for each in found)]
+    more = [said("deck.drivers.how"), *(_driver_words(each, costs) for each in strongest)]
     most = max(abs(end - now) for each in rows for end in (each.at_low, each.at_high))
     ends = (
         ("deck.drivers.low", LOW, [(each.low, each.at_low - now) for each in rows]),

@@ -41,10 +41,10 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
         yield Slide([build], Words([carried], LEAD), keys, more=[carried, *more])
         return
     shorter = IN_CLUSTERS if len(plan.pools) > 1 else IN_ONE_CLUSTER
-    found = summary.choices[:MOST_ALTERNATIVES]
+    choices = summary.choices[:MOST_ALTERNATIVES]
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
-    if plan.costs and found:
-        body = Listing(choices_table(deck, found, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
+    if plan.costs and choices:
+        body = Listing(choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
     titles, tiles = [build, *map(Figures(plan).said, shorter)], Tiles(_key_tiles(deck))
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
 
@@ -83,17 +83,17 @@ CHOICE_HEADS = (
 )
 
 
-def choices_table(deck: Deck, found: tuple[Alternative, ...], currency: str) -> Table:
+def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
     """Tabulate alternatives with their cost and why they are not recommended."""
     rows = tuple(
         (
-            each.name,
-            number(each.hosts[0]) if each.hosts else "\u2013",
-            rounded_money(each.net_present)[0],
-            signed(each.difference),
-            why_not(deck, each),
+            choice.name,
+            number(choice.hosts[0]) if choice.hosts else "\u2013",
+            rounded_money(choice.net_present)[0],
+            signed(choice.difference),
+            why_not(deck, choice),
         )
-        for each in found
+        for choice in choices
     )
     title = said("deck.executive.about")
     return text_table("choices", title, CHOICE_HEADS, rows, numbers=(1, 2, 3), currency=currency)
@@ -105,18 +105,18 @@ CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
 """Kind of an alternative -> why it is not recommended."""
 
 
-def why_not(deck: Deck, each: Alternative) -> str:
+def why_not(deck: Deck, choice: Alternative) -> str:
     """Say in a few words why an alternative is not recommended."""
     short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
-    chosen, dearer = deck.plan.scenario.availability.host_failures, each.difference > 0
-    kind = each.key.partition("-")[0] if each.key.startswith("rent-") else each.key
+    chosen, dearer = deck.plan.scenario.availability.host_failures, choice.difference > 0
+    kind = choice.key.partition("-")[0] if choice.key.startswith("rent-") else choice.key
     if kind in ("n0", "n1", "n2") and chosen in short:
         there, here = short.get(int(kind[1]), 0.0), short[chosen]
         if dearer:
             return said("deck.why.more", hours=hours(max(0.0, here - there)))
         return said("deck.why.fewer", there=hours(there), here=hours(here))
     key = (DEARER if dearer else CHEAPER).get(kind)
-    return said(key) if key else each.gives_up
+    return said(key) if key else choice.gives_up
 
 
 # The request
@@ -184,8 +184,8 @@ def when_slide(deck: Deck) -> Iterator[Slide]:
     if not plan.groups:
         return
     week, title = week_demand(plan)[0], HEADLINES["demand"](plan).sentence
-    found = waits(plan)
-    waiting = [said("deck.when.waiting", now=found[0], after=found[1])] if found else []
+    words = waits(plan)
+    waiting = [said("deck.when.waiting", now=words[0], after=words[1])] if words else []
     if week.steady:
         chart, notes = _rules(deck), [said("deck.when.rules note"), *waiting]
     else:
@@ -198,12 +198,12 @@ def when_slide(deck: Deck) -> Iterator[Slide]:
 
 def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
     """(GPUs by hour, what is read from them)."""
-    found, looks = hour_demand(week, (SHOWN_DAY,)), _looks(deck, KEY_WIDTH)
+    parts, looks = hour_demand(week, (SHOWN_DAY,)), _looks(deck, KEY_WIDTH)
     others = said("deck.when.others"), GREY
-    stacked = [Series(*looks.get(each.group, others), [round(v, 3) for v in each.gpus[0]]) for each in found]
+    stacked = [Series(*looks.get(each.group, others), [round(v, 3) for v in each.gpus[0]]) for each in parts]
     clock = [f"{hour:02}" for hour in range(24)]
     chart = piled(said("deck.when.about"), clock, stacked, said("deck.when.axis"), gap=12)
-    peak = max(sum(values) for values in zip(*(each.gpus[0] for each in found), strict=True))
+    peak = max(sum(values) for values in zip(*(each.gpus[0] for each in parts), strict=True))
     planned = Figures(deck.plan).demand
     return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)
 

@@ -103,19 +103,19 @@ class Listing(NamedTuple):
 
     def pages(self, box: Box) -> list[Page]:
         """The table by slide, about as many rows on each, with the head."""
-        found = [self._pages(box, size) for size in self.sizes]
-        return next((each for each in found if len(each) == 1), found[-1])
+        by_size = [self._pages(box, size) for size in self.sizes]
+        return next((pages for pages in by_size if len(pages) == 1), by_size[-1])
 
     def _pages(self, box: Box, size: int) -> list[Page]:
         columns = _columns(self.table, box.width, self.shares)
         head, *rows = self._rows(columns, size)
-        found = _split(head, rows, box.height)
-        for room in range(int(sum(row.tall for row in rows) / max(1, len(found))), int(box.height), 12):
+        parts = _split(head, rows, box.height)
+        for room in range(int(sum(row.tall for row in rows) / max(1, len(parts))), int(box.height), 12):
             even = _split(head, rows, room)
-            if len(even) == len(found):
-                found = even
+            if len(even) == len(parts):
+                parts = even
                 break
-        return [Page(self.table.title, box, columns, each, size) for each in found]
+        return [Page(self.table.title, box, columns, part, size) for part in parts]
 
     def _rows(self, columns: Sequence[Column], size: int) -> list[Row]:
         """Return the head and the rows: of too many the first and the totals, with how many are left out."""
@@ -157,9 +157,9 @@ def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column
 
 def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
     """The rows by slide, each begun with the head."""
-    found: list[list[Row]] = []
+    parts: list[list[Row]] = []
     for row in rows:
-        if not found or sum(each.tall for each in found[-1]) + row.tall > room:
-            found.append([head])
-        found[-1].append(row)
-    return found
+        if not parts or sum(each.tall for each in parts[-1]) + row.tall > room:
+            parts.append([head])
+        parts[-1].append(row)
+    return parts

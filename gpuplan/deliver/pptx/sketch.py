@@ -18,8 +18,8 @@ from gpuplan.deliver.texts import one_line
 def render(template: str, /, **values: object) -> Any:
     """Return what the template ``templates/TEMPLATE.xml.j2`` draws, with values filled in."""
     page = templates("pptx").get_template(f"{template}.xml.j2")
-    known = {"Box": Box, "emu": _emu, "one_line": one_line, "nsdecls": nsdecls}
-    return parse_xml(page.render(known, **values))
+    common = {"Box": Box, "emu": _emu, "one_line": one_line, "nsdecls": nsdecls}
+    return parse_xml(page.render(common, **values))
 
 
 def add(slide: Any, template: str, /, **values: object) -> None:
