@@ -1,4 +1,4 @@
-"""Pages of HTML from templates: how texts are written in them."""
+"""Pages of HTML and shapes of slides from templates: how texts are written in them."""
 
 from __future__ import annotations
 
