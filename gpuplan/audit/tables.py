@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.locales import written
-from gpuplan.report.table import Cell, Column, Table, listed, two_places
+from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate, two_places
 from gpuplan.report.tables.traffic import few_digits
 from gpuplan.wording import NAMES, number, said
 
@@ -18,70 +18,34 @@ METHOD_TITLES = NAMES["replay method"]
 
 def holders(use: Found) -> Table:
     """Return the users of GPUs."""
-    return listed(
-        "holders",
-        (
-            Column("name"),
-            Column("jobs", kind="number"),
-            Column("gpu_h", kind="whole", unit="h"),
-            Column("share", kind="share"),
-            Column("mean_duration_h", kind="duration", unit="h"),
-            Column("mean_gpus", kind="mean"),
-            Column("peak_gpus", kind="mean"),
-            Column("own_peak_utilisation", kind="share"),
-        ),
-        use["groups"],
-    )
+    return tabulate("holders", use["groups"])
 
 
 def activity(use: Found) -> Table:
     """Return the chip activity of each group."""
-    return listed(
-        "activity",
-        (
-            Column("name"),
-            Column("samples", kind="number"),
-            Column("mean_activity_pct", kind="points", unit="%"),
-            Column("active_share", kind="share"),
-            Column("busy_share", kind="share"),
-            Column("mean_gpus", kind="mean"),
-            Column("busy_gpus", kind="mean"),
-        ),
-        use["groups"],
-    )
+    return tabulate("activity", use["groups"])
 
 
 def requests(arrivals: Found) -> Table:
     """Return the requests to each language model, or by each application."""
-    return listed(
-        "requests",
-        (
-            Column("name"),
-            Column("requests", kind="number"),
-            Column("share", kind="share"),
-            Column("busiest_per_second", kind="number", words=few_digits),
-            Column("in", kind="number", of=lambda group: round(group["tokens_in"]["mean"])),
-            Column("in_p95", kind="number", of=lambda group: round(group["tokens_in"]["p95"])),
-            Column("out", kind="number", of=lambda group: round(group["tokens_out"]["mean"])),
-            Column("out_p95", kind="number", of=lambda group: round(group["tokens_out"]["p95"])),
-        ),
-        arrivals["groups"],
-    )
+    tokens: dict[str, Callable[[Found], int]] = {
+        "in": lambda group: round(group["tokens_in"]["mean"]),
+        "in_p95": lambda group: round(group["tokens_in"]["p95"]),
+        "out": lambda group: round(group["tokens_out"]["mean"]),
+        "out_p95": lambda group: round(group["tokens_out"]["p95"]),
+    }
+    return tabulate("requests", arrivals["groups"], busiest_per_second=Worded(few_digits), **tokens)
 
 
 def suggestions(found: Sequence[Found]) -> Table:
     """Return the groups for a scenario, made from the jobs."""
-    return listed(
+    return tabulate(
         "suggestions",
-        (
-            Column("name"),
-            Column("people", kind="number"),
-            Column("gpus_each", kind="number", of=_gpus_each),
-            Column("jobs_per_day", kind="number", words=lambda jobs: number(round(jobs, 2))),
-            Column("work_h", kind="number", unit="h", words=two_places),
-            Column("when", of=_when),
-        ),
         found,
+        gpus_each=_gpus_each,
+        jobs_per_day=Worded(lambda jobs: number(round(jobs, 2))),
+        work_h=Worded(two_places),
+        when=_when,
     )
 
 
@@ -89,22 +53,16 @@ def serving(found: Sequence[Found]) -> Table:
     """Return the groups for a scenario, made from the requests."""
     return listed(
         "serving",
-        (
-            Column("name"),
-            Column("requests_per_s", kind="number", words=few_digits),
-            Column("tokens_in", kind="number"),
-            Column("tokens_out", kind="number"),
-            Column(
-                "spread",
-                of=lambda group: said(
-                    "table.serving.and",
-                    spread_in=written(group["spread_in"], "g"),
-                    spread_out=written(group["spread_out"], "g"),
-                ),
+        columns(
+            "suggested_serving",
+            requests_per_s=Worded(few_digits),
+            spread=lambda group: said(
+                "table.serving.and",
+                spread_in=written(group["spread_in"], "g"),
+                spread_out=written(group["spread_out"], "g"),
             ),
-            Column("peakedness", kind="number", words=number),
-            Column("longest_context", kind="number"),
-            Column("when", of=lambda group: _when({**group, "days": said("table.serving.every day")})),
+            peakedness=Worded(number),
+            when=lambda group: _when({**group, "days": said("table.serving.every day")}),
         ),
         found,
     )
@@ -123,15 +81,11 @@ def _when(group: Found) -> str:
 
 def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
     """Return the result of each formula, beside the replay."""
-    return listed(
+    return tabulate(
         "formulas",
-        (
-            Column("name", words=METHOD_TITLES.get),
-            Column("chance", said("table.formulas.chance", gpus=number(gpus)), "share"),
-            Column("gpus_needed", kind="number"),
-            Column("assumption"),
-        ),
         found,
+        name=Worded(METHOD_TITLES.get),
+        heads={"chance": said("table.formulas.chance", gpus=number(gpus))},
         title=title,
     )
 

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from math import isfinite
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpuplan.facts import Brief
+from gpuplan.facts import Brief, own_rows
 from gpuplan.locales import per_cent, written, written_day
 from gpuplan.wording import (
     PAGE_WIDTH,
@@ -134,7 +135,7 @@ class Column:
     detail: bool = False
     """True if the column is for programs and sheets only: too much for a page."""
     of: str | Callable[[Any], Any] = field(default="", compare=False, repr=False)
-    """Value for this column from a row's subject: an attribute's name (the column's own if empty) or a function."""
+    """Value for this column from a row's subject: an attribute (the column's own name if empty) or a function."""
     words: Callable[[Any], str | None] | None = field(default=None, compare=False, repr=False)
     """Format of its values, where it differs from its kind's."""
 
@@ -148,13 +149,52 @@ class Column:
             value = self.of(thing)
         else:
             name = self.of or self.key
-            value = thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
+            value = thing[name] if isinstance(thing, Mapping) else attrgetter(name)(thing)
         return value if self.words is None else Cell(value, words=self.words(value))
 
 
-def key(name: str, of: str | Callable[[Any], Any]) -> Column:
-    """A column with ids that tables are joined by, the last of a table; a frame has it first."""
-    return Column(name, "", KEY, detail=True, of=of)
+COLUMNS: dict[str, list[dict[str, str]]] = {}
+"""Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
+for _row in own_rows("words/columns"):
+    COLUMNS.setdefault(_row["table"], []).append(_row)
+
+
+class Worded(NamedTuple):
+    """A format of a column's values that differs from its kind's, and how to get them."""
+
+    words: Callable[[Any], str | None]
+    of: str | Callable[[Any], Any] = ""
+
+
+def columns(
+    table: str,
+    currency: str = "",
+    /,
+    *,
+    heads: Mapping[str, str] | None = None,
+    hidden: Mapping[str, bool] | None = None,
+    **getters: Callable[[Any], Any] | Worded,
+) -> tuple[Column, ...]:
+    """Return the columns of a table, as ``data/words/columns.csv`` lists them.
+
+    ``getters`` return the values of columns that are no attributes of a row's subject; ``heads`` and ``hidden`` say
+    which head a column has, and whether it is a detail, where that is not always the same.
+    """
+    rows = COLUMNS[table]
+    if unknown := getters.keys() - {row["column"] for row in rows}:
+        raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
+    found = []
+    for row in rows:
+        name, given = row["column"], getters.get(row["column"], row["of"])
+        words, of = given if isinstance(given, Worded) else (None, given)
+        usual = {"": BY_KEY, "-": "", "currency": currency}
+        label = (heads or {}).get(name) or usual.get(row["head"], row["head"])
+        if label == row["head"] != "":
+            label = said(label)
+        unit = currency if row["unit"] == "currency" else row["unit"]
+        detail = (hidden or {}).get(name, row["detail"] == "yes")
+        found.append(Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +306,21 @@ def listed(
     rows = [tuple(column.held(thing) for column in columns) for thing in things]
     rows += map(tuple, totals)
     return Table(name, tuple(columns), tuple(rows), len(totals), tuple(notes), title=title)
+
+
+def tabulate(
+    name: str,
+    things: Iterable[Any],
+    currency: str = "",
+    /,
+    *,
+    totals: Sequence[Sequence[Any]] = (),
+    notes: Sequence[str] = (),
+    title: str = BY_KEY,
+    **given: Any,
+) -> Table:
+    """Build a table with a row about each thing, under its own `columns`."""
+    return listed(name, columns(name, currency, **given), things, totals=totals, notes=notes, title=title)
 
 
 def words(cell: Cell, column: Column) -> str:

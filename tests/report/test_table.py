@@ -6,14 +6,20 @@ import csv
 import io
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 
 import pytest
 
+import gpuplan
 from gpuplan.report.table import (
+    COLUMNS,
+    KINDS,
     UNSORTED,
     Cell,
     Column,
     Table,
+    Worded,
+    columns,
     csv_text,
     fitted,
     frame,
@@ -23,10 +29,13 @@ from gpuplan.report.table import (
     records,
     scaled,
     screen,
+    tabulate,
     text,
     texts,
 )
-from gpuplan.wording import PAGE_WIDTH
+from gpuplan.wording import PAGE_WIDTH, TEXTS
+
+PACKAGE = Path(gpuplan.__file__).parent
 
 COSTS = Table(
     "costs",
@@ -174,14 +183,14 @@ def test_a_column_is_put_beside_another() -> None:
 
 
 def test_a_column_says_what_it_gets_from_the_thing_of_a_row() -> None:
-    columns = (
+    given = (
         Column("name", "Name"),
         Column("gpus", "GPUs", "number", of="boards"),
         Column("twice", "Twice", "number", of=lambda host: 2 * host["boards"]),
         Column("state", "State", words={"up": "it runs"}.get),
     )
     hosts = [{"name": "a", "boards": 4, "state": "up"}, {"name": "b", "boards": 2, "state": "down"}]
-    table = listed("hosts", columns, hosts, totals=[("all", 6, 12, "")], notes=["Of today."], title="Hosts")
+    table = listed("hosts", given, hosts, totals=[("all", 6, 12, "")], notes=["Of today."], title="Hosts")
     assert records(table) == [
         {"name": "a", "gpus": 4, "twice": 8, "state": "up"},
         {"name": "b", "gpus": 2, "twice": 4, "state": "down"},
@@ -190,5 +199,34 @@ def test_a_column_says_what_it_gets_from_the_thing_of_a_row() -> None:
     assert [row[3] for row in texts(table)] == ["it runs", "down", ""]
     assert table.totals == 1
     assert table.notes == ("Of today.",)
-    named = listed("named", (Column("label", "Label"),), columns, title="Named")
+    named = listed("named", (Column("label", "Label"),), given, title="Named")
     assert [row["label"] for row in records(named)] == ["Name", "GPUs", "Twice", "State"]
+
+
+def test_a_table_has_the_columns_that_the_data_list() -> None:
+    hosts = [
+        {"name": "a", "hosts": 2, "gpu": "x", "gpus_per_host": 4, "gpus_used": 8, "vms": 3, "joins": True}
+    ]
+    table = tabulate(
+        "hosts_there", hosts, gpu=Worded({"x": "Board X"}.get), vms=lambda host: 2 * host["hosts"]
+    )
+    assert heads(table) == ("Kind", "Hosts", "GPU", "GPUs each", "GPUs used", "VMs", "In this design")
+    assert texts(table.without("kind"))[0] == ("2", "Board X", "4", "8", "4", "yes")
+    other = columns("hosts_there", heads={"gpu": "Board"}, hidden={"vms": True})
+    assert [(each.label, each.detail) for each in other if each.key in ("gpu", "vms")] == [
+        ("Board", False),
+        (other[5].label, True),
+    ]
+    assert columns("cash_flow", "EUR")[2].unit == "EUR"
+    with pytest.raises(KeyError, match="hosts_there has no column racks"):
+        columns("hosts_there", racks=str)
+
+
+def test_every_listed_table_is_made_and_each_column_of_it_is_of_a_known_kind() -> None:
+    made = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    for name, rows in COLUMNS.items():
+        assert any(f'"{name}"' in text for text in made.values()), name
+        assert len({row["column"] for row in rows}) == len(rows), name
+        for row in rows:
+            assert (row["kind"] or "text") in KINDS and row["detail"] in ("", "yes"), row
+            assert row["head"] in ("", "-", "currency", *TEXTS), row

@@ -11,7 +11,7 @@ from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
 from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
-from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, said, stated_percent
 
 TERM_NAMES = NAMES["rental term"]
@@ -19,13 +19,12 @@ TERM_NAMES = NAMES["rental term"]
 
 def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
     """Tabulate the costs of alternatives, rounded as the plan's own; of several ways to rent, only the cheapest."""
-    return listed(
+    return tabulate(
         "alternatives_in_short",
-        (
-            Column("name", of=_short_name),
-            Column("net_present", plan.scenario.cost.currency, "money", of=_rounded),
-        ),
         with_cheapest_rent(found),
+        plan.scenario.cost.currency,
+        name=_short_name,
+        net_present=_rounded,
     )
 
 
@@ -56,24 +55,19 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     if any(each.key == "silos" for each in found) and (demand.rule == "stated" or hardware.existing):
         notes.append(said("table.silos are compared with"))
     notes += _left_out(found)
-    return listed(
+    return tabulate(
         "alternatives",
-        (
-            Column("key", detail=True),
-            Column("name", of=lambda each: Cell(each.name, tone="strong" if each.chosen else "")),
-            Column("hosts", kind="number", of=lambda each: _counted(each.hosts)),
-            Column("gpus", kind="number", of=lambda each: _counted(each.gpus)),
-            Column("net_present", kind="money", unit=currency),
-            Column("range", of=_range),
-            Column("low", kind="money", unit=currency, detail=True),
-            Column("high", kind="money", unit=currency, detail=True),
-            Column("difference", kind="money", unit=currency, of=_difference),
-            Column("hosts_at_end", kind="number", detail=True, of=lambda each: _last(each.hosts)),
-            Column("gpus_at_end", kind="number", detail=True, of=lambda each: _last(each.gpus)),
-            Column("excludes", detail=True, of=lambda each: "; ".join(each.excludes)),
-            Column("gives_up", of=lambda each: Cell(each.gives_up, tone="small")),
-        ),
         found,
+        currency,
+        name=lambda each: Cell(each.name, tone="strong" if each.chosen else ""),
+        hosts=lambda each: _counted(each.hosts),
+        gpus=lambda each: _counted(each.gpus),
+        range=_range,
+        difference=_difference,
+        hosts_at_end=lambda each: _last(each.hosts),
+        gpus_at_end=lambda each: _last(each.gpus),
+        excludes=lambda each: "; ".join(each.excludes),
+        gives_up=lambda each: Cell(each.gives_up, tone="small"),
         notes=tuple(notes),
     )
 
@@ -201,8 +195,7 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
     return Table(
         "rent_by_year",
         (
-            Column("way", to_date if added_up else ""),
-            Column("at_start", kind="money"),
+            *columns("rent_by_year", heads={"way": to_date if added_up else ""}),
             *(Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years),
         ),
         tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways),
@@ -220,14 +213,10 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
             row.sources, words="; ".join(known[s].title for s in row.sources if s in known), tone="small"
         )
 
-    return listed(
+    return tabulate(
         "offers",
-        (
-            Column("offer", of="name"),
-            Column("term", words=TERM_NAMES.get),
-            Column("gpu_hour_price", kind="money", unit=found[0].currency),
-            Column("as_of", kind="day"),
-            Column("sources", kind="sources", of=titles),
-        ),
         [row for row in found[0].rows if row.id not in compared],
+        found[0].currency,
+        term=Worded(TERM_NAMES.get),
+        sources=titles,
     )

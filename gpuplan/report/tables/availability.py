@@ -13,7 +13,7 @@ from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.report.bitfusion import clients
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import by_cluster
 from gpuplan.wording import hours, number, said
 
@@ -22,20 +22,7 @@ def failures(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
     found = by_cluster(
         "failures",
-        (
-            Column("host_lost", kind="number", of=lambda loss: loss.hosts[0]),
-            Column("hosts_alike", kind="number", of="alike"),
-            Column("vms_restarted", kind="number", of="restarted"),
-            Column("vms_moved", kind="number", of="moved"),
-            Column("vms_not_placed", kind="number", of="unplaced"),
-            Column(
-                "gpus_not_placed",
-                kind="number",
-                detail=True,
-                of="unplaced_gpus",
-            ),
-            Column("proven", kind="yes", detail=True),
-        ),
+        columns("failures", host_lost=lambda loss: loss.hosts[0]),
         pools or plan.pools,
         lambda pool: pool.failures,
     )
@@ -55,12 +42,7 @@ def losses(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the capacity that remains after the loss of any hosts, in all clusters or in some."""
     return by_cluster(
         "losses",
-        (
-            Column("hosts_down", kind="number", of="lost"),
-            Column("gpus_left", kind="number"),
-            Column("fits", kind="yes", of=_fits),
-            Column("without_moving", kind="yes", words=FITS.get),
-        ),
+        columns("losses", fits=_fits, without_moving=Worded(FITS.get)),
         pools or plan.pools,
         lambda pool: pool.losses,
     )
@@ -76,16 +58,13 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
     def restarted(loss: Loss) -> Cell:
         return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0]}" if traced else "")
 
-    return listed(
+    return tabulate(
         "lost_hosts",
-        (
-            Column("hosts", of=_lost),
-            Column("restarted", kind="number", of=restarted),
-            Column("moved", kind="number"),
-            Column("unplaced", kind="number", of=_unplaced),
-            Column("unplaced_gpus", kind="number", of=lambda loss: round(loss.unplaced_gpus, 2)),
-        ),
         found,
+        hosts=_lost,
+        restarted=restarted,
+        unplaced=_unplaced,
+        unplaced_gpus=lambda loss: round(loss.unplaced_gpus, 2),
     )
 
 
@@ -111,18 +90,13 @@ def _lost(loss: Loss) -> Cell:
 
 def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
-    return listed(
+    return tabulate(
         "postures",
-        (
-            Column("posture", "", of=posture_name),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number"),
-            Column("hours_short", kind="hours", unit="h", of="short_h"),
-            Column("hours_exposed", kind="hours", unit="h", of=_exposed),
-            Column("hours_short_in_maintenance", kind="hours", unit="h", detail=True, of=_in_maintenance),
-            Column("chance", kind="share", of=_outage),
-        ),
         plan.postures,
+        posture=posture_name,
+        hours_exposed=_exposed,
+        hours_short_in_maintenance=_in_maintenance,
+        chance=_outage,
         notes=(said("table.capacity shortfall expected hours"),),
     )
 

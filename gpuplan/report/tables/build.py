@@ -31,7 +31,7 @@ from gpuplan.report.physical import (
     on_kubernetes,
     racks,
 )
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
 from gpuplan.wording import NAMES, amount, capital, number, said, some_of, told
 
@@ -64,15 +64,13 @@ def software(plan: Plan) -> Table:
     def value(part: str) -> Cell:
         return Cell(rows[part]["value"]) if part in rows else to_fill(said("build.by matrix"))
 
-    return listed(
+    return tabulate(
         "software",
-        (
-            Column("part", words=PARTS.get, of=lambda part: part),
-            Column("value", of=value),
-            Column("basis", kind="basis", of=lambda part: rows[part].basis if part in rows else None),
-            Column("sources", kind="sources", of=lambda part: rows[part].sources if part in rows else ()),
-        ),
         list(PARTS),
+        part=Worded(PARTS.get, lambda part: part),
+        value=value,
+        basis=lambda part: rows[part].basis if part in rows else None,
+        sources=lambda part: rows[part].sources if part in rows else (),
         notes=(said("table.software.note"),),
         title=said("table.software", version=plan.catalog.vsphere[version].name),
     )
@@ -88,22 +86,17 @@ def storage(plan: Plan) -> Table:
         (said("storage.policy"), to_fill()),
         (said("storage.datastore"), to_fill()),
     )
-    columns = (Column("what", said("storage.what")), Column("value", said("storage.value")))
-    return Table("storage", columns, rows, title=said("storage.title"))
+    return Table("storage", columns("storage"), rows, title=said("storage.title"))
 
 
 def order_lines(plan: Plan) -> Table:
     """Tabulate a GPU host as ordered, line by line, with the entries that the reseller fills in."""
     line = plan.host_line
-    return listed(
+    return tabulate(
         "order_lines",
-        (
-            Column("line", of="name"),
-            Column("each", of="size"),
-            Column("number", of=lambda _: to_fill()),
-            Column("lead", of=lambda _: to_fill()),
-        ),
         line.parts if line else (),
+        number=lambda _: to_fill(),
+        lead=lambda _: to_fill(),
         notes=(said("order.note", hosts=line.hosts),) if line else (),
         title=said("order.title"),
     )
@@ -131,17 +124,11 @@ class VmClass(NamedTuple):
 
 def vm_classes(plan: Plan) -> Table:
     """Tabulate processors, memory and GPUs of one VM of each workload and of each service."""
-    return listed(
+    return tabulate(
         "vm_classes",
-        (
-            Column("class", of="name"),
-            Column("group", of="group"),
-            Column("vcpus", kind="number", of=lambda each: each.vcpus or to_fill()),
-            Column("memory", kind="number", unit="GiB", of=lambda each: each.memory or to_fill()),
-            Column("gpus"),
-            Column("vms", kind="number"),
-        ),
         list(_vm_classes(plan)),
+        vcpus=lambda each: each.vcpus or to_fill(),
+        memory=lambda each: each.memory or to_fill(),
     )
 
 
@@ -190,17 +177,7 @@ def devices(group: GroupPlan) -> str:
 def licences(plan: Plan) -> Table:
     """Tabulate the licences of the bill of materials: number, product, and how they are counted."""
     held = [each for each in plan.costs.materials if each.part in LICENCE_PARTS] if plan.costs else []
-    return listed(
-        "licences",
-        (
-            Column("name"),
-            Column("quantity", said("table.count"), "number"),
-            Column("unit", words=lambda unit: "" if unit == "1" else unit),
-            Column("rule"),
-            Column("sources", kind="sources", detail=True),
-        ),
-        held,
-    )
+    return tabulate("licences", held, unit=Worded(lambda unit: "" if unit == "1" else unit))
 
 
 # Names, networks, racks
@@ -208,15 +185,11 @@ def licences(plan: Plan) -> Table:
 
 def naming(plan: Plan) -> Table:
     """Tabulate the names of all parts of the design."""
-    return listed(
+    return tabulate(
         "naming",
-        (
-            Column("what"),
-            Column("count", kind="number", of="many"),
-            Column("names", of=_from_to),
-            Column("standard", of=lambda _: to_fill()),
-        ),
         list(names(plan)),
+        names=_from_to,
+        standard=lambda _: to_fill(),
         notes=(said("table.naming.note"),),
     )
 
@@ -227,17 +200,12 @@ def _from_to(each: Named) -> str:
 
 def network_plan(plan: Plan) -> Table:
     """Tabulate the networks of the GPU hosts, with the values that the customer's network team fills in."""
-    return listed(
+    return tabulate(
         "network_plan",
-        (
-            Column("purpose"),
-            Column("vlan", of=lambda _: to_fill("VLAN")),
-            Column("subnet", of=_subnet),
-            Column("gateway", of=lambda _: to_fill("IP")),
-            Column("addresses", kind="number"),
-            Column("mtu", kind="number"),
-        ),
         networks(plan),
+        vlan=lambda _: to_fill("VLAN"),
+        subnet=_subnet,
+        gateway=lambda _: to_fill("IP"),
         notes=(said("table.network_plan.note"),),
     )
 
@@ -253,17 +221,15 @@ def rack_plan(plan: Plan) -> Table:
     def kw(these: Sequence[Rack]) -> float:
         return round(len(these[0].hosts) * each_w / 1000, 1)
 
-    return listed(
+    return tabulate(
         "racks",
-        (
-            Column("rack", of=lambda these: _run(these[0].number, these[-1].number)),
-            Column("site", of=lambda these: these[0].site),
-            Column("leaves", of=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else ""),
-            Column("hosts", of=_hosts),
-            Column("kw", kind="number", unit="kW", of=kw),
-            Column("feeds", of=lambda _: to_fill(said("build.feeds"))),
-        ),
         alike(racks(plan)),
+        rack=lambda these: _run(these[0].number, these[-1].number),
+        site=lambda these: these[0].site,
+        leaves=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else "",
+        hosts=_hosts,
+        kw=kw,
+        feeds=lambda _: to_fill(said("build.feeds")),
     )
 
 
@@ -281,18 +247,8 @@ def as_built(plan: Plan, most: int) -> Table:
     """Tabulate address and serial number of each host, to fill in during the build; of many hosts only the first."""
     hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
-    return listed(
-        "as_built",
-        (
-            Column("host", of=lambda name: name),
-            *(
-                Column(key, said(f"table.as_built.{key}"), of=lambda _: to_fill())
-                for key in ("name", "management", "bmc", "serial")
-            ),
-        ),
-        hosts[:most],
-        notes=notes,
-    )
+    empty = dict.fromkeys(("name", "management", "bmc", "serial"), lambda _: to_fill())
+    return tabulate("as_built", hosts[:most], host=str, **empty, notes=notes)
 
 
 # Cluster settings
@@ -318,15 +274,8 @@ def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: _Fact
 
 def cluster_settings(plan: Plan) -> Table:
     """Tabulate the settings of clusters, hosts and VMs, with the reason for each."""
-    return listed(
+    return tabulate(
         "cluster_settings",
-        (
-            Column("area"),
-            Column("what"),
-            Column("value"),
-            Column("why"),
-            Column("sources", kind="sources", detail=True),
-        ),
         list(_holding(plan, "cluster_settings", ("setting", "value", "why"), _facts(plan))),
     )
 
@@ -342,17 +291,13 @@ def upgrade_order(plan: Plan) -> Table:
         for row in own_rows("words/upgrade_order")
         if holds(listed_words(row["when"]), facts=frozenset(flags))
     ]
-    return listed(
+    return tabulate(
         "upgrade_order",
-        (
-            Column("number", of=lambda each: str(each[0])),
-            Column("part", of=lambda each: each[1]["part"]),
-            Column("what", of=lambda each: each[1]["what"]),
-            Column(
-                "sources", kind="sources", of=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"]))
-            ),
-        ),
         list(enumerate(rows, 1)),
+        number=lambda each: str(each[0]),
+        part=lambda each: each[1]["part"],
+        what=lambda each: each[1]["what"],
+        sources=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"])),
     )
 
 
@@ -362,17 +307,15 @@ def upgrade_order(plan: Plan) -> Table:
 def acceptance(plan: Plan) -> Table:
     """Tabulate the acceptance tests before hand-over, each with the result that the plan expects."""
     found = enumerate(_holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan)), 1)
-    return listed(
+    return tabulate(
         "acceptance",
-        (
-            Column("number", of=lambda each: f"T{each[0]}"),
-            Column("area", of=lambda each: each[1].area),
-            Column("test", of=lambda each: each[1].what),
-            Column("expected", of=lambda each: each[1].value),
-            Column("result", of=lambda _: to_fill(said("build.result"))),
-            Column("sources", kind="sources", detail=True, of=lambda each: each[1].sources),
-        ),
         list(found),
+        number=lambda each: f"T{each[0]}",
+        area=lambda each: each[1].area,
+        test=lambda each: each[1].what,
+        expected=lambda each: each[1].value,
+        result=lambda _: to_fill(said("build.result")),
+        sources=lambda each: each[1].sources,
     )
 
 

@@ -16,7 +16,7 @@ from gpuplan.plan.cost import Costs, GroupCost
 from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
-from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     NAMES,
@@ -53,24 +53,20 @@ def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
 def cost_by_year(plan: Plan) -> Table:
     """Tabulate the payments for each part in each year, and the hosts and GPU-hours of the year."""
     costs, years, currency = plan.costs, range(1, plan.scenario.cost.years + 1), plan.scenario.cost.currency
-    columns = (
-        Column("part", of="name"),
-        Column("at_start", kind="money", unit=currency, of=partial(_in_a_year, 0)),
-        *(
-            Column(
-                f"year_{year}",
-                said("table.cost_by_year.name", year=year),
-                "money",
-                currency,
-                of=partial(_in_a_year, year),
-            )
-            for year in years
-        ),
-        Column("total", kind="money", unit=currency),
-        Column("basis", kind="basis", detail=True),
+    part, start, *others = columns("cost_by_year", currency, at_start=partial(_in_a_year, 0))
+    each_year = (
+        Column(
+            f"year_{year}",
+            said("table.cost_by_year.name", year=year),
+            "money",
+            currency,
+            of=partial(_in_a_year, year),
+        )
+        for year in years
     )
+    shown = (part, start, *each_year, *others)
     if costs is None:
-        return Table("cost_by_year", columns, ())
+        return Table("cost_by_year", shown, ())
     cash = [Cell(value, line=f"cost.years.{at}", tone="total") for at, value in enumerate(costs.cash)]
     in_all = Cell(costs.total, line="cost.total", tone="total")
 
@@ -80,7 +76,7 @@ def cost_by_year(plan: Plan) -> Table:
 
     return listed(
         "cost_by_year",
-        columns,
+        shown,
         costs.parts,
         totals=(
             (Cell(said("table.all parts"), tone="total"), *cash, in_all, None),
@@ -116,12 +112,7 @@ def hosts_by_year(costs: Costs) -> Table:
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
     return Table(
         "hosts_by_year",
-        (
-            Column("year", "", words=lambda year: said("table.year", year=year)),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number"),
-            Column("hosts_new", kind="number"),
-        ),
+        columns("hosts_by_year", year=Worded(lambda year: said("table.year", year=year))),
         tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
         notes=(said("table.years count from the"),),
     )
@@ -132,11 +123,7 @@ def cash_flow(plan: Plan) -> Table:
     currency = plan.scenario.cost.currency
     return Table(
         "cash_flow",
-        (
-            Column("part"),
-            Column("year", kind="number"),
-            Column("cost", kind="money", unit=currency),
-        ),
+        columns("cash_flow", currency),
         tuple(
             (part.name, year, paid)
             for part in (plan.costs.parts if plan.costs else ())
@@ -159,17 +146,14 @@ def cost_by_part(plan: Plan) -> Table:
     empty = Cell(None, words="", tone="total")
     total = (Cell(said("table.all parts"), tone="total"), Cell(in_all, line="cost.total", tone="total"))
     ends = toned(ranges.total if ranges else (None, None), "total")
-    return listed(
+    return tabulate(
         "cost_by_part",
-        (
-            Column("part", of="name"),
-            Column("total", kind="money", unit=currency, of=_part_total),
-            Column("low", kind="money", unit=currency, of=partial(end, 0)),
-            Column("high", kind="money", unit=currency, of=partial(end, 1)),
-            Column("share", kind="portion", of=share),
-            Column("basis", kind="basis"),
-        ),
         costs.parts if costs else (),
+        currency,
+        total=_part_total,
+        low=partial(end, 0),
+        high=partial(end, 1),
+        share=share,
         totals=((*total, *ends, empty, empty),) if costs else (),
     )
 
@@ -225,7 +209,7 @@ def per_unit(plan: Plan) -> Table:
             if value is not None
         ]
     currency = plan.scenario.cost.currency
-    return Table("per_unit", (Column("unit", ""), Column("cost", currency, "price", currency)), tuple(rows))
+    return Table("per_unit", columns("per_unit", currency), tuple(rows))
 
 
 def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:
@@ -248,15 +232,12 @@ def _part_total(part: CostPart) -> Cell:
 def cost_by_group(plan: Plan) -> Table:
     """Tabulate the cost of each group over all years, by its GPU demand."""
     names, currency = group_names(plan), plan.scenario.cost.currency
-    return listed(
+    return tabulate(
         "cost_by_group",
-        (
-            Column("group", of=lambda each: names[each.id]),
-            Column("total", kind="money", unit=currency, of=_group_total),
-            Column("share", kind="portion"),
-            key("group_id", "id"),
-        ),
         plan.costs.groups if plan.costs and plan.groups else (),
+        currency,
+        group=lambda each: names[each.id],
+        total=_group_total,
     )
 
 
@@ -268,24 +249,21 @@ def bill_of_materials(plan: Plan) -> Table:
     """Tabulate all materials of the design: quantity, rule, price and cost."""
     currency, materials = plan.scenario.cost.currency, plan.costs.materials if plan.costs else ()
     discounted = any(material.discount for material in materials)
-    return listed(
+    return tabulate(
         "materials",
-        (
-            Column("part", detail=True),
-            Column("name", of=lambda m: Cell(m.name, more={"note": m.part})),
-            Column("quantity", kind="number", of=_quantity),
-            Column("unit", detail=True, words=lambda unit: "" if unit == "1" else unit),
-            Column("rule", of=lambda m: Cell(m.rule, tone="small")),
-            Column("status", detail=True, words=lambda status: PAID.get(status, STATUS.get(status))),
-            Column("unit_price", kind="price", unit=currency, of=_price_of_one),
-            Column("known", detail=True, of=_price_known),
-            Column("discount", kind="share", detail=not discounted, words=_discount),
-            Column("cost", kind="money", unit=currency, of=_paid),
-            Column("currency", detail=True, of=lambda _: currency),
-            Column("item", detail=True),
-            Column("sources", kind="sources"),
-        ),
         materials,
+        currency,
+        name=lambda m: Cell(m.name, more={"note": m.part}),
+        quantity=_quantity,
+        unit=Worded(lambda unit: "" if unit == "1" else unit),
+        rule=lambda m: Cell(m.rule, tone="small"),
+        status=Worded(lambda status: PAID.get(status, STATUS.get(status))),
+        unit_price=_price_of_one,
+        known=_price_known,
+        discount=Worded(_discount),
+        cost=_paid,
+        currency=lambda _: currency,
+        hidden={"discount": not discounted},
         notes=(said("table.unit prices are rounded"),),
     )
 
@@ -335,25 +313,12 @@ def prices(plan: Plan) -> Table:
         }
         for item in (plan.costs.unknown if plan.costs else ())
     ]
-    return listed(
+    return tabulate(
         "prices",
-        (
-            Column("key"),
-            Column("name"),
-            Column("value", kind="price", unit=currency),
-            Column("per", words=lambda per: PER.get(per, per)),
-            Column("low", kind="price", unit=currency),
-            Column("high", kind="price", unit=currency),
-            Column("currency", detail=True, of=lambda _: currency),
-            Column("basis", kind="basis"),
-            Column("as_of", kind="day"),
-            Column("stated", kind="yes", detail=True),
-            Column("old", kind="yes", detail=True),
-            Column("sources", kind="sources"),
-            Column("locator", detail=True),
-            Column("note", detail=True),
-        ),
         [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
+        currency,
+        per=Worded(lambda per: PER.get(per, per)),
+        currency=lambda _: currency,
     )
 
 
@@ -396,16 +361,13 @@ def power(use: PowerUse) -> Table:
         Cell(use.peak_w, line="power.peak", tone="total"),
         Cell(use.rack_units_u, words=_height(use.rack_units_u)),
     )
-    return listed(
+    return tabulate(
         "power",
-        (
-            Column("part", of=lambda part: capital(part.name)),
-            Column("count", kind="number"),
-            Column("typical_w", kind="watts", unit="W", of=lambda part: _watts(part, part.typical_w)),
-            Column("peak_w", kind="watts", unit="W", of=lambda part: _watts(part, part.peak_w)),
-            Column("rack_units_u", kind="number", unit="U", words=_height),
-        ),
         use.parts,
+        part=lambda part: capital(part.name),
+        typical_w=lambda part: _watts(part, part.typical_w),
+        peak_w=lambda part: _watts(part, part.peak_w),
+        rack_units_u=Worded(_height),
         totals=(in_all,),
     )
 
@@ -472,15 +434,10 @@ def margin(plan: Plan) -> Table | None:
     if not found:
         return None
     currency, in_all = found[0].currency, earned_in_all(found)
-    return listed(
+    return tabulate(
         "internal",
-        (
-            Column("part"),
-            Column("paid", kind="money", unit=currency),
-            Column("price", kind="money", unit=currency),
-            Column("earned", kind="money", unit=currency),
-        ),
         found,
+        currency,
         totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),
         title=INTERNAL,
     )

@@ -13,7 +13,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
@@ -38,19 +38,12 @@ ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
     """Tabulate the GPU demand by each sizing rule."""
-    return listed(
+    return tabulate(
         "rules",
-        (
-            Column("rule", of=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen))),
-            Column(
-                "gpus",
-                kind="number",
-                words=lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus)),
-            ),
-            Column("method", words=lambda method: METHOD_NAMES.get(method, "")),
-            Column("chosen", kind="yes", detail=True),
-        ),
         found,
+        rule=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
+        gpus=Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus))),
+        method=Worded(lambda method: METHOD_NAMES.get(method, "")),
     )
 
 
@@ -95,15 +88,7 @@ def week(
     clusters = pool_names(plan.pools)
     return Table(
         "week",
-        (
-            Column("pool"),
-            Column("mean_gpus", kind="mean"),
-            Column("gpus", kind="number"),
-            Column("hosts", kind="number"),
-            Column("when", said("table.week.when", clock=clock)),
-            Column("chosen", kind="yes", detail=True),
-            Column("requests", detail=True),
-        ),
+        columns("week", heads={"when": said("table.week.when", clock=clock)}),
         tuple(
             (
                 Cell(pool.pool, words=clusters.get(pool.pool)),
@@ -132,20 +117,14 @@ def methods(found: Methods) -> Table:
         together = found.target.each and not held_for_each(answer.method, rule)
         return said("table.methods.together", formula=name) if together else name
 
-    return listed(
+    return tabulate(
         "methods",
-        (
-            Column("method", of=_method),
-            Column("formula", of=formula),
-            Column("gpus", kind="number", of=_gpus),
-            Column(
-                "chance",
-                said("table.methods.chance", gpus=number(found.gpus)),
-                "share",
-                of=_chance,
-            ),
-        ),
         found.answers,
+        method=_method,
+        formula=formula,
+        gpus=_gpus,
+        chance=_chance,
+        heads={"chance": said("table.methods.chance", gpus=number(found.gpus))},
     )
 
 
@@ -177,41 +156,29 @@ CHANCES = NAMES["chance in a table"]
 def simulated(plan: Plan, found: Simulated) -> Table:
     """Tabulate a simulation's results for each group and for all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    return listed(
+    return tabulate(
         "simulated",
-        (
-            Column("group_id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""),
-            Column("name", of=lambda seen: names.get(seen["group"], said("table.simulated.all"))),
-            Column("requests", kind="number"),
-            Column("waited", kind="share", of=partial(_uncertain, "waited")),
-            Column("waited_longer", kind="share", of=partial(_uncertain, "waited_longer")),
-            Column("denied", kind="share", of=partial(_uncertain, "denied")),
-            Column("wait_p90_h", kind="wait", unit="h"),
-        ),
         (*found["groups"], found["overall"]),
+        group_id=lambda seen: seen["group"] if seen["group"] in names else "",
+        name=lambda seen: names.get(seen["group"], said("table.simulated.all")),
+        waited=partial(_uncertain, "waited"),
+        waited_longer=partial(_uncertain, "waited_longer"),
+        denied=partial(_uncertain, "denied"),
     )
 
 
 def simulated_hosts(found: Sequence[Simulated]) -> Table:
     """Tabulate simulation results by number of hosts."""
     rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
-    return listed(
+    whom = "table.simulated_hosts.worst group" if each else "table.simulated_hosts.all"
+    return tabulate(
         "simulated_hosts",
-        (
-            Column("hosts", words=lambda hosts: amount(hosts, "host")),
-            Column("gpus", kind="number"),
-            Column(
-                "chance",
-                said(f"table.simulated_hosts.{'worst group' if each else 'all'}", chance=CHANCES[rule]),
-                "share",
-                of=partial(_uncertain, "chance"),
-            ),
-            Column(
-                "wait_p90_h", kind="wait", unit="h", of=lambda simulation: simulation["overall"]["wait_p90_h"]
-            ),
-            Column("utilisation", kind="share", of=lambda simulation: simulation["utilisation"]["value"]),
-        ),
         found,
+        hosts=Worded(lambda hosts: amount(hosts, "host")),
+        chance=partial(_uncertain, "chance"),
+        wait_p90_h=lambda simulation: simulation["overall"]["wait_p90_h"],
+        utilisation=lambda simulation: simulation["utilisation"]["value"],
+        heads={"chance": said(whom, chance=CHANCES[rule])},
     )
 
 
@@ -228,17 +195,10 @@ def silos(plan: Plan, found: Silos) -> Table:
     saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")
     alone = found.together
     apart = (alone.hosts, alone.installed_gpus, alone.utilisation)
-    return listed(
+    return tabulate(
         "silos",
-        (
-            Column("group_id", detail=True, of="group"),
-            Column("name", of=lambda silo: names[silo.group]),
-            Column("gpus_demanded", kind="number", of="gpus"),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number", of="installed_gpus"),
-            Column("utilisation", kind="share"),
-        ),
         found.groups,
+        name=lambda silo: names[silo.group],
         totals=(
             ("", Cell(ALONE, tone="total"), Cell(None, words="", tone="total"), *toned(apart, "total")),
             ("", Cell(POOLED, tone="strong"), pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation),
@@ -255,15 +215,9 @@ def silos(plan: Plan, found: Silos) -> Table:
 
 def growth(found: Sequence[Year]) -> Table:
     """The demand of each year, and the hosts to buy at its start."""
-    return listed(
+    return tabulate(
         "growth",
-        (
-            Column("year", "", words=lambda year: said("table.year", year=year)),
-            Column("people", kind="number"),
-            Column("gpus_demanded", kind="number", words=lambda gpus: number(whole(gpus))),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number"),
-            Column("hosts_bought", kind="number"),
-        ),
         found,
+        year=Worded(lambda year: said("table.year", year=year)),
+        gpus_demanded=Worded(lambda gpus: number(whole(gpus))),
     )

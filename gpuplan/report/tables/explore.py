@@ -11,7 +11,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
 from gpuplan.locales import written
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said
 
@@ -26,38 +26,20 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
     def why_not(option: Found) -> Cell:
         return Cell(tuple(option["why_not"]), words=against(found, option))
 
-    return listed(
-        "designs",
-        (
-            Column("label"),
-            Column("hosts", kind="number", of=_hosts),
-            Column("gpus", kind="number"),
-            Column("gpus_alike", kind="number"),
-            Column("net_present", kind="money", unit=currency),
-            Column("gpu_hour_used", kind="money", unit=currency),
-            Column("waiting_pct", kind="share", of=_waiting),
-            Column("short_h", kind="hours", unit="h"),
-            Column("peak_w", kind="watts", unit="W"),
-            Column("why_not", of=why_not),
-        ),
-        options,
-        title=title,
+    return tabulate(
+        "designs", options, currency, hosts=_hosts, waiting_pct=_waiting, why_not=why_not, title=title
     )
 
 
 def works(found: Found) -> Table:
     """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
     own = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
-    return listed(
+    return tabulate(
         "works",
-        (
-            Column("gpu"),
-            Column("groups", words=lambda names: ", ".join(names)),
-            Column("ratio", kind="number", words=lambda ratio: written(ratio, ".2g")),
-            Column("how", of=lambda work: Cell(work["how"], tone="small")),
-            Column("basis", kind="basis"),
-        ),
         found["works"],
+        groups=Worded(lambda names: ", ".join(names)),
+        ratio=Worded(lambda ratio: written(ratio, ".2g")),
+        how=lambda work: Cell(work["how"], tone="small"),
         title=said("table.works", own=own),
     )
 
@@ -88,27 +70,13 @@ def unpriced(found: Found) -> Table:
     """Tabulate the items without a known price, and the number of designs that need each."""
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
     return Table(
-        "unpriced",
-        (
-            Column("designs", kind="number"),
-            Column("name"),
-        ),
-        tuple((count, name) for name, count in missing.most_common()),
+        "unpriced", columns("unpriced"), tuple((count, name) for name, count in missing.most_common())
     )
 
 
 def without_price(options: Sequence[Found]) -> Table:
     """Tabulate the designs that would do but have no complete price, and the exclusions of their cost."""
-    return listed(
-        "without_price",
-        (
-            Column("label"),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number"),
-            Column("excludes", of=_left_out),
-        ),
-        options,
-    )
+    return tabulate("without_price", options, excludes=_left_out)
 
 
 def _left_out(option: Found) -> Cell:
@@ -124,11 +92,7 @@ def reasons(found: Found) -> Table:
     listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
     return Table(
         "rejected",
-        (
-            Column("reason"),
-            Column("designs", kind="number"),
-            Column("such_as"),
-        ),
+        columns("rejected"),
         tuple(
             (reason, len(labels), Cell(tuple(labels), words=_some(labels), tone="small"))
             for reason, labels in listed

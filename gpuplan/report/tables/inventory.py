@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
-from gpuplan.report.table import Column, Table, key, listed
+from gpuplan.report.table import Table, Worded, tabulate
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import amount, counted, number, said
 
@@ -16,18 +16,8 @@ def inventory(plan: Plan) -> Table:
     """Tabulate the demand that fits on existing hosts, by group priority, and what must be bought for the rest."""
     names, found = group_names(plan), plan.inventory
     groups = sorted(found.groups, key=lambda use: use.priority) if found else []
-    columns = [
-        Column("group", of=lambda use: names[use.id]),
-        Column("priority", kind="number"),
-        Column("vms", kind="number"),
-        Column("there", kind="number"),
-        Column("elsewhere", kind="number"),
-        Column("rest", kind="number"),
-        key("group_id", "id"),
-    ]
-    if not any(use.elsewhere for use in groups):
-        del columns[4]
-    return listed("inventory", tuple(columns), groups, notes=_inventory_notes(plan))
+    table = tabulate("inventory", groups, group=lambda use: names[use.id], notes=_inventory_notes(plan))
+    return table if any(use.elsewhere for use in groups) else table.without("elsewhere")
 
 
 def _inventory_notes(plan: Plan) -> tuple[str, ...]:
@@ -78,16 +68,6 @@ def _beside(plan: Plan, found: Inventory) -> str:
 def hosts_there(plan: Plan) -> Table:
     """The kinds of hosts already there, and what of the demand takes them."""
     gpus = plan.catalog.gpus
-    return listed(
-        "hosts_there",
-        (
-            Column("kind", of="name"),
-            Column("hosts", kind="number"),
-            Column("gpu", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", kind="number"),
-            Column("gpus_used", kind="number"),
-            Column("vms", kind="number"),
-            Column("joins", kind="yes"),
-        ),
-        plan.inventory.kinds if plan.inventory else (),
+    return tabulate(
+        "hosts_there", plan.inventory.kinds if plan.inventory else (), gpu=Worded(lambda id: gpus[id].name)
     )

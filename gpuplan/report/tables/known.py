@@ -9,7 +9,7 @@ from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.plan.trail import Input
-from gpuplan.report.table import Column, Table, listed
+from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.scenario import FIELD_BY_PATH, field_of
@@ -81,13 +81,12 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
 
     return listed(
         key,
-        (
-            Column("key", said("table.known.key"), detail=True),
-            Column("name", said("table.known.name"), of=name),
-            Column("shown", said("table.known.shown"), of=lambda each: assumed_value(plan, each)),
-            Column("range", said("table.known.range"), of=lambda each: assumed_range(plan, each)),
-            Column("note", said("table.known.note"), of=lambda each: capital(quoted(each.note))),
-            Column("sources", said("table.known.sources"), "sources", detail=True),
+        columns(
+            "known",
+            name=name,
+            shown=lambda each: assumed_value(plan, each),
+            range=lambda each: assumed_range(plan, each),
+            note=lambda each: capital(quoted(each.note)),
         ),
         found,
         title=title,

@@ -11,7 +11,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
-from gpuplan.report.table import Cell, Column, Table, key, listed
+from gpuplan.report.table import Cell, Table, Worded, tabulate
 from gpuplan.wording import NAMES, rough, rough_range, said, share_words
 
 LIMITS = NAMES["limit of a replica"]
@@ -20,103 +20,62 @@ LIMITS = NAMES["limit of a replica"]
 def serving(plan: Plan) -> Table:
     """The replicas of each group that language models serve, and what its users see."""
     precisions = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
-    return listed(
+    return tabulate(
         "serving",
-        (
-            Column("group", of="name"),
-            Column("model", of=lambda made: f"{made.model}, {precisions[made.weights]}"),
-            Column("requests", kind="whole", of=_figure("requests", "requests_at_once")),
-            Column("limited_by", of="limit", words=LIMITS.get),
-            Column("gpus_each", kind="number", of=_figure("gpus", "replica_gpus")),
-            Column("replicas", kind="number", of=_figure("replicas", "replicas")),
-            Column("first_token", kind="number", unit="s", of=_range(_first_token_s, "llm_first_token_s")),
-            Column(
-                "tokens_per_s", kind="number", of=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s")
-            ),
-            Column(
-                "replica_tokens",
-                kind="number",
-                of=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
-            ),
-            Column("at_once", kind="number", detail=True, of=lambda made: made.limits.requests),
-            Column("by_memory", kind="number", detail=True, of=lambda made: made.limits.memory),
-            Column("by_speed", kind="number", detail=True, of=lambda made: made.limits.speed),
-            Column("by_first_token", kind="number", detail=True, of=lambda made: made.limits.first_token),
-            key("group_id", "id"),
-        ),
         [made for made in plan.llm.serving.values() if made.replicas],
+        model=lambda made: f"{made.model}, {precisions[made.weights]}",
+        requests=_figure("requests", "requests_at_once"),
+        limited_by=Worded(LIMITS.get),
+        gpus_each=_figure("gpus", "replica_gpus"),
+        replicas=_figure("replicas", "replicas"),
+        first_token=_range(_first_token_s, "llm_first_token_s"),
+        tokens_per_s=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
+        replica_tokens=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
         title=said("table.serving.llm"),
     )
 
 
 def tuning(plan: Plan) -> Table:
     """The jobs that tune language models: GPUs, speed and hours of one."""
-    return listed(
+    return tabulate(
         "tuning",
-        (
-            Column("group", of="name"),
-            Column("model", of=lambda made: f"{made.model}, {METHODS[made.method]}"),
-            Column("tokens", kind="number", of=_figure("tokens", "job_h")),
-            Column("jobs_per_day", kind="number", of=lambda made: Cell(made.jobs_per_day, words=None)),
-            Column(
-                "gpus_each",
-                kind="number",
-                of=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
-            ),
-            Column(
-                "memory_gib",
-                kind="number",
-                unit="GiB",
-                of=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
-            ),
-            Column(
-                "tokens_per_gpu", kind="number", of=_range(lambda made: made.tokens_per_gpu, "job_tokens")
-            ),
-            Column("hours", kind="number", unit="h", of=_range(lambda made: made.hours, "job_h")),
-            Column("known", detail=True, of="how"),
-            key("group_id", "id"),
-        ),
         list(plan.llm.tuning.values()),
+        model=lambda made: f"{made.model}, {METHODS[made.method]}",
+        tokens=_figure("tokens", "job_h"),
+        jobs_per_day=lambda made: Cell(made.jobs_per_day, words=None),
+        gpus_each=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
+        memory_gib=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
+        tokens_per_gpu=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
+        hours=_range(lambda made: made.hours, "job_h"),
     )
 
 
 def retrieval(plan: Plan) -> Table:
     """Tabulate the resources for document retrieval: parts of a GPU, the index, and the VMs of the database."""
-    return listed(
+    return tabulate(
         "retrieval",
-        (
-            Column("group", of="name"),
-            Column("models", of=lambda made: ", ".join(model.name for model in made.models)),
-            Column("queries_per_s", kind="number", of=_rough("queries_per_s", "queries")),
-            Column("busy_gpus", kind="number", of=_rough("busy_gpus", "rag_gpus")),
-            Column("gpus_each", kind="number", of=_figure("gpus", "rag_share")),
-            Column("replicas", kind="number", of=_figure("replicas", "rag_replicas")),
-            Column("passages", kind="number"),
-            Column("index_gib", kind="number", unit="GiB", of=_rough("index_gib", "rag_index_gib")),
-            Column("database_vms", kind="number", of=_figure("database_vms", "rag_database_vms")),
-            Column("database_vcpus", kind="number", detail=True),
-            Column("database_gib", kind="number", unit="GiB", detail=True),
-            key("group_id", "id"),
-        ),
         list(plan.llm.retrieval.values()),
+        models=lambda made: ", ".join(model.name for model in made.models),
+        queries_per_s=_rough("queries_per_s", "queries"),
+        busy_gpus=_rough("busy_gpus", "rag_gpus"),
+        gpus_each=_figure("gpus", "rag_share"),
+        replicas=_figure("replicas", "rag_replicas"),
+        index_gib=_rough("index_gib", "rag_index_gib"),
+        database_vms=_figure("database_vms", "rag_database_vms"),
     )
 
 
 def token_costs(plan: Plan) -> Table:
     """Tabulate the cost of a million tokens: of the design by its load, of rented GPUs, and at a price per token."""
     currency = plan.scenario.cost.currency
-    return listed(
+    return tabulate(
         "token_costs",
-        (
-            Column("group", of="name"),
-            Column("way", of=_way),
-            Column("million_in", kind="price", unit=currency, of=_traced("million_in")),
-            Column("million_out", kind="price", unit=currency, of=_traced("million_out")),
-            Column("user_month", kind="price", unit=currency, of=_traced("user_month")),
-            Column("year", kind="money", unit=currency),
-            key("group_id", "group"),
-        ),
         token_prices(plan),
+        currency,
+        way=_way,
+        million_in=_traced("million_in"),
+        million_out=_traced("million_out"),
+        user_month=_traced("user_month"),
     )
 
 

@@ -13,7 +13,7 @@ from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.report.table import NOTHING, Cell, Column, Table, key, listed, two_places
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate, two_places
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
 
 MET = {
@@ -43,23 +43,14 @@ def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
 def remote_gpus(plan: Plan) -> Table:
     """Tabulate the speed that each group with remote GPUs keeps."""
     groups = {group.id for group in plan.groups}
-    return listed(
+    return tabulate(
         "remote_gpus",
-        (
-            Column("group", of="name"),
-            Column("work", of="workload_name"),
-            Column("users", kind="number"),
-            Column("gbit_s_each", kind="number", unit="Gbit/s", of="needs_gbit_s", words=two_places),
-            Column("kept_low", kind="portion", detail=True),
-            Column("kept", kind="range", of=lambda use: _kept(use, _slowdown(use))),
-            Column("kept_high", kind="portion", detail=True),
-            Column("slowdown", kind="number", of=_slowed),
-            Column("verdict", words=VERDICTS.get),
-            Column("basis", kind="basis"),
-            Column("sources", kind="sources", detail=True),
-            key("group_id", lambda use: use.id if use.id in groups else ""),
-        ),
         plan.network.remote,
+        gbit_s_each=Worded(two_places),
+        kept=lambda use: _kept(use, _slowdown(use)),
+        slowdown=_slowed,
+        verdict=Worded(VERDICTS.get),
+        group_id=lambda use: use.id if use.id in groups else "",
     )
 
 
@@ -81,26 +72,14 @@ def _efficiency(use: TrainingUse, line: str = "") -> Cell:
 
 def training(plan: Plan) -> Table:
     """Tabulate the training results on several hosts, for the groups that train so and for the requested job."""
-    return listed(
+    return tabulate(
         "training",
-        (
-            Column("job", of="name"),
-            Column("work", of="workload_name"),
-            Column("hosts", kind="number"),
-            Column("gpus_per_host", kind="number"),
-            Column("low", kind="portion", detail=True, of="efficiency_low"),
-            Column("efficiency", kind="range", of=lambda use: _efficiency(use, f"{use.path}.efficiency")),
-            Column("high", kind="portion", detail=True, of="efficiency_high"),
-            Column("per_s", kind="number", of=_per_s),
-            Column(
-                "hours", kind="number", unit="h", words=lambda h: None if h is None else written(h, ".1f")
-            ),
-            Column("knee_hosts", kind="number", of=_knee),
-            Column("verdict", words=VERDICTS.get),
-            Column("basis", kind="basis"),
-            Column("sources", kind="sources", detail=True),
-        ),
         plan.network.asked,
+        efficiency=lambda use: _efficiency(use, f"{use.path}.efficiency"),
+        per_s=_per_s,
+        hours=Worded(lambda h: None if h is None else written(h, ".1f")),
+        knee_hosts=_knee,
+        verdict=Worded(VERDICTS.get),
         notes=(said("table.hours need epochs training"),),
     )
 
@@ -116,19 +95,13 @@ def _knee(use: TrainingUse) -> Cell:
 
 def speed_kept(plan: Plan) -> Table:
     """Tabulate whether the link suffices for each dependent use, and the share of speed that it leaves."""
-    return listed(
+    return tabulate(
         "speed_kept",
-        (
-            Column("who", of="name"),
-            Column("work", of=_work),
-            Column("kept", kind="range", of=_speed),
-            Column("verdict", words=VERDICTS.get),
-            Column(
-                "sources", kind="sources", detail=True, of=lambda each: each.use.sources if each.use else ()
-            ),
-            key("group_id", "group"),
-        ),
         link_verdicts(plan),
+        work=_work,
+        kept=_speed,
+        verdict=Worded(VERDICTS.get),
+        sources=lambda each: each.use.sources if each.use else (),
     )
 
 
@@ -152,12 +125,7 @@ def rules(plan: Plan) -> Table:
     """The vendor's rules for GPUs over the network."""
     return listed(
         "rules",
-        (
-            Column("met", words=MET.get),
-            Column("path", words=plan.scenario.label),
-            Column("rule", of="text"),
-            Column("sources", kind="sources", detail=True),
-        ),
+        columns("vendor_rules", met=Worded(MET.get), path=Worded(plan.scenario.label)),
         plan.network.rules,
         title=said("table.rules.vendor"),
     )
@@ -169,16 +137,14 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
     def trained(each: Carried) -> Cell:
         return _efficiency(each.training) if each.training else Cell(None, words=NOTHING)
 
-    return listed(
+    return tabulate(
         "carried",
-        (
-            Column("work", of=lambda each: each.remote.name),
-            Column("kept", of=lambda each: _kept(each.remote)),
-            Column("kept_verdict", "", of=lambda each: each.remote.verdict, words=VERDICTS.get),
-            Column("efficiency", said("table.carried.efficiency", hosts=hosts), of=trained),
-            Column("efficiency_verdict", "", of=_job_verdict, words=VERDICTS.get),
-        ),
         found,
+        kept=lambda each: _kept(each.remote),
+        kept_verdict=Worded(VERDICTS.get),
+        efficiency=trained,
+        efficiency_verdict=Worded(VERDICTS.get, _job_verdict),
+        heads={"efficiency": said("table.carried.efficiency", hosts=hosts)},
         notes=(said("table.share of the speed"),),
     )
 
@@ -191,9 +157,7 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     return Table(
         "scaling",
         (
-            Column("hosts", kind="number"),
-            Column("per_s", kind="whole"),
-            Column("efficiency", said("table.scaling.efficiency", method=names[0])),
+            *columns("scaling", heads={"efficiency": said("table.scaling.efficiency", method=names[0])}),
             *(Column(name, name, "portion") for name in names[1:]),
         ),
         tuple(
@@ -216,17 +180,7 @@ def _job_verdict(each: Carried) -> str | None:
 
 def vendor_claims(found: Sequence[Claim]) -> Table:
     """Tabulate the conditions under which the vendor's doubling with PVRDMA holds, for each kind of work."""
-    return listed(
-        "claims",
-        (
-            Column("work", of="workload_name"),
-            Column("tcp", kind="portion", of="efficiency_tcp"),
-            Column("pvrdma", kind="portion", of="efficiency_rdma"),
-            Column("speedup", kind="number", of=_speedup),
-            Column("tcp_gbit_s", kind="number", unit="Gbit/s", words=two_places),
-        ),
-        found,
-    )
+    return tabulate("claims", found, speedup=_speedup, tcp_gbit_s=Worded(two_places))
 
 
 def _speedup(claim: Claim) -> Cell:
@@ -238,28 +192,12 @@ def _speedup(claim: Claim) -> Cell:
 
 def settings(fabric: Cabling) -> Table:
     """Tabulate the required settings and their places."""
-    return listed(
-        "settings",
-        (
-            Column("where"),
-            Column("what"),
-            Column("sources", kind="sources", detail=True),
-        ),
-        fabric.settings,
-    )
+    return tabulate("settings", fabric.settings)
 
 
 def part_failures(fabric: Cabling) -> Table:
     """Tabulate the capacity that remains when a part of the network fails."""
-    return listed(
-        "network_failures",
-        (
-            Column("part"),
-            Column("left"),
-            Column("affected"),
-        ),
-        fabric.failures,
-    )
+    return tabulate("network_failures", fabric.failures)
 
 
 def fabric_words(fabric: Cabling) -> str:
@@ -292,7 +230,7 @@ def cabling(fabric: Cabling) -> Table:
         (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),
     ]
-    return Table("cabling", (Column("part", ""), Column("count", "")), tuple(rows))
+    return Table("cabling", columns("cabling"), tuple(rows))
 
 
 def _ports(ports: Ports) -> str:

@@ -15,7 +15,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct, label
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.plan.over_time.rules import alike
-from gpuplan.report.table import Cell, Column, Table, between, key, listed, one_place
+from gpuplan.report.table import Cell, Column, Table, Worded, between, columns, listed, one_place, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (
     amount,
@@ -78,23 +78,18 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
         if made.known and not alike(made.pool.requests)
         for key in dict.fromkeys(("now", *made.settings, made.best.key))
     ]
-    return listed(
+    return tabulate(
         "power_on",
-        (
-            Column("pool", of=lambda row: row.made.pool.name),
-            Column("setting", of=lambda row: Cell(row.tried.key, words=label(row.tried.key))),
-            Column("orders", kind="number", detail=True, of=lambda row: row.tried.orders),
-            Column("chance", kind="share", of=lambda row: _share(row.tried.chance)),
-            Column("chance_high", kind="share", detail=True, of=lambda row: row.tried.chance[1]),
-            Column("interval_low", kind="share", of=_interval),
-            Column("interval_high", kind="share", detail=True, of=lambda row: _interval(row).high),
-            Column("missing", kind="mean", of=lambda row: _missing(row.tried)),
-            Column("most_missing", kind="number", of=lambda row: row.tried.most_missing),
-            Column("stranded_gpus", kind="mean", of=lambda row: row.tried.stranded_gpus),
-            Column("hosts", said("table.power_on.hosts", share=stated_percent(share)), "number", of=_hosts),
-            key("cluster_id", lambda row: row.made.pool.id),
-        ),
         rows,
+        setting=lambda row: Cell(row.tried.key, words=label(row.tried.key)),
+        chance=lambda row: _share(row.tried.chance),
+        chance_high=lambda row: row.tried.chance[1],
+        interval_low=_interval,
+        interval_high=lambda row: _interval(row).high,
+        missing=lambda row: _missing(row.tried),
+        hosts=_hosts,
+        cluster_id=lambda row: row.made.pool.id,
+        heads={"hosts": said("table.power_on.hosts", share=stated_percent(share))},
         notes=_notes(rows),
     )
 
@@ -149,40 +144,36 @@ def _hosts(row: Row) -> Cell:
 
 def readings(found: Sequence[PowerOn]) -> Table:
     """Tabulate the possible behaviour of vSphere where sources differ or are silent, and its effect on the VMs."""
-    return listed(
+    return tabulate(
         "power_on_readings",
-        (
-            Column("pool", of=lambda row: row[0].pool.name),
-            Column("reading", of=lambda row: row[1].words),
-            Column("rules", detail=True, of=lambda row: row[1].name),
-            Column("started", kind="share", of=lambda row: row[2].started / row[2].orders),
-            Column("missing", kind="mean", of=lambda row: sum(row[2].missing_by_kind)),
-            Column("sources", kind="sources", detail=True, of=lambda row: row[1].sources),
-        ),
         [
             (made, reading, became)
             for made in found
             if made.known
             for reading, became in zip(made.readings, made.now.found, strict=True)
         ],
+        pool=lambda row: row[0].pool.name,
+        reading=lambda row: row[1].words,
+        rules=lambda row: row[1].name,
+        started=lambda row: row[2].started / row[2].orders,
+        missing=lambda row: sum(row[2].missing_by_kind),
+        sources=lambda row: row[1].sources,
     )
 
 
 def named_orders(found: Sequence[PowerOn]) -> Table:
     """Tabulate the results of orders with a name."""
-    return listed(
+    return tabulate(
         "power_on_orders",
-        (
-            Column("pool", of=lambda row: row[0].pool.name),
-            Column("order", of=lambda row: Cell(row[1], words=label(row[1]))),
-            Column("missing", kind="mean", of=lambda row: _missing(row[0].tried(row[1]))),
-        ),
         [
             (made, name)
             for made in found
             if made.known and not alike(made.pool.requests)
             for name in made.named
         ],
+        pool=lambda row: row[0].pool.name,
+        order=lambda row: Cell(row[1], words=label(row[1])),
+        missing=lambda row: _missing(row[0].tried(row[1])),
     )
 
 
@@ -212,19 +203,14 @@ def steps(plan: Plan, play: Play) -> Table:
             why = refusal_words(requests[step.kind], play.refusal(), play.cluster.rules)
         rows.append(Arrival(at, step, why))
     play.go(len(play.steps))
-    return listed(
+    return tabulate(
         "power_on_steps",
-        (
-            Column("at", "", "number"),
-            Column("group", of=lambda row: names[requests[row.step.kind].group]),
-            Column("vm", kind="number", of=lambda row: row.step.vm),
-            Column("profile", of=lambda row: asks_for(play, row.step.kind)),
-            Column("host", kind="number", of=lambda row: row.step.spot.host + 1 if row.step.spot else None),
-            Column("gpus", of=_gpus),
-            Column("starts", of=lambda row: _starts(play, row.step)),
-            Column("why"),
-        ),
         rows,
+        group=lambda row: names[requests[row.step.kind].group],
+        profile=lambda row: asks_for(play, row.step.kind),
+        host=lambda row: row.step.spot.host + 1 if row.step.spot else None,
+        gpus=_gpus,
+        starts=lambda row: _starts(play, row.step),
     )
 
 
@@ -305,26 +291,26 @@ def _by_cluster(
     name: str,
     plan: Plan,
     pools: Sequence[Pool],
-    columns: Sequence[Column],
+    own: Sequence[Column],
     of: Callable[[Rehearsed], Iterable[Any]],
 ) -> Table:
     """Build a table of rehearsals, in all clusters or in some."""
     there = [each.pool for each in rehearsals(plan, *pools)]
-    return by_cluster(name, columns, there, lambda pool: of(plan.rehearsed[pool.id]))
+    return by_cluster(name, own, there, lambda pool: of(plan.rehearsed[pool.id]))
 
 
 def upgrades(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the evacuation of each host for an upgrade in turn, in all clusters or in some."""
     names = group_names(plan)
-    columns = (
-        Column("host", kind="number"),
-        Column("moved", kind="number", of=lambda turn: turn.vms(MOVES)),
-        Column("restarted", kind="number", of=lambda turn: turn.vms(RESTARTS)),
-        Column("to_hosts", of=_targets),
-        Column("stun_s", kind="whole", unit="s", of=_stun),
-        Column("down", kind="range", of=lambda turn: _down(turn, names)),
+    shown = columns(
+        "upgrades",
+        moved=lambda turn: turn.vms(MOVES),
+        restarted=lambda turn: turn.vms(RESTARTS),
+        to_hosts=_targets,
+        stun_s=_stun,
+        down=lambda turn: _down(turn, names),
     )
-    table = _by_cluster("upgrades", plan, pools, columns, lambda each: each.upgrade.turns)
+    table = _by_cluster("upgrades", plan, pools, shown, lambda each: each.upgrade.turns)
     move = any(turn.vms(MOVES) for each in rehearsals(plan, *pools) for turn in each.upgrade.turns)
     return replace(table, notes=(said("rehearsal.migration"),) if move else ())
 
@@ -356,16 +342,11 @@ def span_words(fewest: int, most: str) -> str:
 def emptied(plan: Plan, turn: Turn) -> Table:
     """Tabulate each VM of an evacuated host, and its destination."""
     names = group_names(plan)
-    return listed(
+    return tabulate(
         "emptied",
-        (
-            Column("group", of=lambda each: names[each.group]),
-            Column("vm", kind="number"),
-            Column("how", words=HAPPENS.get),
-            Column("from_host", kind="number", of="host"),
-            Column("to_host", kind="number"),
-        ),
         turn.went,
+        group=lambda each: names[each.group],
+        how=Worded(HAPPENS.get),
         title=said("table.emptied", host=turn.host),
     )
 
@@ -385,15 +366,12 @@ def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
     """Columns of a failure and its restarts."""
     names = group_names(plan)
-    return (
-        Column("hosts", of=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))),
-        Column("vms", kind="number"),
-        Column("chance", kind="number", of=lambda failed: _between(failed.chance, percent)),
-        Column("missing", kind="number", of=lambda failed: _between(failed.missing, one_place)),
-        Column("worst", of=lambda failed: _worst(failed, names)),
-        Column("static", kind="number"),
-        Column("best", kind="number"),
-        Column("drawn", kind="number", detail=True),
+    return columns(
+        "restarts",
+        hosts=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts))),
+        chance=lambda failed: _between(failed.chance, percent),
+        missing=lambda failed: _between(failed.missing, one_place),
+        worst=lambda failed: _worst(failed, names),
     )
 
 
@@ -404,15 +382,15 @@ def _worst(failed: Failed, names: dict[str, str]) -> Cell:
 
 def weeks(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of a week of arrivals and departures, in all clusters or in some."""
-    columns = (
-        Column("back", kind="whole"),
-        Column("refused", kind="number", of=lambda week: _between(week.refused, percent)),
-        Column("first_start", kind="number", of=lambda week: _between(week.first_start, percent)),
-        Column("worst_hour", of=_worst_hour),
-        Column("missing", kind="mean", of=lambda week: max(week.missing)),
-        Column("stranded_gpus", kind="mean", of=lambda week: week.stranded_gpus[_hour(week)]),
+    shown = columns(
+        "weeks",
+        refused=lambda week: _between(week.refused, percent),
+        first_start=lambda week: _between(week.first_start, percent),
+        worst_hour=_worst_hour,
+        missing=lambda week: max(week.missing),
+        stranded_gpus=lambda week: week.stranded_gpus[_hour(week)],
     )
-    return _by_cluster("weeks", plan, pools, columns, lambda each: filter(None, [each.week]))
+    return _by_cluster("weeks", plan, pools, shown, lambda each: filter(None, [each.week]))
 
 
 def _hour(week: Lived) -> int:

@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
-from gpuplan.report.table import Cell, Column, Table, key, listed
+from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
 
@@ -150,14 +150,10 @@ def catalog_name(catalog: Catalog, table: str, id: str) -> str:
 
 def totals(plan: Plan) -> Table:
     """Tabulate the headline numbers."""
-    return listed(
+    return tabulate(
         "totals",
-        (
-            Column("figure", of="label"),
-            Column("value", kind="number", of=lambda line: Cell(line.value, line=line.key)),
-            Column("unit"),
-        ),
         [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
+        value=lambda line: Cell(line.value, line=line.key),
     )
 
 
@@ -166,29 +162,18 @@ def groups(plan: Plan) -> Table:
     users = {group.id: group.people for group in plan.scenario.groups}
     clusters = pool_names(plan.pools)
     lines = plan.lines
-    return listed(
+    return tabulate(
         "groups",
-        (
-            Column("group", of="name"),
-            Column("use_case", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")),
-            Column("access", of=lambda g: MODE_NAMES[g.mode]),
-            Column("people", kind="number", detail=True, of=lambda g: users[g.id]),
-            Column("active", kind="number"),
-            Column("vms", kind="number"),
-            Column("vms_placed", kind="number", detail=True),
-            Column("gpus_each", kind="number"),
-            Column("gpus", kind="number", of="demand_gpus"),
-            Column("gpus_held", kind="mean", of=lambda g: lines[f"groups.{g.id}.held_gpus"].value),
-            Column("profile"),
-            Column("pool", detail=True, of=lambda g: clusters.get(g.pool, "")),
-            Column("vms_not_placed", kind="number", detail=True, of=_not_placed),
-            Column("why", detail=True, of=_why),
-            Column("against", detail=True, of=lambda g: " ".join(r.text for r in g.against)),
-            Column("sources", kind="sources", detail=True, of=_reasoned_by),
-            key("group_id", "id"),
-            key("pool_id", "pool"),
-        ),
         plan.groups,
+        use_case=Worded(partial(catalog_name, plan.catalog, "use_cases")),
+        access=lambda g: MODE_NAMES[g.mode],
+        people=lambda g: users[g.id],
+        gpus_held=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
+        pool=lambda g: clusters.get(g.pool, ""),
+        vms_not_placed=_not_placed,
+        why=_why,
+        against=lambda g: " ".join(r.text for r in g.against),
+        sources=_reasoned_by,
     )
 
 
@@ -215,22 +200,12 @@ def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
 def pools(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the clusters, or some of them, and their hosts."""
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
-    return listed(
+    return tabulate(
         "pools",
-        (
-            Column("pool", of="name"),
-            Column("server", words=lambda id: servers[id].name if id else said("table.pools.no server")),
-            Column("gpu", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", kind="number", of=_gpus_per_host),
-            Column("hosts_for_demand", kind="number"),
-            Column("hosts_for_failures", kind="number"),
-            Column("hosts", kind="number"),
-            Column("gpus", kind="number"),
-            Column("gpus_after_failure", kind="number", detail=True),
-            Column("proof", detail=True, of="method"),
-            *CLUSTER_IDS,
-        ),
         pools or plan.pools,
+        server=Worded(lambda id: servers[id].name if id else said("table.pools.no server")),
+        gpu=Worded(lambda id: gpus[id].name),
+        gpus_per_host=_gpus_per_host,
     )
 
 
@@ -240,23 +215,23 @@ def _gpus_per_host(pool: Pool) -> Cell:
     return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
 
 
-CLUSTER_IDS = (key("cluster_id", "id"), key("pool_id", "kind"))
+CLUSTER_IDS = columns("cluster_ids")
 """Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
 
 
 def by_cluster(
     name: str,
-    columns: Sequence[Column],
+    own: Sequence[Column],
     pools: Iterable[Pool],
     of: Callable[[Pool], Iterable[Any]],
 ) -> Table:
     """Build a table of things by cluster, which the first column names."""
     rows = [
-        (pool.name, *(column.held(thing) for column in columns), pool.id, pool.kind)
+        (pool.name, *(column.held(thing) for column in own), pool.id, pool.kind)
         for pool in pools
         for thing in of(pool)
     ]
-    return Table(name, (Column("pool", said("table.by_cluster.pool")), *columns, *CLUSTER_IDS), tuple(rows))
+    return Table(name, (*columns("by_cluster"), *own, *CLUSTER_IDS), tuple(rows))
 
 
 def placement(plan: Plan) -> Table:
@@ -264,14 +239,7 @@ def placement(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "placement",
-        (
-            Column("host", kind="number"),
-            Column("gpu", kind="number"),
-            Column("share", of=lambda vm: vm["share"] or ""),
-            Column("group", of=lambda vm: names[vm["group"]]),
-            Column("vm", kind="number"),
-            key("group_id", "group"),
-        ),
+        columns("placement", share=lambda vm: vm["share"] or "", group=lambda vm: names[vm["group"]]),
         plan.pools,
         lambda pool: (
             {"host": host, **row, **vm}
@@ -295,21 +263,10 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in held]
     return Table(
         "hosts",
-        (
-            Column("pool", detail=True),
-            Column(
-                "host",
-                said("table.hosts.host") if each else said("table.hosts.first"),
-                "number",
-                detail=not each,
-            ),
-            Column("hosts", kind="number", detail=each),
-            Column("existing", kind="yes", detail=True),
-            Column("gpus", kind="number", detail=True),
-            Column("gpus_taken", kind="number", detail=True),
-            Column("vms", kind="number", detail=True),
-            Column("holds"),
-            Column("gpus_free", kind="number"),
+        columns(
+            "hosts",
+            heads={} if each else {"host": said("table.hosts.first")},
+            hidden={"host": not each, "hosts": each},
         ),
         tuple(rows),
         title=said("table.hosts.each") if each else said("table.hosts.alike"),
@@ -341,17 +298,7 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
 
 def shared_gpus(plan: Plan) -> Table:
     """Tabulate shared GPUs, and how well their number is proven."""
-    return by_cluster(
-        "shared_gpus",
-        (
-            Column("share", of="family"),
-            Column("gpus", kind="number"),
-            Column("at_least", kind="number", of="bound"),
-            Column("proof", of="method"),
-        ),
-        plan.pools,
-        lambda pool: pool.shared,
-    )
+    return by_cluster("shared_gpus", columns("shared_gpus"), plan.pools, lambda pool: pool.shared)
 
 
 def idle(plan: Plan) -> Table:
@@ -359,14 +306,7 @@ def idle(plan: Plan) -> Table:
     names = group_names(plan)
     return by_cluster(
         "idle",
-        (
-            Column("kind"),
-            Column("share", of="family"),
-            Column("free_each", kind="number", of="room"),
-            Column("count", kind="number"),
-            Column("gpus_idle", kind="number", of="gpus"),
-            Column("usable_by", of=lambda i: ", ".join(names[g] for g in i.fits)),
-        ),
+        columns("idle", usable_by=lambda i: ", ".join(names[g] for g in i.fits)),
         plan.pools,
         lambda pool: pool.idle,
     )
@@ -374,68 +314,29 @@ def idle(plan: Plan) -> Table:
 
 def access_modes(plan: Plan) -> Table:
     """Tabulate the platform's ways to share a GPU."""
-    return listed(
-        "sharing_modes",
-        (
-            Column("mode", of="name"),
-            Column("possible", of="verdict"),
-            Column("rule", of="text"),
-        ),
-        sharing_modes(plan.scenario, plan.catalog),
-    )
+    return tabulate("sharing_modes", sharing_modes(plan.scenario, plan.catalog))
 
 
 def decisions(plan: Plan) -> Table:
     """Tabulate the design decisions."""
-    return listed(
-        "decisions",
-        (
-            Column("number", kind="number"),
-            Column("title"),
-            Column("decision"),
-            Column("justification"),
-            Column("implication"),
-            Column("sources", kind="sources", detail=True),
-        ),
-        plan.decisions,
-        title=said("table.decisions.all"),
-    )
+    return tabulate("decisions", plan.decisions, title=said("table.decisions.all"))
 
 
 def messages(plan: Plan) -> Table:
     """Tabulate the messages of the checks."""
-    return listed(
-        "messages",
-        (
-            Column("level"),
-            Column("code"),
-            Column("text"),
-            Column("change"),
-            Column("path", detail=True),
-            Column("sources", kind="sources", detail=True),
-        ),
-        check_plan(plan),
-    )
+    return tabulate("messages", check_plan(plan))
 
 
 def lines(plan: Plan, *starts: str) -> Table:
     """Tabulate every number of the plan with its formula, or those whose keys start with a prefix."""
-    return listed(
+    return tabulate(
         "lines",
-        (
-            Column("key"),
-            Column("label"),
-            Column("value", kind="number", of=_line_value),
-            Column("unit", words=lambda unit: "" if unit == "1" else unit),
-            Column("formula", of=formula_text),
-            Column("basis", kind="basis"),
-            Column("sources", kind="sources"),
-            Column("text", detail=True, of=_line_text),
-            Column("inputs", detail=True, of=_inputs),
-            Column("meaning", detail=True, of="sentence"),
-            Column("model", detail=True, of="function"),
-        ),
         [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
+        value=_line_value,
+        unit=Worded(lambda unit: "" if unit == "1" else unit),
+        formula=formula_text,
+        text=_line_text,
+        inputs=_inputs,
     )
 
 
@@ -461,21 +362,11 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
         remarks.setdefault(note.source, []).append(text)
     cited = [s for id in ids if (s := plan.catalog.sources.get(id)) is not None]
     numbers = {source.id: at for at, source in enumerate(cited, 1)}
-    return listed(
+    return tabulate(
         "sources",
-        (
-            Column("number", kind="number", of=lambda source: numbers[source.id]),
-            Column("id", detail=True),
-            Column("title"),
-            Column("producer"),
-            Column("published"),
-            Column("accessed", detail=True),
-            Column("kind", detail=True),
-            Column("url"),
-            Column("note", detail=True),
-            Column("remark", detail=True, of=lambda source: " ".join(remarks.get(source.id, ()))),
-        ),
         cited,
+        number=lambda source: numbers[source.id],
+        remark=lambda source: " ".join(remarks.get(source.id, ())),
     )
 
 

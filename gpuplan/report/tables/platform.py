@@ -5,22 +5,17 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.management import Appliance
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.wording import NAMES, amount, capital, counted, said
-
-PART_COLUMNS = (
-    Column("part", said("table.columns.part"), of="name"),
-    Column("size", said("table.columns.size"), of=lambda part: _size(part)),
-    Column("rule", said("table.columns.rule"), of=lambda part: Cell(part.rule, tone="small")),
-    Column("basis", said("table.columns.basis"), "basis"),
-    Column("sources", said("table.columns.sources"), "sources"),
-)
 
 
 def _size(part: HostPart) -> Cell:
     """Return the ordered size, and what is wrong with it."""
     words = f"{part.size}: {part.short}" if part.short else None
     return Cell(part.size, words=words, line=part.line, tone="warn" if part.short else "")
+
+
+PART_COLUMNS = columns("columns", size=_size, rule=lambda part: Cell(part.rule, tone="small"))
 
 
 def host_line(plan: Plan) -> Table:
@@ -41,30 +36,22 @@ def management_hosts(plan: Plan) -> Table:
 def management(plan: Plan) -> Table:
     """The appliances of the management domain and those on the GPU cluster, with their sum."""
     domain = plan.management
-    sums = tuple((name, said(f"table.management.{name}")) for name in ("vcpus", "memory_gb", "disk_gb"))
+    sums = ("vcpus", "memory_gb", "disk_gb")
     total: tuple[tuple[Cell | None, ...], ...] = ()
     if domain:
-        cells = (Cell(getattr(domain, name), line=f"domain.{name}", tone="total") for name, _ in sums)
+        cells = (Cell(getattr(domain, name), line=f"domain.{name}", tone="total") for name in sums)
         empty = Cell(None, words="")
         total = (
             (Cell(said("table.management.total"), tone="total"), empty, empty, *cells, empty, None, None),
         )
     apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
-    return listed(
+    return tabulate(
         "management",
-        (
-            Column("appliance", of=_appliance),
-            Column("size"),
-            Column("nodes", kind="number"),
-            *(
-                Column(name, label, "number", words=lambda n: None if n else said("table.not known"))
-                for name, label in sums
-            ),
-            Column("where", detail=not apart, of=_where),
-            Column("basis", kind="basis"),
-            Column("sources", kind="sources"),
-        ),
         domain.appliances if domain else (),
+        appliance=_appliance,
+        where=_where,
+        **dict.fromkeys(sums, Worded(lambda n: None if n else said("table.not known"))),
+        hidden={"where": not apart},
         totals=total,
         notes=_notes(plan),
     )

@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, said, stated_percent, watts
@@ -21,21 +21,17 @@ NONE = "-"
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
     """Each input at its low and high, and the cost and the hosts there; as ``sensitivity_dict`` gives them."""
     change = partial(_change, now)
-    return listed(
+    return tabulate(
         "bars",
-        (
-            Column("path", detail=True),
-            Column("label"),
-            Column("now", kind="number", of=partial(_input, "now")),
-            Column("low", kind="number", of=partial(_input, "low")),
-            Column("high", kind="number", of=partial(_input, "high")),
-            Column("basis", kind="basis"),
-            Column("cost_low", kind="money", unit=currency, words=change),
-            Column("cost_high", kind="money", unit=currency, words=change),
-            Column("hosts_low", kind="number", words=_known),
-            Column("hosts_high", kind="number", words=_known),
-        ),
         found,
+        currency,
+        now=partial(_input, "now"),
+        low=partial(_input, "low"),
+        high=partial(_input, "high"),
+        cost_low=Worded(change),
+        cost_high=Worded(change),
+        hosts_low=Worded(_known),
+        hosts_high=Worded(_known),
     )
 
 
@@ -53,18 +49,14 @@ def _change(now: float, cost: float | None) -> str:
 
 def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
     """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
-    return listed(
+    return tabulate(
         "thresholds",
-        (
-            Column("path", detail=True),
-            Column("label"),
-            Column("now", kind="number", of=partial(_input, "now")),
-            Column("below", kind="number", of=partial(_input, "below")),
-            Column("hosts_below", kind="number", words=_known),
-            Column("above", kind="number", of=partial(_input, "above")),
-            Column("hosts_above", kind="number", words=_known),
-        ),
         found,
+        now=partial(_input, "now"),
+        below=partial(_input, "below"),
+        hosts_below=Worded(_known),
+        above=partial(_input, "above"),
+        hosts_above=Worded(_known),
         notes=(said("table.thresholds.note"),),
     )
 
@@ -84,8 +76,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     return Table(
         "compared",
         (
-            Column("differs", "", "yes"),
-            Column("label", ""),
+            *columns("compared"),
             *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1)),
         ),
         tuple(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import written
 from gpuplan.models.llm.traffic import Answers
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.simulation.batching import Simulated
 from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import number, rough, said
@@ -38,40 +38,23 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
         for method, found in (("formula", by_formula), ("simulated", played.get(count)))
         if found is not None
     ]
-    return listed(
+
+    def replicas(row: Row) -> Cell:
+        planned = said("table.waits.planned", replicas=row.replicas)
+        return Cell(row.replicas, words=planned if row.replicas == traffic.replicas else None)
+
+    return tabulate(
         "waits",
-        (
-            Column(
-                "replicas",
-                kind="number",
-                of=lambda row: Cell(
-                    row.replicas,
-                    words=said("table.waits.planned", replicas=row.replicas)
-                    if row.replicas == traffic.replicas
-                    else None,
-                ),
-            ),
-            Column("method"),
-            _time("mean_s"),
-            _time("p50_s"),
-            _time("p95_s"),
-            _time("p99_s"),
-            Column(
-                "kept_share",
-                said("table.waits.kept_share", seconds=written(traffic.first_token_s, "g")),
-                "share",
-                of=lambda row: _value(row.found.kept_share),
-            ),
-            Column("tokens_per_s", kind="number", of=_speed),
-            Column("requests", kind="number", of=lambda row: _rough(row.found.requests)),
-        ),
         rows,
-    )
-
-
-def _time(name: str) -> Column:
-    return Column(
-        name, said(f"table.waits.{name}"), "number", "s", of=lambda row: _seconds(getattr(row.found, name))
+        replicas=replicas,
+        mean_s=lambda row: _seconds(row.found.mean_s),
+        p50_s=lambda row: _seconds(row.found.p50_s),
+        p95_s=lambda row: _seconds(row.found.p95_s),
+        p99_s=lambda row: _seconds(row.found.p99_s),
+        kept_share=lambda row: _value(row.found.kept_share),
+        tokens_per_s=_speed,
+        requests=lambda row: _rough(row.found.requests),
+        heads={"kept_share": said("table.waits.kept_share", seconds=written(traffic.first_token_s, "g"))},
     )
 
 

@@ -10,7 +10,7 @@ from gpuplan.models.access import holds
 from gpuplan.plan import Plan
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.weighing import listed as listed_words
-from gpuplan.report.table import Column, Table, listed
+from gpuplan.report.table import Table, Worded, tabulate
 from gpuplan.wording import capital
 
 
@@ -68,16 +68,7 @@ def _facts(plan: Plan) -> frozenset[str]:
 
 def behaviour(plan: Plan) -> Table:
     """Tabulate the effects of DRS, HA, vMotion and licences on this design, with contradicting sources."""
-    return listed(
-        "platform_rules",
-        (
-            Column("topic", words=capital),
-            Column("text", of=_with_conflict),
-            Column("basis", kind="basis"),
-            Column("sources", kind="sources", detail=True),
-        ),
-        platform_rules(plan),
-    )
+    return tabulate("platform_rules", platform_rules(plan), topic=Worded(capital), text=_with_conflict)
 
 
 def _with_conflict(rule: PlatformRule) -> str:
@@ -87,12 +78,4 @@ def _with_conflict(rule: PlatformRule) -> str:
 
 def hand_over(plan: Plan) -> Table:
     """Tabulate the checks on the cluster itself before hand-over."""
-    return listed(
-        "hand_over",
-        (
-            Column("topic", words=capital),
-            Column("check"),
-            Column("sources", kind="sources", detail=True),
-        ),
-        [rule for rule in platform_rules(plan) if rule.check],
-    )
+    return tabulate("hand_over", [rule for rule in platform_rules(plan) if rule.check], topic=Worded(capital))
