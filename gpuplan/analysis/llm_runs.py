@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.serving import (
     decode_step_ms,
@@ -38,10 +39,6 @@ OPEN_STEPS, OPEN_PROMPTS = 2.0, 1.5
 """Times per token and prompts until the first token of open arrivals: a step to be let in, one to be read."""
 LONGEST = 4.0
 """Longest answer of a burst of chats over the mean: the others have ended by then."""
-NUMBERS = (
-    *("params_b", "gpus", "tp", "pp", "dp", "ep", "isl", "osl", "concurrency"),
-    *("ttft_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_gpu"),
-)
 OTHER = 1.7
 """Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
 QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
@@ -73,6 +70,21 @@ class Run:
     tokens_per_s_per_gpu: float | None = None
     mode: str = ""
     note: str = ""
+
+    @property
+    def load(self) -> str:
+        """Return its mode, also where the source states none."""
+        return self.mode or ("concurrency" if self.concurrency else "offline")
+
+    @property
+    def replica_gpus(self) -> float:
+        """Return the GPUs of one replica."""
+        return (self.tp or 1) * (self.pp or 1) * (self.dp or 1)
+
+    @property
+    def all_gpus(self) -> float:
+        """Return its GPUs: as stated, or those of one replica."""
+        return self.gpus or self.replica_gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +133,12 @@ class NotPredicted(ValueError):
 
 def runs_of(catalog: Catalog) -> tuple[Run, ...]:
     """Return the published runs of the catalog."""
-    return tuple(_run(row) for row in catalog.rows("llm_runs"))
-
-
-def _run(row: Row) -> Run:
     names = [field.name for field in fields(Run) if field.name not in ("id", "note")]
-    cells: dict[str, Any] = {name: row[name] if name in NUMBERS else row[name] or "" for name in names}
-    return Run(id=row.id, note=row.note, **cells)
+    found = []
+    for row in catalog.rows("llm_runs"):
+        cells = {name: row[name] for name in names if row[name] is not None}
+        found.append(Run(id=row.id, note=row.note, **cells))
+    return tuple(found)
 
 
 # ---- names
@@ -161,17 +172,7 @@ def usual_shape(total: float, active: float) -> Shape:
     return dense if active > 0.7 * total else replace(dense, experts=128, experts_per_token=8)
 
 
-USUAL_BOARDS = (
-    *(
-        "h100-sxm5-80gb",
-        "h200-sxm5-141gb",
-        "a100-sxm4-80gb",
-        "b200-sxm6-180gb",
-        "b300-sxm6-288gb",
-        "v100-sxm2-32gb",
-    ),
-    *("gb200-nvl72-186gb", "gb300-nvl72-279gb", "gh200-96gb", "rtx-pro-6000-se-96gb", "rtx-pro-4500-se-32gb"),
-)
+USUAL_BOARDS = tuple(row["id"] for row in own_rows("words/usual_boards"))
 """Boards usually used to serve language models among those that share a name, unless a form or a memory is named."""
 
 
@@ -249,13 +250,15 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     tokens_in, tokens_out, _ = _lengths(catalog, run, model)
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
-    gpus = run.gpus or (run.tp or 1) * (run.pp or 1) * (run.dp or 1)
+    gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
     given = Setup(weights, cache, engine=engine)
-    setups = [
-        (setup, gpus / setup.gpus, at_once)
-        for setup in _cuts(run, given, shape, gpus)
-        if (at_once := _at_once(run, setup, shape, board, tokens_in, tokens_out, gpus / setup.gpus, taken))
-    ]
+    setups = []
+    for setup in _cuts(run, given, shape, gpus):
+        on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}
+        bare = held(shape, **on, overheads=replace(taken, usable_share=1.0))
+        fit, replicas = requests_at_once(shape, **on, tokens=tokens, overheads=taken), gpus / setup.gpus
+        if bare.cache_gib >= 0 and (at_once := _at_once(run, replicas, fit)):
+            setups.append((setup, replicas, at_once))
     if not setups:
         raise NotPredicted(f"{run.model} in {weights} does not fit on {gpus:g} x {run.gpu}")
     boards, models = _seen(catalog)
@@ -277,37 +280,14 @@ def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
             yield replace(given, tensor=tensor, data=data)
 
 
-def _at_once(
-    run: Run,
-    setup: Setup,
-    shape: Shape,
-    board: Board,
-    tokens_in: float,
-    tokens_out: float,
-    replicas: float,
-    overheads: Overheads,
-) -> float:
+def _at_once(run: Run, replicas: float, fit: float) -> float:
     """Return concurrent requests on a replica: as stated by the run, or as many as fit if it sends all of them."""
-    fit = requests_at_once(
-        shape,
-        setup=setup,
-        memory_gib=board.memory_gib,
-        tokens=tokens_in + KEPT * tokens_out,
-        overheads=overheads,
-    )
+    if not run.concurrency:
+        return float(min(fit, MOST))
     if run.mode == "disaggregated":
         replicas = _pools(run)[1]
-    if (
-        held(
-            shape, setup=setup, memory_gib=board.memory_gib, overheads=replace(overheads, usable_share=1.0)
-        ).cache_gib
-        < 0
-    ):
-        return 0.0
-    if run.concurrency:
-        each = max(run.concurrency / max(replicas, 1.0), 1.0)
-        return min(each, fit) if run.mode == "burst" and fit else each
-    return float(min(fit, MOST))
+    each = max(run.concurrency / max(replicas, 1.0), 1.0)
+    return min(each, fit) if run.mode == "burst" and fit else each
 
 
 # ---- predictions
@@ -352,7 +332,7 @@ def _given(run: Run) -> dict[str, float]:
 
 def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Return time per token, first token [ms] and tokens per second of a run, by its mode."""
-    mode = work.run.mode or ("concurrency" if work.run.concurrency else "offline")
+    mode = work.run.load
     if mode in ("server", "interactive"):
         said = _open(catalog, work, speeds, mode)
     elif mode == "static":
@@ -468,8 +448,7 @@ def _pools(run: Run) -> tuple[Setup | None, float]:
     """Return the cut of the GPUs that read prompts, and the number of decoding replicas, from the note of a run."""
     found = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
     pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in found}
-    each = (run.tp or 1) * (run.pp or 1) * (run.dp or 1)
-    decode = pools["decode"][0] if "decode" in pools else max(1, round((run.gpus or each) / each / 2))
+    decode = pools["decode"][0] if "decode" in pools else max(1, round(run.all_gpus / run.replica_gpus / 2))
     if "prefill" not in pools:
         return None, decode
     n, tensor, data = pools["prefill"]

@@ -7,7 +7,7 @@ import datetime
 import io
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -60,22 +60,25 @@ class Line:
 def read_lines(path: Path, columns: tuple[str, ...]) -> list[Line]:
     """Lines of a CSV file, checked for size, encoding and header but not yet for content."""
     name = f"{path.parent.name}/{path.name}"
+    lines = []
+    for line in csv_lines(path, name):
+        if any(map(_CONTROL.search, line.cells)):
+            raise line.error("", "a cell has a line break or control character; keep each row on one line")
+        lines.append(line)
+    _check_shape(name, lines, columns)
+    return lines[1:]
+
+
+def csv_lines(path: Path, name: str) -> Iterator[Line]:
+    """Yield the lines of a CSV file that have any text; errors call it by a name."""
     reader = csv.reader(io.StringIO(_text_of(path, name), newline=""), strict=True)
-    lines: list[Line] = []
     try:
         for raw in reader:
             cells = tuple([cell.strip() for cell in raw])
-            if not any(cells):
-                continue
-            line = Line(name, reader.line_num, cells)
-            if any(map(_CONTROL.search, cells)):
-                message = "a cell has a line break or control character; keep each row on one line"
-                raise line.error("", message)
-            lines.append(line)
+            if any(cells):
+                yield Line(name, reader.line_num, cells)
     except csv.Error as error:
         raise CatalogError(f"is not well-formed CSV ({error})", file=name, row=reader.line_num) from None
-    _check_shape(name, lines, columns)
-    return lines[1:]
 
 
 def _text_of(path: Path, name: str) -> str:

@@ -20,7 +20,7 @@ def run_calibrate(args: argparse.Namespace) -> int:
     if args.llm is None:
         raise refusal("calibrate needs a file of runs: --llm FILE")
     catalog = catalog_of(args)
-    runs = read_runs(args.llm)
+    runs = read_runs(args.llm, catalog)
     speeds = None
     if args.fit:
         speeds = fit_own(catalog, runs)
