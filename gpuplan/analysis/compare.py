@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
-from gpuplan.analysis.variants import changed_inputs, figure, has_input
+from gpuplan.analysis.variants import COMPARED, changed_inputs, figure, has_input
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, planned
@@ -100,24 +100,7 @@ def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
                 yield CompareRow(path, having[0].label(path), unit, values, True)
 
 
-RESULTS: Mapping[str, str] = {
-    "totals.hosts": "host",
-    "totals.gpus": "GPU",
-    "totals.gpus_after_failure": "GPU",
-    "totals.unplaced_vms": "VM",
-    "totals.unplaced_vms_after_failure": "VM",
-    "short_h": "h",
-    "totals.waiting": "%",
-    "kept": "1",
-    "power.peak": "W",
-    "power.typical": "W",
-    "power.racks": "1",
-    "cost.years.0": "currency",
-    "cost.total": "currency",
-    "cost.net_present": "currency",
-    "cost.gpu_hour_used": "currency",
-    "cost.excludes": "",
-}
+RESULTS = COMPARED["result"]
 """Results in columns, each with its unit."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.analysis.board_equivalence import is_converted, work_of
-from gpuplan.analysis.variants import figure
+from gpuplan.analysis.variants import COMPARED, figure
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.plan import Plan
@@ -64,47 +64,30 @@ def model_name(name: str) -> str:
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
 
 
-TOPICS: Mapping[str, str] = {
-    "totals.hosts": "host",
-    "totals.gpus": "GPU",
-    "placed": "",
-    "memory": "GiB",
-    "speed": "",
-    "board_power": "W",
-    "gpu_price": "price",
-    "power.typical": "W",
-    "cost.gpu_hour_used": "price",
-    "cost.years.0": "money",
-    "cost.net_present": "money",
-    "short_h": "h",
-    "totals.waiting": "%",
-    "kept": "share",
-}
+TOPICS = COMPARED["difference"]
 """Figures by which plans are compared, most asked-for first, with the unit of each."""
 LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
 """Figure -> its label, and the clause that states its value."""
+NONE = said("difference.none")
 WHOLE = ("h", "%", "share")
 """Units stated as values beside the one of the first plan; all others are stated as a difference."""
 
 
+WORDS: Mapping[str, Callable[[Any, str], str]] = {
+    "": lambda value, _: str(value),
+    "W": lambda value, _: watts(value),
+    "price": money,
+    "money": headline_money,
+    "h": lambda value, _: said("difference.hours a year", hours=hours(value)) if value else NONE,
+    "%": lambda value, _: percent(value / 100),
+    "share": lambda value, _: percent(value),
+}
+"""Unit of a figure -> how a sentence words its value, with the currency."""
+
+
 def _words(value: Any, unit: str, currency: str) -> str:
     """Format a figure for a sentence."""
-    match unit:
-        case "":
-            return str(value)
-        case "W":
-            return watts(value)
-        case "price":
-            return money(value, currency)
-        case "money":
-            return headline_money(value, currency)
-        case "h":
-            return said("difference.hours a year", hours=hours(value)) if value else said("difference.none")
-        case "%":
-            return percent(value / 100)
-        case "share":
-            return percent(value)
-    return amount(value, unit)
+    return WORDS[unit](value, currency) if unit in WORDS else amount(value, unit)
 
 
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -129,9 +112,7 @@ def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Differ
     if unit in ("price", "money") and len(set(currencies)) > 1:
         return None
     values = [figure(plan, key) for plan in plans]
-    shown = [
-        said("difference.none") if value is None else _words(value, unit, currencies[0]) for value in values
-    ]
+    shown = [NONE if value is None else _words(value, unit, currencies[0]) for value in values]
     clauses = [
         _clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
         for name, value, words in zip(names[1:], values[1:], shown[1:], strict=True)

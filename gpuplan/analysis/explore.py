@@ -12,11 +12,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -75,8 +75,11 @@ def explore(
         beyond = tuple(gpu for gpu in catalog.gpus if gpu not in {*usual.gpus, *(each.gpu for each in never)})
     wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog), *never}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
+    chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
+    here = partial(_each, scenario, catalog)
+    there = partial(_assess_all, scenario, paths, catalog.digest)
     options: dict[Candidate, Option] = {}
-    for part in _run(scenario, catalog, wanted, paths, workers, engine, scheduler):
+    for part in _run(chunks, here, there, paths, workers, engine, scheduler):
         options |= {option.candidate: option for option in part}
         if progress:
             progress(len(options), len(wanted))
@@ -96,19 +99,21 @@ def _planned(
             yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
 
 
+Chunks, Work = Sequence[Sequence[Candidate]], Callable[[Sequence[Candidate]], list[Option]]
+
+
 def _run(
-    scenario: Scenario,
-    catalog: Catalog,
-    wanted: Sequence[Candidate],
+    chunks: Chunks,
+    here: Work,
+    there: Work,
     folders: tuple[str, ...],
     workers: int,
     engine: str,
     scheduler: str,
 ) -> Iterator[list[Option]]:
-    """Yield the options in parts, in any order."""
-    chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
+    """Yield the options in parts, in any order, planned by this process or by others."""
     if engine == "dask":
-        yield from _on_cluster(scenario, catalog, chunks, folders, scheduler)
+        yield from _on_cluster(there, chunks, scheduler)
         return
     if engine != "processes":
         raise ValueError(f"engine is {engine!r}; it must be processes or dask")
@@ -118,15 +123,14 @@ def _run(
         )
     workers = min(workers or len(os.sched_getaffinity(0)), len(chunks))
     if workers == 1:
-        for chunk in chunks:
-            yield [assess(scenario, catalog, candidate) for candidate in chunk]
+        yield from map(here, chunks)
         return
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(folders,)
     )
     try:
         with _starting():
-            parts = [pool.submit(_assess_all, scenario, folders, catalog.digest, chunk) for chunk in chunks]
+            parts = [pool.submit(there, chunk) for chunk in chunks]
         for part in as_completed(parts):
             yield part.result()
     finally:
@@ -182,6 +186,10 @@ def _assess_all(
         raise ValueError(
             f"a worker has another catalog ({catalog.digest}) than this process ({digest}); give both the same data"
         )
+    return _each(scenario, catalog, wanted)
+
+
+def _each(scenario: Scenario, catalog: Catalog, wanted: Sequence[Candidate]) -> list[Option]:
     return [assess(scenario, catalog, candidate) for candidate in wanted]
 
 
@@ -189,13 +197,7 @@ PATIENCE_S = 10
 """Time limit for an answer of the cluster's scheduler."""
 
 
-def _on_cluster(
-    scenario: Scenario,
-    catalog: Catalog,
-    chunks: Sequence[Sequence[Candidate]],
-    folders: tuple[str, ...],
-    scheduler: str,
-) -> Iterator[list[Option]]:
+def _on_cluster(work: Work, chunks: Sequence[Sequence[Candidate]], scheduler: str) -> Iterator[list[Option]]:
     """Yield the options in parts, planned by the workers of a dask cluster."""
     try:
         distributed = importlib.import_module("distributed")
@@ -210,9 +212,5 @@ def _on_cluster(
     except (OSError, ValueError) as error:
         raise ValueError(f"no dask scheduler answers at {scheduler!r}: {error}") from None
     with client:
-        parts = [
-            client.submit(_assess_all, scenario, folders, catalog.digest, chunk, pure=False)
-            for chunk in chunks
-        ]
-        for part in parts:
+        for part in [client.submit(work, chunk, pure=False) for chunk in chunks]:
             yield part.result()

@@ -164,6 +164,10 @@ class PricedSilos:
         hosts, in_pool = (each.costs.hosts[-1] if each.costs else 0 for each in (own, self.pool))
         return paid(own, what) + switches * hosts / max(1, in_pool)
 
+    def costs(self, group: str) -> tuple[float, float]:
+        """Return the total and the net present cost of a silo."""
+        return self.cost(group, "total"), self.cost(group, "net_present")
+
     def sum(self, what: str) -> float:
         """Return the cost of all silos together."""
         return cost.total_cost(*(self.cost(group, what) for group in self.alone))
@@ -203,29 +207,21 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     priced = priced_silos(plan)
     alone, pool = priced.alone, priced.pool
     groups = tuple(
-        SiloCost(
-            group,
-            own.groups[0].name,
-            own.totals.hosts,
-            own.totals.gpus,
-            priced.cost(group, "total"),
-            priced.cost(group, "net_present"),
-        )
+        SiloCost(group, own.groups[0].name, own.totals.hosts, own.totals.gpus, *priced.costs(group))
         for group, own in alone.items()
     )
-    together = cost.total_cost(*(silo.net_present for silo in groups))
     planned = [own.costs for own in (*alone.values(), pool) if own.costs]
     return SiloCosts(
         groups=groups,
-        total=cost.total_cost(*(silo.total for silo in groups)),
-        net_present=together,
+        total=priced.sum("total"),
+        net_present=priced.sum("net_present"),
         hosts=sum(silo.hosts for silo in groups),
         gpus=sum(silo.gpus for silo in groups),
         pool_total=paid(pool, "total"),
         pool_net_present=paid(pool, "net_present"),
         pool_hosts=pool.totals.hosts,
         pool_gpus=pool.totals.gpus,
-        saved=together - paid(pool, "net_present"),
+        saved=priced.sum("net_present") - paid(pool, "net_present"),
         currency=plan.costs.currency,
         excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
         claimed_gpu_hour=_claimed(pool.costs or plan.costs, plan.catalog),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
+from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
@@ -78,6 +79,12 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
 }
 """Figures of a plan that are not lines of it."""
+
+
+COMPARED: dict[str, dict[str, str]] = {}
+"""``result`` or ``difference`` -> the figures by which plans are compared, most asked-for first, with their units."""
+for _row in own_rows("words/compared"):
+    COMPARED.setdefault(_row["of"], {})[_row["figure"]] = _row["unit"]
 
 
 def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:

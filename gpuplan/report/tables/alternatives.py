@@ -23,13 +23,9 @@ def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
         "alternatives_in_short",
         with_cheapest_rent(found),
         plan.scenario.cost.currency,
-        name=_short_name,
+        name=lambda each: Cell(each.short_name, tone="strong" if each.chosen else ""),
         net_present=_rounded,
     )
-
-
-def _short_name(each: Alternative) -> Cell:
-    return Cell(each.short_name, tone="strong" if each.chosen else "")
 
 
 def _rounded(each: Alternative) -> Cell:

@@ -95,7 +95,6 @@ def postures(plan: Plan) -> Table:
         plan.postures,
         posture=posture_name,
         hours_exposed=_exposed,
-        hours_short_in_maintenance=_in_maintenance,
         chance=_outage,
         notes=(said("table.capacity shortfall expected hours"),),
     )
@@ -105,10 +104,6 @@ def posture_name(posture: Any) -> Cell:
     """Return the number of host failures that a design tolerates: ``N+1``."""
     name = f"N+{posture.host_failures}"
     return Cell(name, words=said("table.chosen", name=name) if posture.chosen else name)
-
-
-def _in_maintenance(posture: Posture) -> float:
-    return posture.maintenance_short_h
 
 
 def _short(posture: Posture) -> bool:

@@ -21,8 +21,6 @@ from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report.bitfusion import all_servers, clients, server_memory_gib
 from gpuplan.report.physical import (
-    Named,
-    Network,
     Rack,
     alike,
     host_name,
@@ -188,14 +186,10 @@ def naming(plan: Plan) -> Table:
     return tabulate(
         "naming",
         list(names(plan)),
-        names=_from_to,
+        names=lambda each: each.first if each.first == each.last else f"{each.first} \u2013 {each.last}",
         standard=lambda _: to_fill(),
         notes=(said("table.naming.note"),),
     )
-
-
-def _from_to(each: Named) -> str:
-    return each.first if each.first == each.last else f"{each.first} \u2013 {each.last}"
 
 
 def network_plan(plan: Plan) -> Table:
@@ -204,14 +198,10 @@ def network_plan(plan: Plan) -> Table:
         "network_plan",
         networks(plan),
         vlan=lambda _: to_fill("VLAN"),
-        subnet=_subnet,
+        subnet=lambda each: to_fill(f"{said('build.network')}/{each.prefix}"),
         gateway=lambda _: to_fill("IP"),
         notes=(said("table.network_plan.note"),),
     )
-
-
-def _subnet(each: Network) -> Cell:
-    return to_fill(f"{said('build.network')}/{each.prefix}")
 
 
 def rack_plan(plan: Plan) -> Table:

@@ -12,7 +12,7 @@ from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
-from gpuplan.plan.cost import Costs, GroupCost
+from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
@@ -150,7 +150,7 @@ def cost_by_part(plan: Plan) -> Table:
         "cost_by_part",
         costs.parts if costs else (),
         currency,
-        total=_part_total,
+        total=lambda part: Cell(part.total, line=f"cost.parts.{part.key}"),
         low=partial(end, 0),
         high=partial(end, 1),
         share=share,
@@ -225,10 +225,6 @@ def ranges_words(plan: Plan) -> str:
     return said("table.low and high the", widest=", ".join(widest))
 
 
-def _part_total(part: CostPart) -> Cell:
-    return Cell(part.total, line=f"cost.parts.{part.key}")
-
-
 def cost_by_group(plan: Plan) -> Table:
     """Tabulate the cost of each group over all years, by its GPU demand."""
     names, currency = group_names(plan), plan.scenario.cost.currency
@@ -237,12 +233,8 @@ def cost_by_group(plan: Plan) -> Table:
         plan.costs.groups if plan.costs and plan.groups else (),
         currency,
         group=lambda each: names[each.id],
-        total=_group_total,
+        total=lambda group: Cell(group.total, line=f"groups.{group.id}.cost"),
     )
-
-
-def _group_total(group: GroupCost) -> Cell:
-    return Cell(group.total, line=f"groups.{group.id}.cost")
 
 
 def bill_of_materials(plan: Plan) -> Table:
@@ -260,7 +252,7 @@ def bill_of_materials(plan: Plan) -> Table:
         status=Worded(lambda status: PAID.get(status, STATUS.get(status))),
         unit_price=_price_of_one,
         known=_price_known,
-        discount=Worded(_discount),
+        discount=Worded(lambda share: stated_percent(share) if share else ""),
         cost=_paid,
         currency=lambda _: currency,
         hidden={"discount": not discounted},
@@ -271,10 +263,6 @@ def bill_of_materials(plan: Plan) -> Table:
 def _quantity(material: Material) -> Cell:
     words = amount(material.quantity, material.unit) if material.quantity else ""
     return Cell(material.quantity, words=words)
-
-
-def _discount(share: float) -> str:
-    return stated_percent(share) if share else ""
 
 
 def _price_known(material: Material) -> Cell:

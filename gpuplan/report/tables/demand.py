@@ -120,16 +120,12 @@ def methods(found: Methods) -> Table:
     return tabulate(
         "methods",
         found.answers,
-        method=_method,
+        method=lambda answer: Cell(answer.method, words=_chosen(METHOD_NAMES[answer.method], answer.chosen)),
         formula=formula,
         gpus=_gpus,
         chance=_chance,
         heads={"chance": said("table.methods.chance", gpus=number(found.gpus))},
     )
-
-
-def _method(answer: MethodAnswer) -> Cell:
-    return Cell(answer.method, words=_chosen(METHOD_NAMES[answer.method], answer.chosen))
 
 
 def _gpus(answer: MethodAnswer) -> Cell:

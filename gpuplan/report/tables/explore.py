@@ -27,7 +27,13 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
         return Cell(tuple(option["why_not"]), words=against(found, option))
 
     return tabulate(
-        "designs", options, currency, hosts=_hosts, waiting_pct=_waiting, why_not=why_not, title=title
+        "designs",
+        options,
+        currency,
+        hosts=_hosts,
+        waiting_pct=lambda option: None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
+        why_not=why_not,
+        title=title,
     )
 
 
@@ -48,10 +54,6 @@ def _hosts(option: Found) -> Cell:
     """Hosts at the start, and to how many they grow, as the cost holds those too."""
     counts = [option["hosts"], option["hosts_at_end"]]
     return Cell(counts[0], words=None if None in counts else count_over_years(counts))
-
-
-def _waiting(option: Found) -> float | None:
-    return None if option["waiting_pct"] is None else option["waiting_pct"] / 100
 
 
 def against(found: Found, option: Found) -> str:

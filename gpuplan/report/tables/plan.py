@@ -170,7 +170,7 @@ def groups(plan: Plan) -> Table:
         people=lambda g: users[g.id],
         gpus_held=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
         pool=lambda g: clusters.get(g.pool, ""),
-        vms_not_placed=_not_placed,
+        vms_not_placed=lambda group: sum(missing.vms for missing in group.unplaced),
         why=_why,
         against=lambda g: " ".join(r.text for r in g.against),
         sources=_reasoned_by,
@@ -186,10 +186,6 @@ def _why(group: GroupPlan) -> str:
             ]
         )
     )
-
-
-def _not_placed(group: GroupPlan) -> int:
-    return sum(missing.vms for missing in group.unplaced)
 
 
 def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
@@ -336,7 +332,7 @@ def lines(plan: Plan, *starts: str) -> Table:
         unit=Worded(lambda unit: "" if unit == "1" else unit),
         formula=formula_text,
         text=_line_text,
-        inputs=_inputs,
+        inputs=lambda line: "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs),
     )
 
 
@@ -348,10 +344,6 @@ def _line_value(line: Line) -> Cell:
 
 def _line_text(line: Line) -> str:
     return line.value if isinstance(line.value, str) else ""
-
-
-def _inputs(line: Line) -> str:
-    return "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs)
 
 
 def sources(plan: Plan, ids: Iterable[str]) -> Table:

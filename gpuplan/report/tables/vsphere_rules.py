@@ -68,12 +68,12 @@ def _facts(plan: Plan) -> frozenset[str]:
 
 def behaviour(plan: Plan) -> Table:
     """Tabulate the effects of DRS, HA, vMotion and licences on this design, with contradicting sources."""
-    return tabulate("platform_rules", platform_rules(plan), topic=Worded(capital), text=_with_conflict)
-
-
-def _with_conflict(rule: PlatformRule) -> str:
-    """The rule, and what others say, or what no source says."""
-    return f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text
+    return tabulate(
+        "platform_rules",
+        platform_rules(plan),
+        topic=Worded(capital),
+        text=lambda rule: f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text,
+    )
 
 
 def hand_over(plan: Plan) -> Table:
