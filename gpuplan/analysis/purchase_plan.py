@@ -1,9 +1,12 @@
-"""Purchase plan: hosts to buy at the start of each year, as the demand grows."""
+"""Hosts to buy: at the start of each year as the demand grows, and for more failures, with the price of the risk removed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+from gpuplan.analysis.variants import outcome_of
+from gpuplan.models import cost
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.scenario import ScenarioError
@@ -48,4 +51,67 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
                 hosts - before,
             )
         )
+    return tuple(found)
+
+
+# More failures
+
+
+@dataclass(frozen=True, slots=True)
+class PostureCost:
+    """The design with a given host failure tolerance: its cost, and the risk it removes."""
+
+    host_failures: int
+    chosen: bool
+    hosts: int
+    gpus: int
+    net_present: float
+    short_h: float
+    """Expected hours a year in which failures leave users without a GPU."""
+    exposed_h: float
+    """Hours a year of maintenance in which one failure more does."""
+    extra_cost: float
+    """More than the posture before it, net present; 0 for the first."""
+    hours_removed: float
+    """Hours short, by failures alone or in maintenance, fewer over all years than with the posture before it; 0 for the
+    first."""
+    hour_price: float | None
+    """Price of each hour removed; None if none is."""
+    excludes: tuple[str, ...] = ()
+    """Items without a known price, left out of its cost."""
+
+
+def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
+    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
+
+    Fewest failures first; postures that cannot be planned are left out.
+    """
+    chosen = plan.scenario.availability.host_failures
+    risks = {posture.host_failures: posture for posture in plan.postures}
+    found: list[PostureCost] = []
+    before = 0.0
+    for failures in sorted({0, 1, 2, chosen}):
+        design = plan if failures == chosen else outcome_of(partial(plan.tolerating, failures)).plan
+        if design is None or design.costs is None:
+            continue
+        costs, risk = design.costs, risks[failures]
+        short = (risk.short_h + risk.maintenance_short_h) * costs.years
+        extra = costs.net_present - found[-1].net_present if found else 0.0
+        removed = before - short if found else 0.0
+        found.append(
+            PostureCost(
+                host_failures=failures,
+                chosen=failures == chosen,
+                hosts=design.totals.hosts,
+                gpus=design.totals.gpus,
+                net_present=costs.net_present,
+                short_h=risk.short_h,
+                exposed_h=risk.exposed_h,
+                extra_cost=extra,
+                hours_removed=removed,
+                hour_price=cost.avoided_hour_price(extra, hours_removed_h=removed) if removed > 0 else None,
+                excludes=costs.excludes,
+            )
+        )
+        before = short
     return tuple(found)

@@ -14,7 +14,7 @@ from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup,
 from gpuplan.locales import written
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table, one_place, text
-from gpuplan.report.tables.traffic import few_digits, seconds
+from gpuplan.report.tables.models import few_digits, seconds
 from gpuplan.report.text import Block, Content, chapter, page
 from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import (

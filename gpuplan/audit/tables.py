@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.locales import written
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate, two_places
-from gpuplan.report.tables.traffic import few_digits
+from gpuplan.report.tables.models import few_digits
 from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]

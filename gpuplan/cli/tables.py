@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from gpuplan.analysis.llm_files import fit_own, read_runs, write_own
+from gpuplan.analysis.llm_calibration import fit_own, read_runs, write_own
 from gpuplan.analysis.llm_runs import predict
 from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
 from gpuplan.facts import did_you_mean

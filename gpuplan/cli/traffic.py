@@ -7,7 +7,7 @@ import argparse
 from gpuplan.analysis.llm_traffic import played, traffic_of
 from gpuplan.cli.options import catalog_of, print_answer, read_scenario, refusal
 from gpuplan.plan import make_plan
-from gpuplan.report.traffic_report import traffic_dict, traffic_text
+from gpuplan.report.llm_report import traffic_dict, traffic_text
 
 
 def run_traffic(args: argparse.Namespace) -> int:

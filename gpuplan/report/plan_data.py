@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuplan.analysis.token_prices import token_prices
+from gpuplan.analysis.rent_or_buy import token_prices
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool

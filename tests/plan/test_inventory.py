@@ -6,7 +6,7 @@ import pytest
 from approved import has_approved
 
 from gpuplan import Catalog, Scenario, ScenarioError, make_plan
-from gpuplan.report.tables.inventory import inventory
+from gpuplan.report.tables.platform import inventory
 from gpuplan.scenario import from_dict
 
 

@@ -14,7 +14,7 @@ from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
-from gpuplan.report.traffic_report import started
+from gpuplan.report.llm_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.posture_costs import PostureCost, posture_costs
+from gpuplan.analysis.purchase_plan import PostureCost, posture_costs
 from gpuplan.app.cards import Contents, panel
 from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
@@ -20,7 +20,7 @@ from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
 from gpuplan.report.tables.availability import not_sure, postures
-from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
+from gpuplan.report.tables.platform import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 

@@ -13,11 +13,11 @@ from gpuplan.plan.llm.serving import why_size
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.report.figures import Figures, total_words, waits
+from gpuplan.report.llm_report import started
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
-from gpuplan.report.traffic_report import started
 from gpuplan.scenario import RISKS
 from gpuplan.wording import (
     METHOD_NAMES,

@@ -11,8 +11,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
-from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.plan import clusters_alike, hosts, pools
+from gpuplan.report.tables.platform import hosts_there, inventory
 from gpuplan.wording import NAMES, amount, said, some_of
 
 MOST_HOSTS = 24

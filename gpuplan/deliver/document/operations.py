@@ -15,7 +15,7 @@ from gpuplan.report.tables.availability import failures, losses, postures
 from gpuplan.report.tables.build import cluster_settings, upgrade_order
 from gpuplan.report.tables.over_time import answer, power_on
 from gpuplan.report.tables.plan import clusters_alike
-from gpuplan.report.tables.vsphere_rules import behaviour
+from gpuplan.report.tables.platform import behaviour
 from gpuplan.wording import MODE_NAMES, hours, said, some_of
 
 

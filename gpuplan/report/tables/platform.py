@@ -1,12 +1,23 @@
-"""Tables of the platform: a GPU host as ordered, the management domain's appliances, and its host configuration."""
+"""Tables of the platform: a GPU host as ordered, management, hosts already there, what vSphere does, checks at hand-over."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpuplan.catalog import Row
+from gpuplan.facts import own_rows
+from gpuplan.models.access import holds
 from gpuplan.plan import Plan
 from gpuplan.plan.host_line import HostPart
+from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.inventory import Inventory
 from gpuplan.plan.management import Appliance
+from gpuplan.plan.sharing import version_order
+from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
-from gpuplan.wording import NAMES, amount, capital, counted, said
+from gpuplan.report.tables.plan import group_names
+from gpuplan.wording import NAMES, amount, capital, counted, number, said
 
 
 def _size(part: HostPart) -> Cell:
@@ -92,3 +103,137 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     if any(a.basis == "assumed" for a in domain.appliances):
         sentences.append(said("table.sizes are published for"))
     return tuple(sentences)
+
+
+# Hosts already there
+
+
+def inventory(plan: Plan) -> Table:
+    """Tabulate the demand that fits on existing hosts, by group priority, and what must be bought for the rest."""
+    names, found = group_names(plan), plan.inventory
+    groups = sorted(found.groups, key=lambda use: use.priority) if found else []
+    table = tabulate("inventory", groups, group=lambda use: names[use.id], notes=_inventory_notes(plan))
+    return table if any(use.elsewhere for use in groups) else table.without("elsewhere")
+
+
+def _inventory_notes(plan: Plan) -> tuple[str, ...]:
+    found = plan.inventory
+    if found is None:
+        return ()
+    notes = (*_joining(plan, found), _bought(found), _beside(plan, found))
+    return tuple(note for note in notes if note)
+
+
+def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
+    """Say what the demand takes of hosts that join the design, and which pool they join."""
+    ours = [kind for kind in found.kinds if kind.joins]
+    if not ours:
+        return
+    used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
+    sure = "" if found.proven else said("table.inventory.not proven")
+    yield said("table.with every host up", used=number(used), gpus=amount(there, "GPU"), sure=sure)
+    pools = whole_pools(plan.pools)
+    if len(pools) == 1:
+        return
+    home = next((pool.name for pool in pools.values() if pool.existing_hosts), "")
+    if home and len({group.priority for group in plan.scenario.groups}) == 1:
+        yield said("table.all groups have the", home=home)
+    else:
+        yield said("table.by priority each group")
+
+
+def _bought(found: Inventory) -> str:
+    """Say what is bought beside existing hosts."""
+    left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
+    if left:
+        return said("table.inventory.bought", buys=buys, vms=left)
+    if found.buy:
+        return said("table.all vms fit there", buys=buys)
+    return said("table.all vms fit there 2")
+
+
+def _beside(plan: Plan, found: Inventory) -> str:
+    """Say what hosts with other boards are good for."""
+    others = [kind for kind in found.kinds if not kind.joins]
+    if not others:
+        return ""
+    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
+    return said("table.hosts with form a", boards=boards, hosts=counted(found.buy_beside, "host"))
+
+
+def hosts_there(plan: Plan) -> Table:
+    """The kinds of hosts already there, and what of the demand takes them."""
+    gpus = plan.catalog.gpus
+    return tabulate(
+        "hosts_there", plan.inventory.kinds if plan.inventory else (), gpu=Worded(lambda id: gpus[id].name)
+    )
+
+
+# What vSphere does by itself
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformRule:
+    """A rule of the catalog that holds for a design."""
+
+    id: str
+    topic: str
+    text: str
+    conflict: str
+    """Source that contradicts it, or a gap in all sources."""
+    check: str
+    """Check at hand-over; empty where there is nothing to see."""
+    basis: str
+    sources: tuple[str, ...]
+
+
+def platform_rules(plan: Plan) -> tuple[PlatformRule, ...]:
+    """The rules of DRS, HA, vMotion and licences that hold for a design, as ``data/words/platform_rules.csv`` lists them."""
+    if not plan.pools:
+        return ()
+    order, facts = version_order(plan.catalog), _facts(plan)
+    now = order[plan.scenario.platform.vsphere]
+    return tuple(
+        _rule(plan.catalog.row("rules", row["rule"]), row["check"])
+        for row in own_rows("words/platform_rules")
+        if holds(listed_words(row["when"]), facts=facts)
+        and order.get(row["vsphere_from"], now) <= now <= order.get(row["vsphere_until"], now)
+    )
+
+
+def _rule(row: Row, check: str) -> PlatformRule:
+    topic, text, conflict = (str(row[name] or "") for name in ("topic", "rule", "conflict"))
+    return PlatformRule(row.id, topic, text, conflict, check, row.basis, row.sources)
+
+
+def _facts(plan: Plan) -> frozenset[str]:
+    """Return the facts of a design, by their names in the table of platform rules."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    kinds = {pool.gpu_mode for pool in plan.pools}
+    found = {
+        "vgpu": "vgpu" in kinds,
+        "passthrough": "passthrough" in kinds,
+        "mig": any(group.mode == "mig" and group.vms_placed for group in plan.groups),
+        "sharing": any(pool.shared for pool in plan.pools),
+        "several clusters": len(plan.pools) > 1,
+        "vcf": plan.scenario.cost.platform_licence == "vcf",
+        "bundled": bool(gpu.value("nvaie_years")),
+        "H100 or H200": any(name in gpu.name for name in ("H100", "H200", "H800")),
+        str(gpu.value("architecture")): True,
+    }
+    return frozenset(name for name, so in found.items() if so)
+
+
+def behaviour(plan: Plan) -> Table:
+    """Tabulate the effects of DRS, HA, vMotion and licences on this design, with contradicting sources."""
+    return tabulate(
+        "platform_rules",
+        platform_rules(plan),
+        topic=Worded(capital),
+        text=lambda rule: f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text,
+    )
+
+
+def hand_over(plan: Plan) -> Table:
+    """Tabulate the checks on the cluster itself before hand-over."""
+    return tabulate("hand_over", [rule for rule in platform_rules(plan) if rule.check], topic=Worded(capital))

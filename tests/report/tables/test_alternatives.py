@@ -10,7 +10,7 @@ from approved import has_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.alternatives import alternatives as compared
-from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.purchase_plan import posture_costs
 from gpuplan.analysis.rent_or_buy import rent_or_buy, rent_terms
 from gpuplan.catalog import Catalog
 from gpuplan.report.table import csv_text, records, texts
