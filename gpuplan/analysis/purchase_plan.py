@@ -41,16 +41,9 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
             break
         before = found[-1].hosts if found else sum(pool.existing_hosts for pool in plan.pools)
         hosts = max(before, totals.hosts)
-        found.append(
-            Year(
-                year,
-                sum(g.people for g in scenario.groups),
-                totals.gpus_demanded,
-                hosts,
-                totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host,
-                hosts - before,
-            )
-        )
+        people = sum(group.people for group in scenario.groups)
+        gpus = totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host
+        found.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before))
     return tuple(found)
 
 

@@ -64,6 +64,12 @@ class RentOrBuy:
     """GPUs of the design for failures or from its division into clusters, which are not rented."""
 
 
+def stated_rent(plan: Plan) -> float | None:
+    """Price of a rented GPU for an hour as the scenario states it; None where it states none."""
+    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
+    return None if stated is None else float(stated)
+
+
 def rentals(plan: Plan) -> tuple[RentRow, ...]:
     """Offers of the GPU of the plan in its currency, the cheapest first."""
     rate = plan.scenario.cost.usd_rate or 1.0
@@ -84,21 +90,18 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     """
     if term not in TERMS:
         raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")
-    costs, rows = plan.costs, rentals(plan)
-    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
+    costs, rows, stated = plan.costs, rentals(plan), stated_rent(plan)
     if costs is None or (stated is None and not rows):
         return None
     row = _cheapest(plan, rows, term) if stated is None else None
     term = row.term if row else term
-    price = row.gpu_hour_price if row else float(stated)
+    price = row.gpu_hour_price if row else stated or 0.0
     # nobody rents what a division into clusters adds
     needed = sum(gpus_without_spare(laid.rooms, laid.used) for laid in plan.layouts.values())
     spare = plan.totals.gpus - needed
-    paid = (
-        costs.used_gpu_hours
-        if term == "on-demand"
-        else tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
-    )
+    paid = costs.used_gpu_hours
+    if term != "on-demand":
+        paid = tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
     rent = (0.0, *(renting.rent_cost(hours, hour_price=price) for hours in paid))
     rent_net_present = cost.net_present_cost(rent, rate=costs.discount_rate)
     return RentOrBuy(
@@ -122,8 +125,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
 
 def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
     """The design against each way to rent that is offered, or on demand for the rent that is stated."""
-    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}") is not None
-    offered = {"on-demand"} if stated else {row.term for row in rentals(plan)}
+    offered = {"on-demand"} if stated_rent(plan) is not None else {row.term for row in rentals(plan)}
     found = (rent_or_buy(plan, term) for term in TERMS if term in offered)
     return tuple(each for each in found if each is not None)
 
@@ -151,14 +153,12 @@ def _breakeven(plan: Plan, price: float) -> float | None:
 
 def no_rental(plan: Plan) -> str:
     """Say why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    rented = dict.fromkeys(row["gpu"] for row in plan.catalog.rows("rentals") if row["gpu"])
-    alike = [
-        plan.catalog.gpus[id].name
-        for id in rented
-        if plan.catalog.gpus[id].value("architecture") == gpu.value("architecture")
-    ]
-    near = said("alternative.no rental near", names=", ".join(dict.fromkeys(alike))) if alike else ""
+    gpus, gpu = plan.catalog.gpus, plan.catalog.gpus[plan.scenario.hardware.gpu]
+    rented = [gpus[row["gpu"]] for row in plan.catalog.rows("rentals") if row["gpu"]]
+    alike = dict.fromkeys(
+        each.name for each in rented if each.value("architecture") == gpu.value("architecture")
+    )
+    near = said("alternative.no rental near", names=", ".join(alike)) if alike else ""
     return said("alternative.no rental", gpu=gpu.name, near=near)
 
 
@@ -182,7 +182,7 @@ class TokenPrice(NamedTuple):
     user_month: float | None
     year: float
     note: str
-    own: bool = True
+    own: bool
     """True if the load is the one from its users over the year."""
 
 
@@ -193,31 +193,17 @@ def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
 
 def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
     for load in (each.load_share, *(load for load in LOADS if abs(load - each.load_share) > 0.005)):
-        found = _by_year(each, "design", load, each.year_cost, "")
-        yield found._replace(own=load == each.load_share)
-    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
-    offers = [row for row in rentals(plan) if row.term == "on-demand"]
-    if stated is not None or offers:
-        price, source = (
-            (float(stated), "as stated") if stated is not None else (offers[0].gpu_hour_price, offers[0].name)
-        )
+        yield _by_year(each, "design", load, each.year_cost, "")
+    stated, offer = stated_rent(plan), next((row for row in rentals(plan) if row.term == "on-demand"), None)
+    price = offer.gpu_hour_price if stated is None and offer else stated
+    if price is not None:
         paid = renting.rent_cost(each.gpu_hours, hour_price=price)
-        yield _by_year(each, "rent", each.load_share, paid, source)
-    known = [plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out")]
-    if all(price is not None for price in known):
-        into, out = (float(price) for price in known)
-        year = (each.tokens_in * into + each.tokens_out * out) / 1e6
-        yield TokenPrice(
-            each.id,
-            each.name,
-            "price",
-            each.load_share,
-            into,
-            out,
-            _month(each, year),
-            year,
-            "as stated",
-        )
+        note = offer.name if stated is None and offer else "as stated"
+        yield _by_year(each, "rent", each.load_share, paid, note)
+    into, out = (plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out"))
+    if into is not None and out is not None:
+        year = (each.tokens_in * float(into) + each.tokens_out * float(out)) / 1e6
+        yield _priced(each, "price", each.load_share, (float(into), float(out)), year, "as stated")
 
 
 def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
@@ -225,9 +211,12 @@ def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> 
     more = load / each.load_share
     into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
     out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)
-    return TokenPrice(each.id, each.name, way, load, into, out, _month(each, year), year, note)
+    return _priced(each, way, load, (into, out), year, note)
 
 
-def _month(each: TokenCost, year: float) -> float | None:
-    """Return the monthly cost of a user; None where their number is not stated."""
-    return None if each.users is None else user_month_cost(year, years=1, users=each.users)
+def _priced(
+    each: TokenCost, way: str, load: float, millions: tuple[float, float], year: float, note: str
+) -> TokenPrice:
+    """Return the token cost with the monthly one of a user; None where their number is not stated."""
+    month = None if each.users is None else user_month_cost(year, years=1, users=each.users)
+    return TokenPrice(each.id, each.name, way, load, *millions, month, year, note, load == each.load_share)

@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
-from gpuplan.report.tables import inventory, platform
+from gpuplan.report.tables import platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.wording import NAMES
 
@@ -137,8 +137,8 @@ def inventory_data(workbook: Workbook) -> Contents:
     """Return the demand that fits on existing hosts, and the purchases for the rest."""
     if workbook.plan.inventory is None:
         return None
-    fits = screen(inventory.inventory(workbook.plan))
-    return {"tables": [screen(inventory.hosts_there(workbook.plan)), fits]}
+    fits = screen(platform.inventory(workbook.plan))
+    return {"tables": [screen(platform.hosts_there(workbook.plan)), fits]}
 
 
 EXISTING = "hardware.existing"
