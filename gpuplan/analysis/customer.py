@@ -6,7 +6,8 @@ that nothing internal can be left in them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
@@ -69,8 +70,7 @@ def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Earning:
+class Earning(NamedTuple):
     """Purchase and sale of one part of the design, over all years."""
 
     part: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ from gpuplan.scenario import GROUP_RULES, MAX_GPUS, RISKS, Scenario, ScenarioErr
 from gpuplan.units import exact
 
 
-@dataclass(frozen=True)
-class WeekDemand:
+class WeekDemand(NamedTuple):
     """Mean GPUs needed by each group in each quarter of an hour of a week, UTC, Monday first."""
 
     season: str
@@ -80,8 +80,7 @@ def _everybody(week: Week) -> float:
     return sum(week.people) * max(shares) if week.closed else float(week.loads.max())
 
 
-@dataclass(frozen=True)
-class HourDemand:
+class HourDemand(NamedTuple):
     """Mean GPUs needed by one group, or by several small ones, in each hour of some days."""
 
     group: str
@@ -126,8 +125,7 @@ def stated_gap_gpus(plan: Plan) -> float | None:
     return float(exact(plan.lines["demand.groups_gpus"].value) - stated)
 
 
-@dataclass(frozen=True)
-class RuleAnswer:
+class RuleAnswer(NamedTuple):
     """GPUs by one sizing rule."""
 
     rule: str
@@ -156,8 +154,7 @@ def gpus_by_rule(plan: Plan) -> dict[str, float]:
     return found
 
 
-@dataclass(frozen=True)
-class Saving:
+class Saving(NamedTuple):
     """Saving by sizing for shared hours instead of for all peaks together."""
 
     rule: str
@@ -227,8 +224,7 @@ def gpus_without_spare(rooms: Sequence[Room], hosts_for_demand: int) -> int:
     return sum(sorted(room.gpus for room in rooms)[:hosts_for_demand])
 
 
-@dataclass(frozen=True)
-class MethodAnswer:
+class MethodAnswer(NamedTuple):
     """GPUs for a mix by one method, and how often the planned number is too small."""
 
     method: str
@@ -243,8 +239,7 @@ class MethodAnswer:
     chosen: bool
 
 
-@dataclass(frozen=True)
-class Methods:
+class Methods(NamedTuple):
     """All methods for the busiest mix of one pool."""
 
     pool: str
@@ -290,8 +285,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)
 
 
-@dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(NamedTuple):
     """Frequency with which a number of GPUs is too small, by one method."""
 
     method: str

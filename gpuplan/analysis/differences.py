@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.board_equivalence import is_converted, work_of
 from gpuplan.analysis.variants import COMPARED, figure
@@ -29,8 +28,7 @@ LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """A result that is not the same in all plans."""
 
     key: str

@@ -12,10 +12,10 @@ import csv
 import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, gpu_of, runs_of, work_of
 from gpuplan.catalog import Catalog, CatalogError
@@ -57,8 +57,7 @@ ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
 """Error of a run that counts in full; beyond it, less and less."""
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
+class Errors(NamedTuple):
     """Errors of some predictions."""
 
     runs: int
@@ -87,8 +86,7 @@ def errors(found: Iterable[Prediction]) -> Errors | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A measured figure and how it is worked out from parameters."""
 
     run: Run

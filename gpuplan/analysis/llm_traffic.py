@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +18,7 @@ from gpuplan.scenario import Scenario
 from gpuplan.simulation.batching import Simulated, play, simulate, summary
 
 
-@dataclass(frozen=True)
-class GroupTraffic:
+class GroupTraffic(NamedTuple):
     """Requests to the replicas of one group."""
 
     id: str

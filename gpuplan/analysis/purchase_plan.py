@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from gpuplan.analysis.variants import outcome_of
 from gpuplan.models import cost
@@ -12,8 +12,7 @@ from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.scenario import ScenarioError
 
 
-@dataclass(frozen=True)
-class Year:
+class Year(NamedTuple):
     """Hosts needed in a year, and those bought at its start."""
 
     year: int
@@ -50,8 +49,7 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
 # More failures
 
 
-@dataclass(frozen=True, slots=True)
-class PostureCost:
+class PostureCost(NamedTuple):
     """The design with a given host failure tolerance: its cost, and the risk it removes."""
 
     host_failures: int

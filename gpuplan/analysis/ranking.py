@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.board_equivalence import Work, work_of
 from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
@@ -18,8 +18,7 @@ WINNER_LEAVES_OUT = said("ranking.winner leaves out")
 """Opening words of a reason why a design loses."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoardWork:
+class BoardWork(NamedTuple):
     """The work that one GPU of a board does for some groups."""
 
     gpu: str
@@ -33,8 +32,7 @@ class BoardWork:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(NamedTuple):
     """All candidates, sorted out."""
 
     ranked: tuple[Option, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.network import GpuHosts, Link, Overlap
@@ -17,8 +16,7 @@ CLAIMED_GBIT_S = 100
 """Link of the vendor's test with PVRDMA."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """Condition for the vendor's "twice the efficiency with PVRDMA on four nodes with T4" on one network."""
 
     workload: str

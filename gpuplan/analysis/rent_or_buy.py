@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuplan.analysis.demand import gpus_without_spare
@@ -18,8 +17,7 @@ TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
 """Ways to rent, those that bind least first; all but the first are paid for whether the GPU is used or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class RentRow:
+class RentRow(NamedTuple):
     """An offer to rent a GPU."""
 
     id: str
@@ -34,8 +32,7 @@ class RentRow:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RentOrBuy:
+class RentOrBuy(NamedTuple):
     """The design bought, against the same GPU-hours rented."""
 
     gpu_hour_price: float

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.variants import Progress, outcome_of
 from gpuplan.catalog import Catalog, Row
@@ -235,8 +235,7 @@ def _unit(scenario: Scenario, path: str) -> str:
     return scenario.fact(path).unit
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """The nearest values of an input at which the number of hosts changes."""
 
     path: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from gpuplan.analysis.demand import WeekDemand, week_demand
 from gpuplan.catalog import Catalog
@@ -33,8 +34,7 @@ class Silo:
         return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
 
 
-@dataclass(frozen=True)
-class Silos:
+class Silos(NamedTuple):
     """Silos against the pool, at the same target."""
 
     groups: tuple[Silo, ...]
@@ -113,8 +113,7 @@ def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
     return replace(own, demand=replace(own.demand, **scaled))
 
 
-@dataclass(frozen=True, slots=True)
-class SiloCost:
+class SiloCost(NamedTuple):
     """Cost of a group with hosts of its own."""
 
     group: str
@@ -125,8 +124,7 @@ class SiloCost:
     net_present: float
 
 
-@dataclass(frozen=True, slots=True)
-class SiloCosts:
+class SiloCosts(NamedTuple):
     """Cost of each group on its own hosts and of all of them on shared ones, at the same target."""
 
     groups: tuple[SiloCost, ...]
@@ -147,8 +145,7 @@ class SiloCosts:
     machines: at the high, the planning and the low end of that claim."""
 
 
-@dataclass(frozen=True)
-class PricedSilos:
+class PricedSilos(NamedTuple):
     """Silos and pool without what the design has once: storage, management and compute hosts, spare boards."""
 
     alone: dict[str, Plan]

@@ -25,13 +25,16 @@ from gpuplan.facts import TRANSLATION, data_root, own_rows
 NOT_READ_IN_FILES = {
     *(
         "about_modes",
+        "columns",
         "commands",
+        "compared",
         "glossary",
         "host_columns",
         "input_places",
         "locales",
         "options",
         "trace_columns",
+        "usual_boards",
     )
 }
 """Tables of the app, of what is read, and of tests."""
