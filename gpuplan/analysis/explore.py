@@ -99,7 +99,8 @@ def _planned(
             yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
 
 
-Chunks, Work = Sequence[Sequence[Candidate]], Callable[[Sequence[Candidate]], list[Option]]
+Chunks = Sequence[Sequence[Candidate]]
+Work = Callable[[Sequence[Candidate]], list[Option]]
 
 
 def _run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuplan.locales import written
@@ -28,7 +28,7 @@ def activity(use: Found) -> Table:
 
 def requests(arrivals: Found) -> Table:
     """Return the requests to each language model, or by each application."""
-    tokens: dict[str, Callable[[Found], int]] = {
+    tokens: dict[str, Any] = {
         "in": lambda group: round(group["tokens_in"]["mean"]),
         "in_p95": lambda group: round(group["tokens_in"]["p95"]),
         "out": lambda group: round(group["tokens_out"]["mean"]),

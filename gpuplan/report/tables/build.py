@@ -237,7 +237,7 @@ def as_built(plan: Plan, most: int) -> Table:
     """Tabulate address and serial number of each host, to fill in during the build; of many hosts only the first."""
     hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
-    empty = dict.fromkeys(("name", "management", "bmc", "serial"), lambda _: to_fill())
+    empty: dict[str, Any] = dict.fromkeys(("name", "management", "bmc", "serial"), lambda _: to_fill())
     return tabulate("as_built", hosts[:most], host=str, **empty, notes=notes)
 
 

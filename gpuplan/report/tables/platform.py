@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gpuplan.catalog import Row
 from gpuplan.facts import own_rows
@@ -47,7 +48,8 @@ def management_hosts(plan: Plan) -> Table:
 def management(plan: Plan) -> Table:
     """The appliances of the management domain and those on the GPU cluster, with their sum."""
     domain = plan.management
-    sums = ("vcpus", "memory_gb", "disk_gb")
+    known = Worded(lambda n: None if n else said("table.not known"))
+    sums: dict[str, Any] = dict.fromkeys(("vcpus", "memory_gb", "disk_gb"), known)
     total: tuple[tuple[Cell | None, ...], ...] = ()
     if domain:
         cells = (Cell(getattr(domain, name), line=f"domain.{name}", tone="total") for name in sums)
@@ -61,7 +63,7 @@ def management(plan: Plan) -> Table:
         domain.appliances if domain else (),
         appliance=_appliance,
         where=_where,
-        **dict.fromkeys(sums, Worded(lambda n: None if n else said("table.not known"))),
+        **sums,
         hidden={"where": not apart},
         totals=total,
         notes=_notes(plan),
