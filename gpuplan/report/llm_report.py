@@ -11,7 +11,7 @@ from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import Column, Table, listed, two_places
+from gpuplan.report.table import Table, Worded, tabulate, two_places
 from gpuplan.report.tables.models import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
@@ -50,27 +50,24 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
     known = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
     shown = known[:LISTED] if short else [p for p in found if p.predicted is not None]
-    rows = listed(
-        "llm-runs",
-        (
-            *RUN,
-            Column("measured", "Measured", "number", words=_digits),
-            Column("predicted", "Predicted", "number", words=_digits),
-            Column("error", "Error", "number", words=lambda e: per_cent(f"{100 * e:+.0f} %")),
-            Column("low", "Low", "number", words=_digits),
-            Column("high", "High", "number", words=_digits),
-            Column("held", "", words=lambda held: "" if held else "OUTSIDE"),
-        ),
+    digits: dict[str, Any] = dict.fromkeys(("measured", "predicted", "low", "high"), Worded(_digits))
+    rows = tabulate(
+        "llm_runs",
         shown,
+        **digits,
+        quantity=_quantity,
+        error=Worded(lambda error: per_cent(f"{100 * error:+.0f} %")),
+        held=Worded(lambda held: "" if held else "OUTSIDE"),
         title=title,
     )
     all_of = f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
     missing = [p for p in found if p.predicted is None]
-    why = listed("llm-not-predicted", (*RUN, Column("why", "Why")), missing[:LISTED], title="Not predicted")
+    why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title="Not predicted")
     return page("", chapter(rows, all_of * short), why, error_table(found))
 
 
-RUN = (Column("source_id", "Run"), Column("quantity", "Figure", of=lambda p: NAMES[p.quantity]))
+def _quantity(prediction: Prediction) -> str:
+    return NAMES[prediction.quantity]
 
 
 def _digits(value: float) -> str:
@@ -83,15 +80,9 @@ def _per_cent(value: float) -> str:
 
 def error_table(found: Sequence[Prediction]) -> Table:
     """Errors of predictions by figure, and how many were held between low and high."""
-    shares = {"median": "Median", "mean": "Mean", "nine_in_ten": "Nine in ten", "held": "In range"}
-    columns = (
-        Column("name", "Figure"),
-        Column("runs", "Runs", "number"),
-        *(Column(name, head, "number", words=_per_cent) for name, head in shares.items()),
-        Column("width", "High over low", "number", words=two_places),
-    )
+    shares: dict[str, Any] = dict.fromkeys(("median", "mean", "nine_in_ten", "held"), Worded(_per_cent))
     rows = [{"name": NAMES[name]} | fields_of(each) for name, each in _errors(found)]
-    return listed("llm-errors", columns, rows, title="Errors")
+    return tabulate("llm_errors", rows, **shares, width=Worded(two_places), title="Errors")
 
 
 # Traffic on the models of a plan

@@ -21,7 +21,7 @@ from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.figures import Figures
-from gpuplan.report.table import Column, Table, heads, listed, numeric, texts
+from gpuplan.report.table import Column, Table, columns, heads, listed, numeric, tabulate, texts
 from gpuplan.report.tables import plan_table
 from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
@@ -124,40 +124,22 @@ def _plan(plan: Plan) -> str:
 @spoken
 def _scenario(scenario: Scenario) -> str:
     """Return the customer's statements: the groups, and each input that differs from its default."""
-    columns = (
-        Column("name", "Group"),
-        Column("people", "People", "number"),
-        Column("active_share", "Concurrent", "share"),
-        Column("gpus_each", "GPUs each", "number"),
-    )
-    groups = listed("groups", columns, scenario.groups, title=scenario.name)
+    groups = tabulate("groups_stated", scenario.groups, title=scenario.name)
     stated = [
         (path, scenario.label(path), scenario.get(path), basis_word(scenario.origin(path).basis))
         for path, field in FIELD_BY_PATH.items()
         if scenario.get(path) != field.default and "." in path
     ]
-    inputs = Table(
-        "inputs",
-        (
-            Column("path", "Path"),
-            Column("label", "Input"),
-            Column("value", "Value"),
-            Column("known", "Source"),
-        ),
-        tuple(stated),
-        title="Inputs",
+    return _card(
+        _table(groups)
+        + _table(Table("inputs_stated", columns("inputs_stated"), tuple(stated), title="Inputs"))
     )
-    return _card(_table(groups) + _table(inputs))
 
 
 def _line(line: Line) -> str:
-    columns = (
-        Column("label", "Input"),
-        Column("value", "Value", of=lambda given: amount(given.value, given.unit)),
-        Column("basis", "Basis", "basis"),
-        Column("sources", "Sources", "sources"),
+    inputs = tabulate(
+        "line_inputs", line.inputs, value=lambda given: amount(given.value, given.unit), title=""
     )
-    inputs = listed("inputs", columns, line.inputs, title="")
     value = f"<strong>{escape(line.label)}: {escape(amount(line.value, line.unit))}</strong>"
     known = f"<small>{escape(basis_word(line.basis))}; {escape(line.function)}</small>"
     return _card(
@@ -166,28 +148,21 @@ def _line(line: Line) -> str:
 
 
 def _lines(lines: Lines) -> str:
-    columns = (
-        Column("key", "Key"),
-        Column("label", "Number"),
-        Column("value", "Value", of=lambda line: amount(line.value, line.unit)),
-        Column("basis", "Basis", "basis"),
-    )
-    return _table(listed("lines", columns, lines.values(), title=""))
+    shown = tabulate("line_list", lines.values(), value=lambda line: amount(line.value, line.unit), title="")
+    return _table(shown)
 
 
 def _costs(costs: Costs) -> str:
-    columns = (Column("name", "Part"), Column("total", f"{costs.currency} over {costs.years} years", "money"))
+    shown = (Column("name", "Part"), Column("total", f"{costs.currency} over {costs.years} years", "money"))
     totals = (("All parts", costs.total), ("Net present cost", costs.net_present))
-    return _table(listed("costs", columns, costs.parts, totals=totals, title="Cost"))
+    return _table(listed("costs", shown, costs.parts, totals=totals, title="Cost"))
 
 
 def _explanation(why: Explanation) -> str:
-    known = Column("known", "Stated or calculated")
-    inputs = listed(
-        "inputs", (Column("label", "Input"), Column("value", "Value"), known), why.inputs, title=""
-    )
-    where = [Column("where", "Where")] * any(source.where for source in why.sources)
-    sources = listed("sources", (Column("title", "Source"), *where), why.sources, title="")
+    inputs = tabulate("explained_inputs", why.inputs, title="")
+    sources = tabulate("explained_sources", why.sources, title="")
+    if not any(source.where for source in why.sources):
+        sources = sources.without("where")
     return _card(
         f"<strong>{escape(why.label)}: {escape(why.value)}</strong><p>{escape(why.sentence)}</p>"
         f"<p>{escape(why.formula)}</p>{_folded(inputs, 'inputs')}{_folded(sources, 'sources')}"
@@ -201,20 +176,16 @@ def _comparison(found: Comparison) -> str:
 
 
 def _catalog(catalog: Catalog) -> str:
-    columns = (Column("name", "Table"), Column("title", "Holds"))
-    note = f"catalog {catalog.digest}"
-    listing = Table("catalog", columns, tuple(catalog.titles.items()), notes=(note,), title="Catalog")
+    name, note = "catalog_tables", f"catalog {catalog.digest}"
+    listing = Table(name, columns(name), tuple(catalog.titles.items()), notes=(note,), title="Catalog")
     return _table(listing, most=len(listing.rows))
 
 
 def _item(item: Item) -> str:
-    columns = (
-        Column("parameter", "Fact", of=lambda fact: fact[0]),
-        Column("value", "Value", of=lambda fact: amount(fact[1].value, fact[1].unit)),
-        Column("basis", "Basis", "basis", of=lambda fact: fact[1].basis),
-        Column("sources", "Sources", "sources", of=lambda fact: fact[1].sources),
+    facts = (
+        (name, amount(fact.value, fact.unit), fact.basis, fact.sources) for name, fact in item.facts.items()
     )
-    return _table(listed(item.table, columns, item.facts.items(), title=item.name))
+    return _table(Table("item_facts", columns("item_facts"), tuple(facts), title=item.name))
 
 
 def _record(record: Brief) -> str:
@@ -229,9 +200,9 @@ def _several(things: Several[Any]) -> str:
     """Tabulate records below each other, with a column for each field that any of them fills."""
     records = [_fields(thing) for thing in things]
     names = dict.fromkeys(name for record in records for name in record)
-    columns = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
+    fields_shown = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
     rows = tuple(tuple(_plain(record.get(name, "")) for name in names) for record in records)
-    return _table(Table("several", columns, rows, title="")) if rows else _card("none")
+    return _table(Table("several", fields_shown, rows, title="")) if rows else _card("none")
 
 
 def _named(things: Named[Any]) -> str:

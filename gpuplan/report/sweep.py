@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpuplan.analysis.variants import figure, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Asked, make_plan, planned
-from gpuplan.report.table import Column, frame, listed
+from gpuplan.report.table import Column, columns, frame, listed
 from gpuplan.scenario import Scenario, ScenarioError, field_of
 
 if TYPE_CHECKING:
@@ -44,17 +44,9 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
     asked, known, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency
     asked.get(path)
     spec = field_of(path)
-    columns = (
-        Column("value", spec.label, "number", "1" if spec.kind == "share" else spec.unit),
-        Column("gpus_demanded", "GPU demand", "number"),
-        Column("hosts", "Hosts", "number"),
-        Column("gpus", "GPUs", "number"),
-        Column("gpus_after_failure", "GPUs after a failure", "number"),
-        Column("power_w", "Typical power", "watts", "W"),
-        Column("net_present", f"Net present cost, {currency}", "money", currency),
-        Column("refused", "Refused"),
-    )
-    return frame(listed("sweep", columns, [_tried(asked, path, value, known) for value in values], title=""))
+    moved = Column("value", spec.label, "number", "1" if spec.kind == "share" else spec.unit)
+    shown = (moved, *columns("sweep", currency))
+    return frame(listed("sweep", shown, [_tried(asked, path, value, known) for value in values], title=""))
 
 
 def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from gpuplan.wording import (
     points,
     said,
     share_words,
+    told,
     unsigned,
     wait_words,
     watts,
@@ -187,12 +188,12 @@ def columns(
     for row in rows:
         name, given = row["column"], getters.get(row["column"], row["of"])
         words, of = given if isinstance(given, Worded) else (None, given)
-        usual = {"": BY_KEY, "-": "", "currency": currency}
-        label = (heads or {}).get(name) or usual.get(row["head"], row["head"])
-        if label == row["head"] != "":
-            label = said(label)
+        head = {"": BY_KEY, "-": "", "currency": currency}.get(row["head"])
+        if head is None:
+            head = told(TEXTS.get(row["head"], row["head"]), {"currency": currency})
         unit = currency if row["unit"] == "currency" else row["unit"]
         detail = (hidden or {}).get(name, row["detail"] == "yes")
+        label = (heads or {}).get(name, head)
         found.append(Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words))
     return tuple(found)
 
