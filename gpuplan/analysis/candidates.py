@@ -124,10 +124,9 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     links = {own.link_gbit_s, *LINKS_GBIT_S}
     failures = {own.host_failures, own.host_failures + 1}
     others = len(per_host) * len(sharing) * len(links) * len(failures)
-    pairs = sum(fit_of(catalog, server, gpu) is not None for gpu in gpus for server in servers)
-    while len(gpus) > 2 and pairs * others > MOST_COMBINED:
+    fits = {gpu: sum(fit_of(catalog, server, gpu) is not None for server in servers) for gpu in gpus}
+    while len(gpus) > 2 and sum(fits[gpu] for gpu in gpus) * others > MOST_COMBINED:
         gpus = gpus[:-1]
-        pairs = sum(fit_of(catalog, server, gpu) is not None for gpu in gpus for server in servers)
     return Space(
         gpus,
         tuple(s for s in servers if s == own.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),

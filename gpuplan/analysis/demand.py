@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuplan.analysis.variants import outcome
+from gpuplan.analysis.variants import dearer, outcome
 from gpuplan.catalog import SEASONS, offset_min, zone_of
 from gpuplan.models.demand import working_hours
 from gpuplan.models.placement import Room
@@ -45,33 +45,32 @@ class WeekDemand(NamedTuple):
 
 def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
     """Return the representative weeks of the year, the one with the highest peak first; identical ones once."""
-    scenario = plan.sized
     found: list[WeekDemand] = []
-    by_season = weeks(scenario, plan.catalog)
+    for week in sorted(_season_weeks(plan), key=lambda week: -week.peak_gpus):
+        if not any(all(np.array_equal(week.gpus[g], other.gpus[g]) for g in week.gpus) for other in found):
+            found.append(week)
+    return tuple(found)
+
+
+def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
+    """Yield the week of each season."""
+    scenario, by_season = plan.sized, weeks(plan.sized, plan.catalog)
+    each = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
+    names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
     for season, monday in SEASONS:
-        each = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
         gpus = {g: week.loads * each[g] for g, week in by_season[season].items()}
-        at_once = sum(_everybody(week) * each[g] for g, week in by_season[season].items())
         total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(working_hours.QUARTERS_PER_WEEK)
-        names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
-        found.append(
-            WeekDemand(
-                season,
-                gpus,
-                {name: offset_min(zone_of(name, plan.catalog), monday) for name in names},
-                float(total.max()),
-                float(sum(each.max() for each in gpus.values())),
-                int(total.argmax()),
-                {g: float(each.max()) for g, each in gpus.items()},
-                float(at_once),
-            )
+        peaks = {g: float(load.max()) for g, load in gpus.items()}
+        yield WeekDemand(
+            season,
+            gpus,
+            offsets_min={name: offset_min(zone_of(name, plan.catalog), monday) for name in names},
+            peak_gpus=float(total.max()),
+            sum_of_peaks_gpus=float(sum(load.max() for load in gpus.values())),
+            peak_quarter=int(total.argmax()),
+            peaks_gpus=peaks,
+            everybody_gpus=float(sum(_everybody(week) * each[g] for g, week in by_season[season].items())),
         )
-    ordered = sorted(found, key=lambda week: -week.peak_gpus)
-    kept: list[WeekDemand] = []
-    for week in ordered:
-        if not any(all(np.array_equal(week.gpus[g], other.gpus[g]) for g in week.gpus) for other in kept):
-            kept.append(week)
-    return tuple(kept)
 
 
 def _everybody(week: Week) -> float:
@@ -175,17 +174,14 @@ def sharing_saves(plan: Plan) -> Saving | None:
     rule = scenario.demand.rule
     if rule == "stated" or scenario.deciding_total_gpus is not None or not plan.pools:
         return None
-    other = outcome(
-        scenario.with_value("demand.rule", "hours" if rule == "sum" else "sum"), plan.catalog
-    ).plan
-    if other is None:
+    another = scenario.with_value("demand.rule", "hours" if rule == "sum" else "sum")
+    if (other := outcome(another, plan.catalog).plan) is None:
         return None
     large, small = (plan, other) if rule == "sum" else (other, plan)
     hosts = large.totals.hosts - small.totals.hosts
     if hosts <= 0:
         return None
-    money = large.costs.net_present - small.costs.net_present if large.costs and small.costs else None
-    return Saving(small.scenario.demand.rule, rule != "sum", hosts, money)
+    return Saving(small.scenario.demand.rule, rule != "sum", hosts, dearer(large, small))
 
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:

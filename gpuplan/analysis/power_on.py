@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuplan.analysis.variants import dearer
 from gpuplan.models.power_on import Orders, Play, power_on_orders
 from gpuplan.plan import Plan, make_plan, of_design
 from gpuplan.plan.hosts import Pool
@@ -168,10 +169,9 @@ def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
         return None
     sized = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
     try:
-        dearer = sized.costs.net_present - plan.costs.net_present if sized.costs and plan.costs else None
+        return {"hosts": sized.totals.hosts, "dearer": dearer(sized, plan)}
     except ValueError:
         return None
-    return {"hosts": sized.totals.hosts, "dearer": dearer}
 
 
 def studies_of(plan: Plan, plain: Mapping[str, Any]) -> tuple[PowerOnStudy, ...]:

@@ -55,6 +55,11 @@ def outcome_of(work: Callable[[], Plan]) -> Outcome:
         return Outcome(None, error.problems)
 
 
+def dearer(plan: Plan, than: Plan) -> float | None:
+    """Return how much more net present cost a plan has than another; None where one has no hosts."""
+    return plan.costs.net_present - than.costs.net_present if plan.costs and than.costs else None
+
+
 def figure(plan: Plan, key: str) -> Any:
     """Return a figure of a plan by its key in ``FIGURES`` or by that of a line; None where the plan has none."""
     if key in FIGURES:
