@@ -281,13 +281,9 @@ def upgrade_order(plan: Plan) -> Table:
         for row in own_rows("words/upgrade_order")
         if holds(listed_words(row["when"]), facts=frozenset(flags))
     ]
+    numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
     return tabulate(
-        "upgrade_order",
-        list(enumerate(rows, 1)),
-        number=lambda each: str(each[0]),
-        part=lambda each: each[1]["part"],
-        what=lambda each: each[1]["what"],
-        sources=lambda each: tuple(sources_of(plan.catalog, each[1]["sources"])),
+        "upgrade_order", numbered, sources=lambda row: tuple(sources_of(plan.catalog, row["sources"]))
     )
 
 
@@ -296,17 +292,9 @@ def upgrade_order(plan: Plan) -> Table:
 
 def acceptance(plan: Plan) -> Table:
     """Tabulate the acceptance tests before hand-over, each with the result that the plan expects."""
-    found = enumerate(_holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan)), 1)
-    return tabulate(
-        "acceptance",
-        list(found),
-        number=lambda each: f"T{each[0]}",
-        area=lambda each: each[1].area,
-        test=lambda each: each[1].what,
-        expected=lambda each: each[1].value,
-        result=lambda _: to_fill(said("build.result")),
-        sources=lambda each: each[1].sources,
-    )
+    found = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
+    numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(found, 1))
+    return tabulate("acceptance", numbered, result=lambda _: to_fill(said("build.result")))
 
 
 @dataclass(frozen=True, slots=True)
