@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,38 +53,24 @@ class GroupTraffic(NamedTuple):
 
     def with_replicas(self, count: int) -> Answers:
         """Return the users' experience with this number of replicas, by formula."""
-        return known_answers(
-            self.pace,
-            self.traffic,
-            requests_per_second=self.per_second,
-            replicas=count,
-            first_token_s=self.first_token_s,
-        )
+        return known_answers(self.pace, self.traffic, **self._asked, replicas=count)
 
     @property
     def needed(self) -> Needed:
         """Return the replicas that keep the promise for the share, or why none do."""
         try:
-            count = known_replicas(
-                self.pace,
-                self.traffic,
-                requests_per_second=self.per_second,
-                first_token_s=self.first_token_s,
-                share=self.share,
-            )
+            return Needed(known_replicas(self.pace, self.traffic, **self._asked, share=self.share), "")
         except ValueError as error:
             return Needed(None, str(error))
-        return Needed(count, "")
 
     @property
     def curve(self) -> tuple[tuple[int, Answers], ...]:
         """Return the users' experience for a growing number of replicas."""
-        return replica_curve(
-            self.pace,
-            self.traffic,
-            requests_per_second=self.per_second,
-            first_token_s=self.first_token_s,
-        )
+        return replica_curve(self.pace, self.traffic, **self._asked)
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {"requests_per_second": self.per_second, "first_token_s": self.first_token_s}
 
 
 class Needed(NamedTuple):

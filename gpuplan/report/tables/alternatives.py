@@ -40,13 +40,8 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     currency = plan.scenario.cost.currency
     notes = []
     if costs is not None:
-        notes.append(
-            said(
-                "table.every line covers the",
-                years=counted(costs.years, "year"),
-                rate=stated_percent(costs.discount_rate),
-            )
-        )
+        years, rate = counted(costs.years, "year"), stated_percent(costs.discount_rate)
+        notes.append(said("table.every line covers the", years=years, rate=rate))
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
     if any(each.key == "silos" for each in found) and (demand.rule == "stated" or hardware.existing):
         notes.append(said("table.silos are compared with"))
@@ -60,8 +55,8 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
         gpus=lambda each: _counted(each.gpus),
         range=_range,
         difference=_difference,
-        hosts_at_end=lambda each: _last(each.hosts),
-        gpus_at_end=lambda each: _last(each.gpus),
+        hosts_at_end=lambda each: each.hosts[-1] if each.hosts else None,
+        gpus_at_end=lambda each: each.gpus[-1] if each.gpus else None,
         excludes=lambda each: "; ".join(each.excludes),
         gives_up=lambda each: Cell(each.gives_up, tone="small"),
         notes=tuple(notes),
@@ -101,17 +96,12 @@ def _range(each: Alternative) -> Cell:
     )
 
 
-def _last(counts: Sequence[int]) -> int | None:
-    return counts[-1] if counts else None
-
-
 def _difference(each: Alternative) -> Cell:
     """Return the cost difference from the plan, with its sign."""
     if each.chosen:
         return Cell(0.0, words=NOTHING)
-    return Cell(
-        each.difference, words=f"{'+' if each.difference > 0 else ''}{money(each.difference, '').strip()}"
-    )
+    sign = "+" if each.difference > 0 else ""
+    return Cell(each.difference, words=f"{sign}{money(each.difference, '').strip()}")
 
 
 def count_over_years(counts: Sequence[int]) -> str:
@@ -125,22 +115,19 @@ def alternative_words(plan: Plan) -> list[str]:
     costs = plan.costs
     if costs is None:
         return []
-    currency, sentences = costs.currency, []
-    for posture in posture_costs(plan):
-        if posture.hour_price is not None:
-            sentences.append(
-                said(
-                    "table.n costs for each",
-                    failures=posture.host_failures,
-                    price=money(posture.hour_price, currency),
-                )
-            )
-    found = rent_terms(plan)
-    if not found:
+    sentences = [
+        said(
+            "table.n costs for each",
+            failures=each.host_failures,
+            price=money(each.hour_price, costs.currency),
+        )
+        for each in posture_costs(plan)
+        if each.hour_price is not None
+    ]
+    terms = rent_terms(plan)
+    if not terms:
         return [*sentences, no_rental(plan)]
-    for each in found:
-        sentences.append(_rent_words(each))
-    return [*sentences, _offers(plan, found)]
+    return [*sentences, *map(_rent_words, terms), _offers(plan, terms)]
 
 
 def _rent_words(found: RentOrBuy) -> str:
