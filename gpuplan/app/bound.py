@@ -11,7 +11,7 @@ from gpuplan.analysis.variants import has_input
 from gpuplan.app.holding import Holding
 from gpuplan.catalog import Catalog
 from gpuplan.report.tables.known import input_words
-from gpuplan.report.tables.plan import ITEM_TABLES
+from gpuplan.report.tables.plan import catalog_choices
 from gpuplan.scenario import Field, Problem, ScenarioError, field_of, show
 
 WIDTH = "min(100%, 34rem)"
@@ -62,8 +62,7 @@ def _there(catalog: Catalog, spec: Field) -> tuple[Any, ...]:
         raise ScenarioError([Problem(spec.path, show(spec.kind), "a choice; design.slider moves a number")])
     found: tuple[Any, ...] = (True, False) if spec.kind == "bool" else spec.choices
     if spec.table:
-        items = catalog.items(spec.table) if spec.table in ITEM_TABLES else ()
-        found = tuple(items or (row.id for row in catalog.rows(spec.table)))
+        found = tuple(id for id, _ in catalog_choices(catalog, spec.table))
     return (None, *found) if spec.optional else found
 
 

@@ -58,7 +58,7 @@ Place = Card | Picture | Box
 
 @dataclass(frozen=True)
 class Tab:
-    """A part of a step that has the screen to itself; its name is the one in ``places``."""
+    """A part of a step that has the screen to itself; its name is the one in ``forms``."""
 
     name: str
     title: str

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app.cards import Page, attributes, said, strong, visit
+from gpuplan.app.forms import place_of
 from gpuplan.app.glossary import KEY as GLOSSARY
-from gpuplan.app.places import place_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
-from gpuplan.facts import Fact
-from gpuplan.locales import PLAIN, SPOKEN, written
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, Unknown
-from gpuplan.report import amount, basis_word, explain, number, percent
+from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
-from gpuplan.scenario import CONFIRMED, Internal, field_of, parse_value
-from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, short_watts, stated_percent, unit_of
+from gpuplan.scenario import Internal, field_of
+from gpuplan.wording import NAMES, counted, short_watts
 
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
 POWER = "power.typical"
-CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
-"""Kind of an input -> its control, where it is not a text field."""
 
 
 def bar_data(workbook: Workbook) -> dict[str, Any]:
@@ -217,84 +212,3 @@ def price_name(key: str, *plans: Plan) -> str:
     """Return the name of the item that a price is for, as one of these designs calls it."""
     items = [item for plan in plans if plan.costs for item in paid_for(plan.costs)]
     return next((item.name for item in items if item.key == key), key)
-
-
-def field_data(
-    workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None, *, empty: str = ""
-) -> dict[str, Any]:
-    """Return one input for a form: its label, value, options, the question to ask, and its problem.
-
-    ``empty`` is what counts while nothing is stated, as the field shows it.
-    """
-    spec, value = field_of(path), workbook.text_of(path)
-    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
-        value = WORDED[spec.kind](path, value)
-    if options is None and path in NAMES:
-        options = list(NAMES[path].items())
-    elif options is None and spec.kind == "choice":
-        options = [("", empty)] * spec.optional + [(str(each), str(each)) for each in spec.choices]
-    known = workbook.seen.origin(path)
-    grey = bool(empty) and value is None  # a value in grey states its own basis
-    assumed = known.basis == "assumed" and not grey
-    return attributes(spec, "label", "low", "high", "question") | {
-        "path": path,
-        "kind": CONTROLS.get(spec.kind, "text"),
-        "value": value if isinstance(value, bool) else "" if value is None else str(value),
-        "options": [{"value": v, "text": t} for v, t in options or []],
-        "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
-        "empty": empty,
-        "problem": workbook.problem_of(path),
-        "locked": workbook.locked(path),
-        "assumed": assumed,
-        "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
-        "known": known.note if assumed or confirmed else "",
-        "by": known.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
-    }
-
-
-def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
-    """Return an input for which the catalog's planning value is used while it is empty."""
-    share = field_of(path).kind == "share"
-    value = stated_percent(float(planned.value)) if share else number(planned.value)
-    return field_data(workbook, path, empty=f"{value} ({basis_word(planned.basis)})")
-
-
-def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many inputs of a form are stated."""
-    stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
-    return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
-
-
-def range_words(path: str, ends: tuple[float, float]) -> str:
-    """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
-    within = path.removeprefix("ranges.")
-    share = not within.startswith("prices.") and field_of(within).kind == "share"
-    return " to ".join(
-        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
-    )
-
-
-def _gpus_words(path: str, value: Any) -> str:
-    """Return GPUs as shown, if that can be read again as the same number."""
-    shown = number(value)
-    return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
-
-
-def _as_written(_: str, value: Any) -> str:
-    """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
-    text = repr(value)
-    if SPOKEN.get() is PLAIN or "e" in text:
-        return text
-    places = len(text.partition(".")[2])
-    grouped = "," if abs(value) >= SPOKEN.get().grouped_from else ""
-    return written(value, f"{grouped}.{places}f")
-
-
-WORDED: Mapping[str, Callable[[str, Any], str]] = {
-    "int": _as_written,
-    "number": _as_written,
-    "share": lambda _, value: stated_percent(value),
-    "range": range_words,
-    "gpus": _gpus_words,
-}
-"""Kind of an input -> formatter of its value in a field, where it is not shown unchanged."""

@@ -13,10 +13,10 @@ import ipywidgets
 from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
+from gpuplan.app.forms import Found, place_of
 from gpuplan.app.glossary import glossary_data
 from gpuplan.app.holding import Holding
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.places import Found, place_of
 from gpuplan.app.presenting import present_data
 from gpuplan.app.quiet import collect_later
 from gpuplan.app.state import STEPS, Workbook, guarded

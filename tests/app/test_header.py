@@ -1,8 +1,6 @@
-"""What is around every step: the bar, the steps, the head, the drawer, and a field for a form."""
+"""What is around every step: the bar, the steps, the head, the drawer."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from approved import has_approved, is_approved
@@ -15,7 +13,6 @@ from gpuplan.app.header import (
     OF_HOSTS,
     bar_data,
     drawer_data,
-    field_data,
     head_data,
     message_data,
     nav_data,
@@ -25,7 +22,7 @@ from gpuplan.app.state import STEPS, Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, from_dict, parse_value
+from gpuplan.scenario import from_dict
 
 
 def test_a_probability_is_asked_why_in_per_cent(book: Workbook) -> None:
@@ -114,17 +111,6 @@ def test_a_message_about_a_price_names_what_is_priced(book: Workbook) -> None:
     assert is_approved(message_data(book, message)["where"], "gpus/a40-48gb")
 
 
-def test_a_range_is_shown_as_it_is_typed(book: Workbook) -> None:
-    for path, text in (
-        ("groups.hpc.people", "20 to 60"),
-        ("groups.hpc.active_share", "20% to 60%"),
-        ("prices.rack-year", "11520.5 to 20860"),
-    ):
-        book.edit(f"ranges.{path}", text)
-        assert not book.problem_of(f"ranges.{path}")
-        assert field_data(book, f"ranges.{path}")["value"] == text
-
-
 def test_messages_say_where_to_change(book: Workbook) -> None:
     for message in check_plan(book.plan):
         data = message_data(book, message)
@@ -133,37 +119,6 @@ def test_messages_say_where_to_change(book: Workbook) -> None:
         assert bool(data["sources"]) == bool(message.sources)
         if message.path:
             assert data["where"], message
-
-
-def test_fields(book: Workbook) -> None:
-    for spec in FIELDS:
-        data = field_data(book, spec.path)
-        assert data["label"] == spec.label
-        assert json.loads(json.dumps(data, allow_nan=False)) == data
-    data = field_data(book, "groups.hpc.active_share")
-    assert (data["value"], data["problem"], data["assumed"]) == ("100 %", "", True)
-    assert field_data(book, "groups.data-scientists.gpus_each")["value"] == "1/2"
-    assert field_data(book, "demand.stated_gpus")["value"] == "28"
-    assert not field_data(book, "demand.stated_gpus")["assumed"]
-    data = field_data(book, "groups.hpc.growth", empty="none")
-    assert (data["kind"], data["value"], data["empty"]) == ("text", "", "none")
-    data = field_data(book, "groups.hpc.days", empty="every day")
-    assert data["value"] == ""
-    assert data["options"][0] == {"value": "", "text": "every day"}
-    data = field_data(book, "groups.hpc.work_h")
-    assert (data["kind"], data["unit"]) == ("text", "h")
-    book.edit("groups.hpc.active_share", "lots")
-    data = field_data(book, "groups.hpc.active_share")
-    assert data["value"] == "lots"
-    assert "a share from 0 % to 100 %" in data["problem"]
-
-
-@pytest.mark.parametrize("share", ["1/8", "1/7", "1/3", "0.3", "1", "2", "0.05", "0.35", "16"])
-def test_what_a_field_shows_is_read_back_as_what_it_is(book: Workbook, share: str) -> None:
-    book.edit("groups.hpc.gpus_each", share)
-    shown = field_data(book, "groups.hpc.gpus_each")["value"]
-    spec = next(f for f in GROUP_FIELDS if f.path == "gpus_each")
-    assert parse_value(spec, shown, "") == book.scenario.get("groups.hpc.gpus_each")
 
 
 def test_while_hosts_are_down_the_drawer_says_that_it_explains_all_of_them(book: Workbook) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.customer import OFFER
 from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
-    Card,
     Contents,
     Page,
     Picture,
@@ -28,7 +29,8 @@ from gpuplan.app.cards import (
     visit,
     wide_card,
 )
-from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
+from gpuplan.app.forms import field_data, form, stated_hint
+from gpuplan.app.header import excluded, paid_for
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
 from gpuplan.locales import written_day
@@ -47,7 +49,6 @@ from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
 from gpuplan.wording import (
     BASIS_WORDS,
-    LICENCE_NAMES,
     counted,
     rounded_money,
     short_number,
@@ -70,8 +71,6 @@ ORDER = (
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 
 
-FIRST = ("cost.years", "cost.hardware_discount", "cost.licence_discount")
-"""Inputs beside the chart."""
 SHOWN_EXCLUDED = 3
 """Items without a price that are named beside the chart."""
 
@@ -90,90 +89,57 @@ def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> di
 # Inputs
 
 
-def first_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs that move the cost most."""
-    return {
-        "title": "",
-        "fields": [field_data(workbook, path) for path in FIRST],
-    }
+first_form = form("first", "")
 
 
+@partial(form, "money", "Money")
 def money_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the financial inputs that every project needs."""
-    scenario = workbook.scenario
-    use = workbook.plan.lines.get("cost.utilisation")
-    dollars = scenario.cost.currency == "USD"
+    """Return what counts without an exchange rate and a stated utilisation; the add-on is one to VCF."""
+    cost, use = workbook.scenario.cost, workbook.plan.lines.get("cost.utilisation")
+    used = "" if use is None or cost.utilisation is not None else percent(use.value)
     return {
-        "title": "Money",
-        "fields": [
-            field_data(workbook, "cost.currency"),
-            field_data(
-                workbook, "cost.usd_rate", empty="1" if dollars else f"how many {scenario.cost.currency}?"
-            ),
-            _factor(workbook, "discount_rate"),
-            *(field_data(workbook, path) for path in LICENCE_NAMES),
-            *[field_data(workbook, "cost.private_ai")] * (scenario.cost.platform_licence == "vcf"),
-            field_data(workbook, "cost.licence_term_years"),
-            field_data(
-                workbook,
-                "cost.utilisation",
-                empty="from the groups"
-                if use is None or scenario.cost.utilisation is not None
-                else f"{percent(use.value)} (from the groups)",
-            ),
-        ],
+        "empties": {
+            "cost.usd_rate": "1" if cost.currency == "USD" else f"how many {cost.currency}?",
+            "cost.utilisation": f"{used} (from the groups)" if used else "from the groups",
+        },
+        "without": () if cost.platform_licence == "vcf" else ("cost.private_ai",),
         "stale": workbook.stale,
     }
 
 
+@partial(form, "factors", "Other factors and purchases", fold=True, hint=stated_hint)
 def factors_form(workbook: Workbook) -> dict[str, Any]:
-    """Return inputs needed more rarely: factors with a planning value, and optional purchases."""
+    """Return the processors of the server, and the day of the prices."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
-    prices = PriceList(scenario, catalog)
-    fields = [
-        planned_field(workbook, "cost.sockets", sockets or catalog_factor(catalog, "sockets")),
-        planned_field(workbook, "cost.cores_per_socket", workbook.plan.cores),
-        *(_factor(workbook, name) for name in ("support_share", "warranty_years", "residual_share")),
-        field_data(workbook, "cost.later_price_change"),
-        *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
-        *(
-            field_data(workbook, f"cost.{name}")
-            for name in ("spare_gpus", "storage_tb", "management_hosts", "compute_hosts_bought")
-        ),
-        field_data(workbook, "cost.as_of", empty=f"{written_day(prices.as_of)}, newest price"),
-    ]
     return {
-        "title": "Other factors and purchases",
-        "fold": True,
-        "hint": stated_hint(fields),
-        "fields": fields,
+        "empties": {
+            "cost.sockets": sockets or catalog_factor(catalog, "sockets"),
+            "cost.cores_per_socket": workbook.plan.cores,
+            "cost.as_of": f"{written_day(PriceList(scenario, catalog).as_of)}, newest price",
+        }
     }
 
 
+def _stated(fields: Sequence[Mapping[str, Any]]) -> str:
+    """Name the inputs that are stated; nothing for a customer, who is asked for none."""
+    stated = [field["label"].lower() for field in fields if field["value"]]
+    return " and ".join(stated) or "notes and margin" * bool(fields)
+
+
+@partial(form, "internal", INTERNAL, fold=True, hint=_stated)
 def internal_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs that the customer does not see: notes, the margin, and its amount."""
+    """Return the amount of the margin; the customer sees nothing of it, nor the inputs."""
     if workbook.customer:
-        return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
-    fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
+        return {"title": "", "shown": False, "without": ("internal.margin", "internal.notes")}
     margin = workbook.once("cost: margin", lambda: tables.margin(workbook.plan))
     return {
-        "title": INTERNAL,
-        "fold": True,
-        "hint": " and ".join(field["label"].lower() for field in fields if field["value"])
-        or "notes and margin",
         "shown": True,
-        "fields": fields,
         "text": "Not shown in the customer view, nor in files and links for the customer.",
         "tables": [screen(margin)] if margin else [],
         "stale": workbook.stale,
     }
-
-
-def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
-    """Return an input for which the catalog's planning value is used while it is empty."""
-    return planned_field(workbook, f"cost.{name}", catalog_factor(workbook.catalog, name))
 
 
 # What it costs
@@ -560,7 +526,7 @@ PAGE = Page(
                         Picture(years_rows, charts.years_chart),
                         parts_in_short,
                     ),
-                    box("gp-inputs", Card("form", first_form)),
+                    box("gp-inputs", first_form),
                 ),
                 box(
                     "gp-side gp-prices", box("gp-card", unit_data), box("gp-card", alternatives.in_short_data)
@@ -585,8 +551,8 @@ PAGE = Page(
         tab(
             "money",
             "Assumptions",
-            box("gp-inputs", Card("form", money_form)),
-            box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
+            box("gp-inputs", money_form),
+            box("gp-inputs", factors_form, internal_form),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.app.cards import Card, Page, act, box, select, tab, wide_card
 from gpuplan.app.delivering import Order, Preview
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.deliver import KINDS
@@ -150,25 +150,15 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(form, "document", "Document control")
 def document_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs for author, approver, version and dates of the document."""
-    named, status = said("document.to be named"), NAMES["document.status"]
-    empty = {
-        "author": named,
-        "approver": named,
+    """Return what the document says where author, approver, version or date are not stated."""
+    empties = {
+        **dict.fromkeys(("author", "approver"), said("document.to be named")),
         "version": said("document.first version"),
         "date": f"{written_day(document_day(workbook.plan))}, day of the prices",
-        "decide_by": "proposed by gpuplan",
     }
-    options = {"status": [("", f"{status['draft']} (default)"), *status.items()]}
-    names = ("author", "approver", "version", "status", "date", "decide_by")
-    return {
-        "title": "Document control",
-        "fields": [
-            field_data(workbook, f"document.{name}", options.get(name), empty=empty.get(name, ""))
-            for name in names
-        ],
-    }
+    return {"empties": {f"document.{name}": words for name, words in empties.items()}}
 
 
 def preview_run(workbook: Workbook) -> dict[str, Any]:
@@ -203,6 +193,7 @@ def _preview_is_old(workbook: Workbook) -> bool:
     return shown is not None and shown.source != workbook.delivering.source(order(workbook, "html"), "html")
 
 
+@partial(form, "format", "Numbers and paper")
 def format_form(workbook: Workbook) -> dict[str, Any]:
     """Return the customer's formats of numbers, money, dates and paper; with an example."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
@@ -214,8 +205,7 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
     return {
-        "title": "Numbers and paper",
-        "fields": [field_data(workbook, path, choices) for path, choices in options.items()],
+        "options": options,
         "text": f"Example: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
         "Screen, documents, tables and charts follow, and typed values are read the same way.",
     }
@@ -230,7 +220,7 @@ PAGE = Page(
             "Document",
             box(
                 "gp-split gp-document gp-cards-even",
-                box("gp-card", Card("form", document_form)),
+                box("gp-card", document_form),
                 box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
             ),
         ),
@@ -242,6 +232,6 @@ PAGE = Page(
                 *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
             ),
         ),
-        tab("format", "Numbers and paper", box("gp-card", Card("form", format_form))),
+        tab("format", "Numbers and paper", box("gp-card", format_form)),
     ),
 )

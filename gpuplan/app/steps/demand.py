@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import Silos, silos
 from gpuplan.app.cards import Card, Contents, Page, Picture, asked, box, lettered, panel, said, tab, tried
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import methods, simulate, week
 from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import DAYS, EMPTIES, days_of, group_heads, group_rows
+from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.app.steps.week import weeks
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.locales import per_cent
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import amount, basis_word, number, percent
+from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import screen
@@ -205,35 +206,20 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 
 def people_data(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of inputs that decide when GPUs are needed."""
-    planned = workbook.catalog.assumptions["duration-of-work"].fact("work_h")
-    empties = EMPTIES | {"work_h": f"{number(planned.value)} ({basis_word(planned.basis)})"}
-    rows = group_rows(workbook, COLUMNS, {"days": DAYS}, empties)
-    for row in rows:
-        for field in row["cells"]:
-            if field["path"].endswith(".days"):
-                field["options"] = [{"value": v, "text": t} for v, t in days_of(field["value"])]
     return {
         "title": "Users and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
         "heads": group_heads(COLUMNS),
-        "rows": rows,
+        "rows": group_rows(workbook, COLUMNS),
         "stale": workbook.stale,
     }
 
 
+@partial(form, "growth", "Growth", tables=[], text="", button=None)
 def growth_form(workbook: Workbook) -> dict[str, Any]:
     """Return the needs of the design in later years, and the purchases for each."""
-    growing = any(group.growth for group in workbook.plan.scenario.groups)
-    data: dict[str, Any] = {
-        "title": "Growth",
-        "shown": bool(workbook.scenario.groups),
-        "stale": workbook.stale,
-        "fields": [field_data(workbook, "demand.years")],
-        "tables": [],
-        "text": "",
-        "button": None,
-    }
-    if not growing:
+    data = {"shown": bool(workbook.scenario.groups), "stale": workbook.stale}
+    if not any(group.growth for group in workbook.plan.scenario.groups):
         return data | {
             "text": "No group grows, so the first purchase is enough for these years. Enter growth per group under Hours."
         }
@@ -295,12 +281,12 @@ PAGE = Page(
                     methods.odds_data,
                 ),
             ),
-            Card("form", methods.assumption_form),
+            methods.assumption_form,
         ),
         tab(
             "pool",
             "Pooling and growth",
-            box("gp-pair", box("gp-card", silo_data), Card("form", growth_form)),
+            box("gp-pair", box("gp-card", silo_data), growth_form),
             box("gp-card", week.mixes_data),
         ),
         tab("simulate", "Simulation", box("gp-card", Card("run", simulate.simulate_data))),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
-from gpuplan.app.header import field_data, planned_field
+from gpuplan.app.forms import form
 from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
@@ -27,29 +28,12 @@ MOST_FILE_BYTES = 10_000_000
 """Most bytes of a file of hosts: some 100,000 rows."""
 
 
-def hardware_form(workbook: Workbook) -> dict[str, Any]:
-    """Return GPU, server, GPUs per host, and the version that decides how a GPU is shared."""
-    gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
-    servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
-    versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
-    return {
-        "title": "Hardware",
-        "fields": [
-            field_data(workbook, "hardware.gpu", gpus),
-            field_data(workbook, "hardware.server", servers),
-            field_data(workbook, "hardware.gpus_per_host"),
-            field_data(workbook, "platform.vsphere", versions),
-        ],
-    }
+hardware_form, sharing_form = form("hardware", "Hardware"), form("sharing", "Sharing")
 
 
-def sharing_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the input for vGPUs of one size or of mixed sizes on a GPU."""
-    return {"title": "Sharing", "fields": [field_data(workbook, "platform.vgpu_sizes")]}
-
-
+@partial(form, "host", "More about the hosts", fold=True)
 def more_form(workbook: Workbook) -> dict[str, Any]:
-    """Return CPU and memory of a host, and existing hosts."""
+    """Return which of CPU, memory, existing hosts and other VMs count."""
     hardware = workbook.scenario.hardware
     counted = [
         word
@@ -64,38 +48,15 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         said.append(f"{number(there)} existing host{'s' * (there != 1)}")
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
         said.append(f"{amount(others, 'VM')} without a GPU")
-    return {
-        "title": "More about the hosts",
-        "fold": True,
-        "hint": ", ".join(said),
-        "fields": [
-            field_data(workbook, "hardware.vcpus_per_host", empty="not counted"),
-            field_data(workbook, "hardware.memory_gib_per_host", empty="not counted"),
-            planned_field(
-                workbook,
-                "hardware.vcpus_per_core",
-                workbook.catalog.assumptions["gpu-host"].fact("vcpus_per_core"),
-            ),
-            field_data(workbook, "hardware.storage"),
-        ],
-    }
+    return {"hint": ", ".join(said)}
 
 
+@partial(form, "management", "Management domain", fold=True)
 def management_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the deployed parts of the platform, and the hosts that its management domain has."""
+    """Return how many hosts the management domain needs."""
     domain = workbook.plan.management
     said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
-    names = ("model", "size", "storage", "services", "edges", "supervisor")
-    stated = {"hosts": "assumed to exist", "cores_per_host": "as needed", "memory_gib_per_host": "as needed"}
-    return {
-        "title": "Management domain",
-        "fold": True,
-        "hint": said + ", too few stated" * bool(domain and domain.short),
-        "fields": [
-            *(field_data(workbook, f"management.{name}") for name in names),
-            *(field_data(workbook, f"management.{name}", empty=empty) for name, empty in stated.items()),
-        ],
-    }
+    return {"hint": said + ", too few stated" * bool(domain and domain.short)}
 
 
 def _order_hint(workbook: Workbook) -> str:

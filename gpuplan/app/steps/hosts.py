@@ -479,7 +479,7 @@ PAGE = Page(
                     Card("watch", over_time.watch_data),
                     Card("hosts", picture_data),
                 ),
-                box("gp-side", Card("form", hardware.hardware_form), Card("form", posture.maintenance_form)),
+                box("gp-side", hardware.hardware_form, posture.maintenance_form),
             ),
         ),
         tab(
@@ -499,7 +499,7 @@ PAGE = Page(
             box(
                 "gp-card",
                 over_time.power_on_data,
-                Card("form", over_time.settings_form),
+                over_time.settings_form,
                 Card("run", over_time.tried_data),
             ),
         ),
@@ -520,10 +520,10 @@ PAGE = Page(
                 ),
                 box(
                     "gp-side",
-                    Card("form", hardware.more_form),
-                    Card("form", hardware.management_form),
-                    Card("form", posture.clusters_form),
-                    Card("form", hardware.sharing_form),
+                    hardware.more_form,
+                    hardware.management_form,
+                    posture.clusters_form,
+                    hardware.sharing_form,
                     Card("allowed", hardware.allowed_data),
                 ),
             ),
@@ -531,7 +531,7 @@ PAGE = Page(
         tab(
             "risk",
             "Risk",
-            box("gp-inputs", Card("form", posture.risk_form)),
+            box("gp-inputs", posture.risk_form),
             box("gp-card", posture.platform_data),
         ),
     ),

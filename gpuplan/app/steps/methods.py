@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
 from gpuplan.app.cards import Contents, panel, said, select, strong, tried
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
@@ -124,27 +125,22 @@ def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
     return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}
 
 
+@partial(form, "arrivals", "Assumptions about arrivals and placement", fold=True)
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
     """Return the assumption about arrivals, and the burstiness of demand."""
     options = [("auto", "automatic"), *METHOD_NAMES.items()]
     known, _ = _methods(workbook)
     bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
-    low, value, high = (f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty) if bursty else ("", "", "")
+    ends = ("_low", "", "_high")
+    empties = [f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty] if bursty else [""] * len(ends)
     asked = workbook.scenario.demand
     stated = sum(z is not None for z in (asked.peakedness, asked.peakedness_low, asked.peakedness_high))
     said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'from public traces'}"]
     return {
-        "title": "Assumptions about arrivals and placement",
-        "fold": True,
         "shown": bool(workbook.scenario.groups),
         "hint": ", ".join(said),
-        "fields": [
-            field_data(workbook, "demand.method", options),
-            field_data(workbook, "demand.peakedness", empty=value),
-            field_data(workbook, "demand.peakedness_low", empty=low),
-            field_data(workbook, "demand.peakedness_high", empty=high),
-            field_data(workbook, "platform.assignment"),
-        ],
+        "options": {"demand.method": options},
+        "empties": {f"demand.peakedness{end}": words for end, words in zip(ends, empties, strict=True)},
     }
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.app.cards import (
-    Card,
     Contents,
     Page,
     Picture,
@@ -24,7 +24,7 @@ from gpuplan.app.cards import (
     tab,
     wide_card,
 )
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps.kept_speed import judged, presets, with_changes
@@ -65,21 +65,18 @@ def _link(scenario: Scenario) -> str:
 # Inputs
 
 
+@partial(form, "network", "Network of a host")
 def network_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs of a host's link."""
+    """Return the speeds of a host's link to choose from, and its round trip."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
     return {
-        "title": "Network of a host",
-        "fields": [
-            field_data(workbook, "network.link_gbit_s", links),
-            field_data(workbook, "network.transport", list(TRANSPORT_NAMES.items())),
-            field_data(workbook, "network.mtu_bytes"),
-            field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
-        ],
+        "options": {"network.link_gbit_s": links},
+        "empties": {"network.latency_us": f"{number(trip.value)} ({trip.basis})"},
     }
 
 
+@partial(form, "rates", "Rates")
 def rates_form(workbook: Workbook) -> dict[str, Any]:
     """Return the rates of a link, and its users: shown where GPUs are reached over it."""
     tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
@@ -88,31 +85,18 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
         ends = f"between {number(min(tcp.low, link))} and {number(min(tcp.high, link))} Gbit/s"
         more = f"Without a TCP rate, the plan uses {rate(float(tcp.value))} Gbit/s ({tcp.basis}, {ends})."
     return {
-        "title": "Rates",
-        "fields": [
-            field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
-            field_data(workbook, "network.users_per_link", empty="from placement"),
-        ],
+        "empties": {"network.tcp_gbit_s": f"{rate(float(tcp.value))} ({tcp.basis})"},
         "text": more,
         "stale": workbook.stale,
     }
 
 
+@partial(form, "fabric", "Hosts and switches")
 def fabric_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs of the other connections and the switches."""
+    """Return the oversubscription that the workloads allow."""
     cabling = workbook.plan.cabling
-    switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
     bound = f"{number(cabling.max_oversubscription)}:1, by workload" if cabling else "by workload"
-    return {
-        "title": "Hosts and switches",
-        "fields": [
-            field_data(workbook, "network.other_gbit_s"),
-            field_data(workbook, "network.compute_hosts", empty="none counted"),
-            field_data(workbook, "network.oversubscription", empty=bound),
-            field_data(workbook, "network.leaf", switches),
-            field_data(workbook, "network.spine", switches),
-        ],
-    }
+    return {"empties": {"network.oversubscription": bound}}
 
 
 # Verdict
@@ -270,19 +254,19 @@ PAGE = Page(
             box(
                 "gp-page gp-two",
                 box("gp-card gp-wide gp-verdicts", verdict_data),
-                box("gp-side", Card("form", network_form)),
+                box("gp-side", network_form),
             ),
         ),
         tab(
             "remote",
             "Remote GPUs",
             parted_card(remote_data, rules_data),
-            box("gp-inputs", Card("form", rates_form)),
+            box("gp-inputs", rates_form),
         ),
         tab(
             "fabric",
             "Fabric",
-            box("gp-inputs", Card("form", fabric_form)),
+            box("gp-inputs", fabric_form),
             parted_card(fabric.fabric_data, fabric.drawing_data),
             box(
                 "gp-split gp-even gp-cards-even",
@@ -296,7 +280,7 @@ PAGE = Page(
             "Training",
             box(
                 "gp-inputs gp-joined",
-                Card("form", training.training_form),
+                training.training_form,
                 parted_card(
                     training.training_data,
                     training.groups_data,

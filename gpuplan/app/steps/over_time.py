@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
 from gpuplan.app.cards import Contents, act, panel, said, select
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
@@ -23,15 +24,6 @@ from gpuplan.wording import capital, counted, headline_money, run_words, share_w
 
 KEY = "power-on"
 """Key of its events, and the name of the command that tries many orders."""
-SETTINGS = (
-    "platform.gpu_policy",
-    "platform.drs_consolidation",
-    "platform.nvlink_groups",
-    "availability.reserved_hosts",
-    "availability.sized_for",
-    "availability.orders_share",
-)
-"""Inputs of this step."""
 
 
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
@@ -70,13 +62,10 @@ def power_on_data(workbook: Workbook) -> Contents:
     )
 
 
+@partial(form, "power-on", "Settings")
 def settings_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the settings by which vSphere places VMs as they start, and whether hosts are sized for them."""
-    return {
-        "title": "Settings",
-        "shown": bool(workbook.plan.power_on),
-        "fields": [field_data(workbook, path) for path in SETTINGS],
-    }
+    """Return whether vSphere places VMs by these settings as they start."""
+    return {"shown": bool(workbook.plan.power_on)}
 
 
 def tried_data(workbook: Workbook) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.app.cards import Contents, details, panel, select, sheet
-from gpuplan.app.header import field_data, range_words
+from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
 from gpuplan.report import number

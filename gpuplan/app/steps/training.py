@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import (
@@ -16,7 +17,7 @@ from gpuplan.app.cards import (
     select,
     strong,
 )
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
 from gpuplan.plan.training.llm_job import SEQUENCE_TOKENS, job_curves
@@ -26,7 +27,7 @@ from gpuplan.report import amount, hours, number
 from gpuplan.report.charts import network as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share, three_digits
+from gpuplan.wording import NAMES, kept_share, three_digits
 
 KNEE = {0: "does not pay even on one host", 1: "a second host does not pay"}
 """Words for the knee of the curve where it comes at once."""
@@ -40,25 +41,58 @@ VIEWS = NAMES["view of the scaling"]
 """Views of the scaling chart."""
 
 
+OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
+"""Inputs of a job that is no language model."""
+OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
+
+
+@partial(form, "training", "Training on several hosts")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
     job, given = _job(workbook), workbook.plan.scenario.training
+    precisions = {"bf16": "BF16", "fp8": "FP8"}
+    options = {
+        "workload": presets(workbook.catalog, "training"),
+        "model": _models(workbook),
+        "method": _first_unstated(NAMES["training method"]),
+        "sharding": _first_unstated(NAMES["sharding"]),
+        "precision": _first_unstated(precisions),
+    }
+    empties = {
+        "gpus_per_host": f"all {number(job.gpus_per_host)}",
+        **(_of_model(job, given.sequence_tokens) if given.model else _of_work(job, given.samples)),
+    }
     return {
-        "title": "Training on several hosts",
-        "fields": [
-            *(
-                []
-                if given.model
-                else [field_data(workbook, "training.workload", presets(workbook.catalog, "training"))]
-            ),
-            field_data(workbook, "training.model", _models(workbook)),
-            field_data(workbook, "training.hosts"),
-            field_data(workbook, "training.gpus_per_host", empty=f"all {number(job.gpus_per_host)}"),
-            field_data(workbook, "training.links", empty="1"),
-            *(_model_fields(workbook) if given.model else _work_fields(workbook)),
-            field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
-        ],
+        "options": {f"training.{name}": each for name, each in options.items()},
+        "empties": {f"training.{name}": each for name, each in empties.items()},
+        "without": [f"training.{name}" for name in (OF_WORK if given.model else OF_MODEL)],
         "text": ENTERED if workbook.plan.network.job_named else EXAMPLE,
+    }
+
+
+def _first_unstated(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return choices of which the first counts while nothing is stated."""
+    (_, usual), *others = names.items()
+    return [("", usual), *others]
+
+
+def _of_work(job: TrainingUse, stated: float | None) -> dict[str, str]:
+    """Return what counts for a job that is no language model."""
+    return {
+        "batch": number(job.batch),
+        "gpu_samples_per_s": three_digits(job.one_gpu_per_s),
+        "samples": number(job.samples) if job.samples and stated is None else "not stated",
+        "epochs": "not stated",
+    }
+
+
+def _of_model(job: TrainingUse, stated: int | None) -> dict[str, str]:
+    """Return what counts for a language model."""
+    return {
+        "sequence_tokens": number(SEQUENCE_TOKENS),
+        "batch": f"{number(round(job.batch / (stated or SEQUENCE_TOKENS)))} sequences",
+        "samples": "tokens not stated",
+        "epochs": "once",
     }
 
 
@@ -72,42 +106,6 @@ def _models(workbook: Workbook) -> list[tuple[str, str]]:
     rows = workbook.catalog.rows("llm_models")
     known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
     return [("", "none"), *known]
-
-
-def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the inputs of a job that is no language model."""
-    job = _job(workbook)
-    stated = workbook.plan.scenario.training.samples is not None
-    samples = number(job.samples) if job.samples and not stated else "not stated"
-    return [
-        field_data(workbook, "training.batch", empty=number(job.batch)),
-        field_data(workbook, "training.gpu_samples_per_s", empty=three_digits(job.one_gpu_per_s)),
-        field_data(workbook, "training.samples", empty=samples),
-        field_data(workbook, "training.epochs", empty="not stated"),
-        field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
-    ]
-
-
-def _model_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the inputs of a language model."""
-    job, given = _job(workbook), workbook.plan.scenario.training
-    sequence = given.sequence_tokens or SEQUENCE_TOKENS
-
-    def choice(name: str, names: Mapping[str, str]) -> dict[str, Any]:
-        first = next(iter(names.values()))
-        others = [(key, words) for n, (key, words) in enumerate(names.items()) if n]
-        return field_data(workbook, f"training.{name}", [("", first), *others])
-
-    return [
-        choice("method", NAMES["training method"]),
-        choice("sharding", NAMES["sharding"]),
-        choice("precision", {"bf16": "BF16", "fp8": "FP8"}),
-        field_data(workbook, "training.sequence_tokens", empty=number(SEQUENCE_TOKENS)),
-        field_data(workbook, "training.batch", empty=f"{number(round(job.batch / sequence))} sequences"),
-        field_data(workbook, "training.micro_batch", empty="the fastest that fits"),
-        field_data(workbook, "training.samples", empty="tokens not stated"),
-        field_data(workbook, "training.epochs", empty="once"),
-    ]
 
 
 def _job(workbook: Workbook) -> TrainingUse:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from gpuplan.app.cards import Card, Page, attributes, box, figure, group_colours, tab
-from gpuplan.app.header import field_data, planned_field
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
 from gpuplan.app.steps.stated import stated_data
@@ -46,15 +47,6 @@ INPUTS_OF_ALL = (
     *("people", "active_share", "gpus_each", "vms_each", "remote_allowed", "low_latency", "isolation"),
     *("hours", "sites", "days", "work_h", "jobs_per_day", "runs_as"),
 )
-EMPTIES = {
-    "sites": "UTC",
-    "hours": "around the clock",
-    "days": "every day",
-    "off_hours_share": "none",
-    "jobs_per_day": "from active users",
-    "growth": "none",
-}
-"""Default of a group's hours where nothing is stated."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """Targets of a design besides its workloads."""
@@ -88,14 +80,7 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
 
 def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
     """Return an input with all boards, servers or versions to choose from."""
-    tables: dict[str, Mapping[str, Any]] = {
-        "hardware.gpu": workbook.catalog.gpus,
-        "hardware.server": workbook.catalog.servers,
-        "platform.vsphere": workbook.catalog.vsphere,
-    }
-    none = [("", "not chosen")] * (path == "hardware.server")
-    known = [*none, *((each.id, each.name) for each in tables[path].values())] if path in tables else None
-    found = field_data(workbook, path, known)
+    found = field_data(workbook, path)
     return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
 
 
@@ -173,9 +158,7 @@ def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
         group.use_case == TUNING and name in ("jobs_per_day", "hours")
     ):
         return model_field(workbook, group, name)
-    if name == "work_h":
-        return planned_field(workbook, path, workbook.catalog.assumptions["duration-of-work"].fact("work_h"))
-    cell = field_data(workbook, path, _options(workbook, name, group), empty=EMPTIES.get(name, ""))
+    cell = field_data(workbook, path, _options(workbook, name, group))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
         value = workbook.plan.sized.get(path)
         cell |= {"value": number(value), "locked": "Calculated from the model.", "assumed": False}
@@ -189,9 +172,6 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
     if name == "access":
         modes = ("vgpu", "mig", "bitfusion", "passthrough")
         return [("auto", "Automatic"), *((mode, MODE_NAMES[mode]) for mode in modes)]
-    if name == "runs_as":
-        names = NAMES["groups.*.runs_as"]
-        return [("", f"{names['vms']} (default)"), *names.items()]
     if name == "days":
         return days_of(group.days)
     return None
@@ -204,16 +184,13 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)
         for g in groups
     )
-    options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
         "title": "Virtual machines",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU per share; CPU and memory not counted",
         "heads": group_heads(PER_VM),
-        "rows": group_rows(
-            workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted") | {"stun_read_s": "not measured"}
-        ),
+        "rows": group_rows(workbook, PER_VM),
         "stale": workbook.stale,
     }
 
@@ -227,13 +204,8 @@ def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def group_rows(
-    workbook: Workbook,
-    columns: Iterable[str],
-    options: Mapping[str, list[tuple[str, str]]],
-    empties: Mapping[str, str],
-) -> list[dict[str, Any]]:
-    """Return a row of inputs for each group; ``empties`` has the values used where nothing is stated."""
+def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[dict[str, Any]]:
+    """Return a row of inputs for each group."""
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     return [
         {
@@ -242,19 +214,18 @@ def group_rows(
             "letter": letters.get(group.id, "?"),
             "colour": colours.get(group.id, 1),
             "cells": [
-                field_data(workbook, f"groups.{group.id}.{c}", options.get(c), empty=empties.get(c, ""))
-                for c in columns
+                field_data(workbook, f"groups.{group.id}.{name}", _options(workbook, name, group))
+                for name in columns
             ],
         }
         for group in workbook.scenario.groups
     ]
 
 
+@partial(form, "customer", "Customer and demand")
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs beside the table: customer, stated total, Bitfusion."""
-    paths = ["customer", "demand.stated_gpus", "platform.bitfusion"]
-    paths += ["platform.bitfusion_servers"] * workbook.scenario.platform.bitfusion
-    return {"title": "Customer and demand", "fields": [field_data(workbook, path) for path in paths]}
+    """Leave out what is asked only where the customer owns Bitfusion."""
+    return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:
@@ -342,6 +313,6 @@ PAGE = Page(
         tab("groups", "Workloads", Card("workloads", workloads_data)),
         tab("vms", "Virtual machines", Card("grid", per_vm_data)),
         tab("access", "Access", Card("access", access_data)),
-        tab("basis", "Customer", box("gp-inputs", Card("form", demand_form))),
+        tab("basis", "Customer", box("gp-inputs", demand_form)),
     ),
 )
