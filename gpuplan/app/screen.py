@@ -20,17 +20,7 @@ from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.presenting import present_data
 from gpuplan.app.quiet import collect_later
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.app.steps import (
-    compare,
-    cost,
-    deliver,
-    demand,
-    design,
-    hosts,
-    network,
-    start,
-    usecases,
-)
+from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, network, start, usecases
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver import file_stem

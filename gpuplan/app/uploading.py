@@ -15,11 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gpuplan.deliver.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
-from gpuplan.deliver.template import (
-    MOST_TEMPLATE_BYTES,
-    checked_template,
-    left_out_text,
-)
+from gpuplan.deliver.template import MOST_TEMPLATE_BYTES, checked_template, left_out_text
 from gpuplan.deliver.untrusted import Broken, members
 from gpuplan.scenario import ScenarioError, shown_name
 

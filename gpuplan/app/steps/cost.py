@@ -47,14 +47,7 @@ from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
 from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
-from gpuplan.wording import (
-    BASIS_WORDS,
-    counted,
-    rounded_money,
-    short_number,
-    short_watts,
-    stated_percent,
-)
+from gpuplan.wording import BASIS_WORDS, counted, rounded_money, short_number, short_watts, stated_percent
 
 ORDER = (
     "servers/",

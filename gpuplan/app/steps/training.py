@@ -6,17 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import (
-    Contents,
-    details,
-    figure,
-    lettered,
-    panel,
-    rate,
-    said,
-    select,
-    strong,
-)
+from gpuplan.app.cards import Contents, details, figure, lettered, panel, rate, said, select, strong
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
