@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gpuplan.app import quiet
+from gpuplan.app import idle_work
 from gpuplan.plan import Plan
 from gpuplan.scenario import BETWEEN, Scenario
 
@@ -58,7 +58,7 @@ class Runner:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
         self.state = "running"
-        self._loop = quiet.running_loop()
+        self._loop = idle_work.running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
             stdin=subprocess.PIPE,
@@ -67,7 +67,7 @@ class Runner:
         )
         if hasattr(os, "setpriority"):
             with contextlib.suppress(OSError):  # it has ended already
-                os.setpriority(os.PRIO_PROCESS, process.pid, quiet.NICE)
+                os.setpriority(os.PRIO_PROCESS, process.pid, idle_work.NICE)
         self._process = process
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
@@ -175,7 +175,7 @@ class Exploring:
         self._command, self._key = command, key
         self._on_change = on_change
         self._worked: dict[str, Any] = {}
-        self._later = quiet.Later(lambda: self._worked, on_change)
+        self._later = idle_work.Later(lambda: self._worked, on_change)
 
     def start(self, plan: Plan) -> None:
         """Run the command on a design."""

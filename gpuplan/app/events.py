@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app import presenting
-from gpuplan.app.guided import Answers
+from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from gpuplan.app.cards import Page, attributes, said, strong, visit
 from gpuplan.app.forms import place_of
-from gpuplan.app.glossary import KEY as GLOSSARY
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
+from gpuplan.facts import own_rows
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
@@ -17,7 +17,48 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
 from gpuplan.scenario import Internal, field_of
-from gpuplan.wording import NAMES, counted, short_watts
+from gpuplan.wording import NAMES, capital, counted, short_watts
+
+GLOSSARY = "glossary"
+"""Key of the drawer while it shows the list of terms."""
+
+
+class Term(NamedTuple):
+    """A term of the field."""
+
+    names: Sequence[str]
+    """The term itself, then its other spellings and synonyms."""
+    meaning: str
+    sources: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """Return the term as in a list: with a capital letter, unless it has its own spelling."""
+        name = self.names[0]
+        return capital(name) if name.split()[0].islower() else name
+
+
+TERMS = tuple(
+    Term([row["term"], *filter(None, row["also"].split("; "))], row["meaning"], row["sources"].split())
+    for row in own_rows("words/glossary")
+)
+
+
+def glossary_data(workbook: Workbook) -> dict[str, Any]:
+    """Return all terms; they are the same in every design, so they are sent once."""
+    known = workbook.catalog.sources
+    return {
+        "terms": [
+            {
+                "term": term.title,
+                "names": term.names,
+                "meaning": term.meaning,
+                "sources": "; ".join(known[source].title for source in term.sources if source in known),
+            }
+            for term in TERMS
+        ]
+    }
+
 
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""

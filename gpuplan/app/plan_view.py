@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
-from gpuplan.app.quiet import Later
+from gpuplan.app.idle_work import Later
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Request, Room

@@ -14,14 +14,14 @@ from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.forms import Found, place_of
-from gpuplan.app.glossary import glossary_data
-from gpuplan.app.holding import Holding
+from gpuplan.app.header import glossary_data
+from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
+from gpuplan.app.pages import PAGES
 from gpuplan.app.presenting import present_data
-from gpuplan.app.quiet import collect_later
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, network, start, usecases
 from gpuplan.app.strip import strip_data
+from gpuplan.app.workbook_traits import WorkbookTraits
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver import file_stem
 from gpuplan.locales import locale_of, speaking
@@ -34,24 +34,11 @@ from gpuplan.widgets.part import Part, Sent, make_part, together
 
 log = logging.getLogger("gpuplan.app")
 
-PAGES: Mapping[str, Page] = {
-    "start": start.PAGE,
-    "usecases": usecases.PAGE,
-    "demand": demand.PAGE,
-    "hosts": hosts.PAGE,
-    "network": network.PAGE,
-    "cost": cost.PAGE,
-    "compare": compare.PAGE,
-    "design": design.PAGE,
-    "deliver": deliver.PAGE,
-}
-"""Step -> its page."""
-
 WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
 
 
-class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
+class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
 
     ``scenario``, ``plan`` and ``failed`` are traits, as in a `Design`.

@@ -14,14 +14,12 @@ from gpuplan.analysis.differences import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Simulating
-from gpuplan.app.changes import input_name
 from gpuplan.app.delivering import Delivering
-from gpuplan.app.fragments import Link, link_of, scenario_of
-from gpuplan.app.guided import Answers, first_design
-from gpuplan.app.history import History
+from gpuplan.app.groups import Answers, first_design
+from gpuplan.app.history import History, Link, input_name, link_of, scenario_of
+from gpuplan.app.number_input import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.app.plan_view import PlanView
 from gpuplan.app.rows import cell_at, with_cell
-from gpuplan.app.typed import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.locales import locale_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gpuplan.app.cards import select
+from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import IDLE, STARTING, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S, tables
 from gpuplan.audit.report import again, came
 from gpuplan.audit.upload import Auditing

@@ -31,6 +31,7 @@ NOT_READ_IN_FILES = {
         "input_places",
         "locales",
         "options",
+        "pages",
         "trace_columns",
     )
 }

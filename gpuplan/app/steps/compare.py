@@ -13,26 +13,12 @@ from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
 from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
-from gpuplan.app.cards import (
-    Card,
-    Contents,
-    Page,
-    Picture,
-    bare,
-    panel,
-    parted_card,
-    said,
-    select,
-    tab,
-    tried,
-    wide_card,
-)
+from gpuplan.app.cards import Card, Contents, bare, panel, said, select, tried
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps import explore, sensitivity
+from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report import number
-from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import sensitivity as tables
@@ -67,6 +53,7 @@ def message(workbook: Workbook) -> Headline:
     return Headline(first, f"Compared with {found.names[0]}.")
 
 
+@partial(Card, "compare")
 def designs_data(workbook: Workbook) -> dict[str, Any]:
     """Return the name of each design, and a sentence for each result that differs; or designs to try."""
     found, nothing = _compared(workbook), not workbook.plan.pools
@@ -265,38 +252,3 @@ def _value(value: Any, unit: str) -> str:
     if unit == "year":
         return counted(value, "year")
     return f"{number(float(f'{value:.4g}'))} {unit}".strip()
-
-
-PAGE = Page(
-    message,
-    (
-        tab("designs", "Designs", wide_card(Card("compare", designs_data))),
-        tab("all", "All differences", parted_card(results_data, inputs_data)),
-        tab(
-            "explore",
-            "Explore",
-            parted_card(
-                Card("run", explore.explore_data),
-                to_win_data,
-                explore.frontier_head,
-                Picture(explore.frontier_rows, frontier_chart),
-                explore.frontier_table,
-                explore.ranked_data,
-                explore.works_data,
-                explore.unpriced_data,
-                explore.rejected_data,
-            ),
-        ),
-        tab(
-            "inputs",
-            "Sensitivity",
-            parted_card(
-                Card("run", sensitivity.sensitivity_data),
-                sensitivity.tornado_head,
-                Picture(sensitivity.tornado_rows, tornado_chart),
-                sensitivity.ranges_data,
-                sensitivity.thresholds_data,
-            ),
-        ),
-    ),
-)

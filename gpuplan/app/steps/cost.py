@@ -12,27 +12,20 @@ from gpuplan.analysis.customer import OFFER
 from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
     Contents,
-    Page,
     Picture,
-    Tab,
     act,
     bare,
-    box,
     figure,
     lettered,
     panel,
-    parted_card,
     said,
     sheet,
     strong,
-    tab,
     visit,
-    wide_card,
 )
 from gpuplan.app.forms import field_data, form, stated_hint
 from gpuplan.app.header import excluded, paid_for
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import alternatives
 from gpuplan.locales import written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
@@ -41,7 +34,6 @@ from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
@@ -235,6 +227,7 @@ def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
     return found
 
 
+@partial(Picture, draw=charts.years_chart)
 def years_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the years."""
     costs = workbook.plan.costs
@@ -501,51 +494,3 @@ def bill_data(workbook: Workbook) -> Contents:
     return tables.bill_of_materials(workbook.plan).dressed(
         "sources", lambda _, cell: _sources(workbook, cell.value)
     )
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["cost"](workbook.plan),
-    (
-        Tab(
-            "years",
-            "By year",
-            box(
-                "gp-page gp-two",
-                box(
-                    "gp-main",
-                    box(
-                        "gp-card gp-wide gp-paid",
-                        years_head,
-                        Picture(years_rows, charts.years_chart),
-                        parts_in_short,
-                    ),
-                    box("gp-inputs", first_form),
-                ),
-                box(
-                    "gp-side gp-prices", box("gp-card", unit_data), box("gp-card", alternatives.in_short_data)
-                ),
-            ),
-        ),
-        tab(
-            "alternatives",
-            "Alternatives",
-            wide_card(alternatives.alternatives_data),
-            wide_card(alternatives.rent_data),
-            wide_card(tokens_data),
-        ),
-        tab(
-            "breakdown",
-            "Breakdown",
-            parted_card(cost_data, box("gp-pair gp-years", parts_data, groups_data), years_table),
-        ),
-        tab("bill", "Bill of materials", wide_card(bill_data)),
-        tab("prices", "Prices", wide_card(prices_data), badge=prices_badge),
-        tab("power", "Power and space", wide_card(power_data)),
-        tab(
-            "money",
-            "Assumptions",
-            box("gp-inputs", money_form),
-            box("gp-inputs", factors_form, internal_form),
-        ),
-    ),
-)

@@ -6,17 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, act, box, select, tab, wide_card
+from gpuplan.app.cards import IDLE, Card, act, background_card, receiving, select, upload_data
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.report import money, number
 from gpuplan.report.figures import as_of
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.wording import NAMES, said, some_of
@@ -64,6 +62,7 @@ def order(workbook: Workbook, kind: str) -> Order:
     return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
 
 
+@partial(Card, "run")
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
@@ -161,6 +160,7 @@ def document_form(workbook: Workbook) -> dict[str, Any]:
     return {"empties": {f"document.{name}": words for name, words in empties.items()}}
 
 
+@partial(Card, "run")
 def preview_run(workbook: Workbook) -> dict[str, Any]:
     """Return the button for the first pages of the document, and their progress."""
     shown, nothing = _previewed(workbook), not workbook.plan.pools
@@ -176,6 +176,7 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(Card, "preview")
 def preview_data(workbook: Workbook) -> dict[str, Any]:
     """Return the first pages of the document."""
     shown = _previewed(workbook)
@@ -211,27 +212,4 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-PAGE = Page(
-    lambda workbook: HEADLINES["deliver"](workbook.plan),
-    (
-        tab("files", "Files", wide_card(Card("run", deliver_data))),
-        tab(
-            "document",
-            "Document",
-            box(
-                "gp-split gp-document gp-cards-even",
-                box("gp-card", document_form),
-                box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
-            ),
-        ),
-        tab(
-            "templates",
-            "Templates",
-            box(
-                "gp-split gp-three gp-cards-even",
-                *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
-            ),
-        ),
-        tab("format", "Numbers and paper", box("gp-card", format_form)),
-    ),
-)
+docx_template, pptx_template, brand = (Card("run", partial(template_data, kind)) for kind in TEMPLATES)

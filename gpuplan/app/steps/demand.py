@@ -8,10 +8,9 @@ from typing import Any
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import Silos, silos
-from gpuplan.app.cards import Card, Contents, Page, Picture, asked, box, lettered, panel, said, tab, tried
+from gpuplan.app.cards import Card, Contents, Picture, asked, lettered, panel, said, tried
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import methods, simulate, week
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.app.steps.week import weeks
@@ -20,7 +19,6 @@ from gpuplan.locales import per_cent
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
@@ -105,6 +103,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # GPU demand by each rule
 
 
+@partial(Card, "demand", slow=True)
 def rules_data(workbook: Workbook) -> dict[str, Any]:
     """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
     asked = workbook.scenario.demand
@@ -204,6 +203,7 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 # Users and hours
 
 
+@partial(Card, "grid")
 def people_data(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of inputs that decide when GPUs are needed."""
     return {
@@ -255,50 +255,5 @@ def _totals_grow(workbook: Workbook) -> str:
     return " The stated total grows in line with the groups." if decides else ""
 
 
-PAGE = Page(
-    lambda workbook: HEADLINES["demand"](workbook.plan),
-    (
-        tab(
-            "rule",
-            "Sizing rule",
-            Card("demand", rules_data, slow=True),
-            box(
-                "gp-card",
-                week.day_head,
-                box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
-            ),
-        ),
-        tab("people", "Hours", Card("grid", people_data)),
-        tab(
-            "waiting",
-            "Waiting",
-            box(
-                "gp-card",
-                methods.odds_head,
-                box(
-                    "gp-split gp-even",
-                    Picture(methods.odds_rows, charts.odds_chart, slow=True),
-                    methods.odds_data,
-                ),
-            ),
-            methods.assumption_form,
-        ),
-        tab(
-            "pool",
-            "Pooling and growth",
-            box("gp-pair", box("gp-card", silo_data), growth_form),
-            box("gp-card", week.mixes_data),
-        ),
-        tab("simulate", "Simulation", box("gp-card", Card("run", simulate.simulate_data))),
-        tab(
-            "audit",
-            "Audit",
-            box(
-                "gp-card",
-                Card("run", audit_data),
-                Picture(week_rows, charts.week_chart),
-                Card("panel", audit_tables),
-            ),
-        ),
-    ),
-)
+audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)
+audit_week = Picture(week_rows, charts.week_chart)

@@ -10,9 +10,8 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
-from gpuplan.app.cards import Contents, act, details, panel
+from gpuplan.app.cards import Card, Contents, Picture, act, background_card, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.report import number
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
@@ -78,6 +77,7 @@ def use_option(workbook: Workbook, label: str) -> None:
 # Running it
 
 
+@partial(Card, "run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """Return the designs to explore, the progress, and the winner."""
     found = workbook.exploring.found
@@ -305,6 +305,7 @@ def frontier_head(workbook: Workbook) -> Contents:
     return {} if _priced(workbook) else None
 
 
+@partial(Picture, draw=charts.frontier_chart)
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the frontier."""
     found = workbook.exploring.found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, chip, panel
+from gpuplan.app.cards import Contents, Picture, chip, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.availability.survey import Loss
@@ -16,7 +17,7 @@ from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.bitfusion import clients
-from gpuplan.report.charts.availability import TITLE, capacity_rows
+from gpuplan.report.charts import availability
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
 from gpuplan.wording import capital, counted, in_words, run_words, verb
@@ -212,7 +213,7 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
-TITLE_OF_LOSSES = {"title": TITLE["text"], "hint": TITLE["subtitle"]}
+TITLE_OF_LOSSES = {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 
@@ -273,6 +274,7 @@ def capacity_head(workbook: Workbook) -> Contents:
     return TITLE_OF_LOSSES if workbook.plan.pools else None
 
 
+@partial(Picture, draw=availability.capacity_chart, wide=False)
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
     """Return the data of the chart of losses."""
-    return capacity_rows(workbook.plan)
+    return availability.capacity_rows(workbook.plan)

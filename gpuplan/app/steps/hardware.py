@@ -7,7 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
+from gpuplan.app.cards import Card, Contents, attributes, details, panel, source_titles
 from gpuplan.app.forms import form
 from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
@@ -105,6 +105,7 @@ def inventory_data(workbook: Workbook) -> Contents:
 EXISTING = "hardware.existing"
 
 
+@partial(Card, "grid")
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
@@ -140,6 +141,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     )
 
 
+@partial(Card, "grid")
 def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of the VMs without a GPU."""
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
@@ -214,6 +216,7 @@ def _word(mode: SharingMode) -> str:
     return "only if owned" if owned else WORDS[mode.verdict]
 
 
+@partial(Card, "allowed")
 def allowed_data(workbook: Workbook) -> dict[str, Any]:
     """Return every way to share GPUs, whether this GPU on this version supports it, and the rule with its source."""
     catalog, scenario = workbook.catalog, workbook.scenario

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
-from gpuplan.app.cards import Contents, panel, said, select, strong, tried
+from gpuplan.app.cards import Contents, Picture, panel, said, select, strong, tried
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.plan.hosts import whole_pools
@@ -144,6 +144,7 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(Picture, draw=charts.odds_chart, slow=True)
 def odds_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of chances."""
     pool = _pool(workbook)

@@ -8,26 +8,10 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
-from gpuplan.app.cards import (
-    Contents,
-    Page,
-    Picture,
-    Tab,
-    box,
-    lettered,
-    panel,
-    parted_card,
-    rate,
-    said,
-    source_titles,
-    strong,
-    tab,
-    wide_card,
-)
+from gpuplan.app.cards import Contents, lettered, panel, rate, said, source_titles, strong
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import fabric, training
-from gpuplan.app.steps.kept_speed import judged, presets, with_changes
+from gpuplan.app.steps.training import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
@@ -35,8 +19,6 @@ from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.speed import round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
-from gpuplan.report.charts.network import scaling_chart
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
@@ -243,54 +225,3 @@ def _tcp_range(tcp: Fact) -> str:
     if tcp.low is None or tcp.high is None:
         return ""
     return f"TCP may move {written(tcp.low, 'g')} to {written(tcp.high, 'g')} Gbit/s, which gives the speed-up its range."
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["network"](workbook.plan),
-    (
-        Tab(
-            "verdict",
-            "Verdict",
-            box(
-                "gp-page gp-two",
-                box("gp-card gp-wide gp-verdicts", verdict_data),
-                box("gp-side", network_form),
-            ),
-        ),
-        tab(
-            "remote",
-            "Remote GPUs",
-            parted_card(remote_data, rules_data),
-            box("gp-inputs", rates_form),
-        ),
-        tab(
-            "fabric",
-            "Fabric",
-            box("gp-inputs", fabric_form),
-            parted_card(fabric.fabric_data, fabric.drawing_data),
-            box(
-                "gp-split gp-even gp-cards-even",
-                box("gp-card", fabric.settings_data),
-                box("gp-card", fabric.failures_data),
-            ),
-        ),
-        tab("traffic", "Typical work", wide_card(carries_data)),
-        tab(
-            "training",
-            "Training",
-            box(
-                "gp-inputs gp-joined",
-                training.training_form,
-                parted_card(
-                    training.training_data,
-                    training.groups_data,
-                    training.scaling_head,
-                    Picture(training.scaling_rows, scaling_chart, slow=True),
-                    training.scaling_table,
-                ),
-            ),
-            badge=training.example_badge,
-        ),
-        tab("claims", "Vendor claims", wide_card(claims_data)),
-    ),
-)

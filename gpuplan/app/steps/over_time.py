@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
-from gpuplan.app.cards import Contents, act, panel, said, select
+from gpuplan.app.cards import Card, Contents, act, background_card, panel, said, select
 from gpuplan.app.forms import form
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
 from gpuplan.models.power_on import Play, Spot, Step
 from gpuplan.plan.hosts import Pool
@@ -68,6 +67,7 @@ def settings_form(workbook: Workbook) -> dict[str, Any]:
     return {"shown": bool(workbook.plan.power_on)}
 
 
+@partial(Card, "run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Return settings side by side, named orders, and the button that tries many more."""
     runner, done = workbook.powering_on.runner, studies(workbook)
@@ -177,6 +177,7 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
     return play
 
 
+@partial(Card, "watch")
 def watch_data(workbook: Workbook) -> dict[str, Any]:
     """Return the controls, and the outcome of the VM that was powered on last."""
     if not (clusters := watched_clusters(workbook)):

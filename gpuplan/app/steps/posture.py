@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.posture_costs import PostureCost, posture_costs
-from gpuplan.app.cards import Contents, panel
+from gpuplan.app.cards import Card, Contents, panel
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import MANY_HOSTS
@@ -32,6 +32,7 @@ EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "expos
 FAILURES = "availability.host_failures"
 
 
+@partial(Card, "posture", slow=True)
 def posture_data(workbook: Workbook) -> dict[str, Any]:
     """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures

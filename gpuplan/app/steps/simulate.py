@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import lettered, select
+from gpuplan.app.cards import Card, background_card, lettered, select
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.plan.hosts import WholePool, pool_names, whole_pools
 from gpuplan.report import amount
 from gpuplan.report.table import Cell, screen
@@ -18,6 +18,7 @@ WHEN = NAMES["hours simulated"]
 BELIEVE = "Requests arrive independently, so bursts are not simulated. Where jobs arrive in bursts, trust the replay of an audit."
 
 
+@partial(Card, "run")
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs of the simulation, its progress, and its results."""
     simulating = workbook.simulating

@@ -2,22 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, details, figure, lettered, panel, rate, said, select, strong
+from gpuplan.app.cards import (
+    Contents,
+    Picture,
+    details,
+    figure,
+    lettered,
+    panel,
+    rate,
+    said,
+    select,
+    source_titles,
+    strong,
+)
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
+from gpuplan.catalog import Catalog
+from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.llm_job import SEQUENCE_TOKENS, job_curves
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts import network as charts
-from gpuplan.report.table import screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import NAMES, kept_share, three_digits
+from gpuplan.wording import NAMES, VERDICTS, kept_range, kept_share, three_digits
+
+MARKS = {
+    "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
+    "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
+    "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},
+    "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
+    "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
+}
+"""A sign and a word beside each colour."""
+
+
+def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
+    """Return the workloads in the catalog, or those of one phase, with their names."""
+    rows = catalog.rows("network_workloads")
+    return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
+
+
+def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
+    """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
+    planning = catalog.assumptions["network-planning"]
+    return {
+        "low": low,
+        "typical": typical,
+        "high": high,
+        "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
+        "text": kept_range(low, high),
+        "words": f"{kept_share(typical)}, between {kept_share(low)} and {kept_share(high)}",
+    }
+
+
+def judged(
+    workbook: Workbook,
+    table: Table,
+    column: str,
+    uses: Sequence[RemoteUse | TrainingUse | None],
+    verdict: str = "verdict",
+    basis: str = "basis",
+) -> Table:
+    """Return a table with shares of a column as bars, signs beside verdicts, and any badges' sources on hovering."""
+
+    def shown(_: int, cell: Cell) -> dict[str, Any]:
+        if cell.value is None:
+            return {}
+        drawn = bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0)
+        return {"text": kept_share(cell.value), "range": drawn}
+
+    def signed(_: int, cell: Cell) -> dict[str, Any]:
+        return {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}
+
+    def sourced(n: int, _: Cell) -> dict[str, Any]:
+        use = uses[n]
+        return {"title": source_titles(workbook, use.sources if use else ())}
+
+    table = table.dressed(column, shown).dressed(verdict, signed)
+    return table.dressed(basis, sourced) if basis else table
+
+
+def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table:
+    """Return a table with the changes that would let each workload keep more of its speed."""
+    cells = [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
+    return table.beside(Column("changes", "What would change it"), cells, after="basis")
+
 
 KNEE = {0: "does not pay even on one host", 1: "a second host does not pay"}
 """Words for the knee of the curve where it comes at once."""
@@ -221,6 +296,7 @@ def scaling_head(workbook: Workbook) -> Contents:
     }
 
 
+@partial(Picture, draw=charts.scaling_chart, slow=True)
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the scaling chart."""
     return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)

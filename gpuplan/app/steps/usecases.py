@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from gpuplan.app.cards import Card, Page, attributes, box, figure, group_colours, tab
+from gpuplan.app.cards import Card, attributes, figure, group_colours
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
@@ -14,7 +14,6 @@ from gpuplan.app.steps.stated import stated_data
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
 from gpuplan.report import amount, number
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
@@ -57,6 +56,7 @@ def days_of(days: object) -> list[tuple[str, str]]:
     return [("every-day", "every day"), *DAYS[1:]] if days == "every-day" else DAYS
 
 
+@partial(Card, "workloads")
 def workloads_data(workbook: Workbook) -> dict[str, Any]:
     """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {each.id: each for each in workbook.plan.groups}
@@ -177,6 +177,7 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
     return None
 
 
+@partial(Card, "grid")
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
@@ -228,6 +229,7 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
     return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
 
 
+@partial(Card, "access")
 def access_data(workbook: Workbook) -> dict[str, Any]:
     """Return the access mode of each group; reasons, rejected modes and drawbacks, each once for all its groups."""
     groups, colours = workbook.plan.groups, group_colours(workbook)
@@ -305,14 +307,3 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     known = workbook.catalog.sources
     return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["usecases"](workbook.plan),
-    (
-        tab("groups", "Workloads", Card("workloads", workloads_data)),
-        tab("vms", "Virtual machines", Card("grid", per_vm_data)),
-        tab("access", "Access", Card("access", access_data)),
-        tab("basis", "Customer", box("gp-inputs", demand_form)),
-    ),
-)

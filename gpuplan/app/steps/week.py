@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
-from gpuplan.app.cards import Contents, chip, panel, said, select, visit
+from gpuplan.app.cards import Contents, Picture, chip, panel, said, select, visit
 from gpuplan.app.state import Workbook
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
@@ -99,6 +100,7 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     return [said(" ".join(text))]
 
 
+@partial(Picture, draw=charts.day_chart)
 def day_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the hours."""
     return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
