@@ -72,12 +72,7 @@ class Delivering:
         """Kind of the preview being made (True if internal), and its source."""
 
     def start(
-        self,
-        scenario: Scenario,
-        kind: str = "",
-        *,
-        internal: bool = False,
-        beside: tuple[Scenario, ...] = (),
+        self, scenario: Scenario, kind: str = "", *, internal: bool = False, beside: tuple[Scenario, ...] = ()
     ) -> None:
         """Make one kind of file of a design, or all; an order in progress is finished first."""
         order = Order(scenario, kind if kind in KINDS else "", internal, beside)

@@ -89,10 +89,7 @@ def _chance(percentage: float) -> str:
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
-SHORT: Mapping[str, Callable[[float], str]] = {
-    **dict.fromkeys(CHANCES, _chance),
-    POWER: short_watts,
-}
+SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance), POWER: short_watts}
 """Key of a line -> its format in the strip."""
 
 
@@ -203,10 +200,7 @@ def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
         peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
         return said("At peak it is ", peak, ".")
     if key == "totals.gpus":
-        left = {
-            "text": amount(plan.totals.gpus_after_failure, "GPU"),
-            "key": "totals.gpus_after_failure",
-        }
+        left = {"text": amount(plan.totals.gpus_after_failure, "GPU"), "key": "totals.gpus_after_failure"}
         return said("After the host failures that the design tolerates, at least one: ", left, ".")
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []

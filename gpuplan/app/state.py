@@ -699,6 +699,5 @@ def guarded(
         reference = secrets.token_hex(4).upper()
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
         workbook.say(
-            "stop",
-            f"That did not work; nothing was changed. The server log explains why, under {reference}.",
+            "stop", f"That did not work; nothing was changed. The server log explains why, under {reference}."
         )

@@ -181,10 +181,7 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
     hosts = gpus = missing = 0
     for pool, outcome in pools:
         if outcome is not None:
-            lost = {
-                *workbook.failed.get(pool.id, ()),
-                *workbook.maintenance.get(pool.id, ()),
-            }
+            lost = {*workbook.failed.get(pool.id, ()), *workbook.maintenance.get(pool.id, ())}
             hosts += len(lost)
             gpus += sum(pool.rooms[host - 1].gpus for host in lost)
             missing += len(outcome.unplaced)

@@ -139,10 +139,7 @@ def _saving(workbook: Workbook) -> str:
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
     asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
-    about, formula = (
-        {"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""),
-        "",
-    )
+    about, formula = ({"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""), "")
     if answer and answer.method and gpus is None:
         about = f"not with {METHOD_NAMES[answer.method]}: work arrives as jobs"
     elif answer and answer.method:

@@ -229,12 +229,7 @@ def _dearer(workbook: Workbook) -> list[Option]:
     return [option for option in _found(workbook, "ranked") if option["label"] not in first]
 
 
-@details(
-    "explore-ranked",
-    "Other designs",
-    _counted("{}, and why each loses", _dearer),
-    _dearer,
-)
+@details("explore-ranked", "Other designs", _counted("{}, and why each loses", _dearer), _dearer)
 def ranked_data(workbook: Workbook) -> Contents:
     """Return the designs of the ranking that are not the cheapest on their hardware, or dearer."""
     return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
@@ -278,12 +273,7 @@ def unpriced_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table, more=_cut(len(options)))]}
 
 
-@details(
-    "explore-rejected",
-    "Ruled out",
-    _counted("{}, each with its reason", _rejected),
-    _rejected,
-)
+@details("explore-rejected", "Ruled out", _counted("{}, each with its reason", _rejected), _rejected)
 def rejected_data(workbook: Workbook) -> Contents:
     """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})

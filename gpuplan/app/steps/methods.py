@@ -41,10 +41,7 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
     return tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
 
 
-@panel(
-    "GPUs by arrivals",
-    "and the probability of waiting in the busiest hours",
-)
+@panel("GPUs by arrivals", "and the probability of waiting in the busiest hours")
 def odds_head(workbook: Workbook) -> Contents:
     """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)

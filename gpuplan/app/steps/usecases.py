@@ -22,11 +22,7 @@ from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted, whole
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
-SUMS = {
-    "sum": "sum of the peaks",
-    "stated": "sum of the peaks",
-    "hours": "in the busiest hours",
-}
+SUMS = {"sum": "sum of the peaks", "stated": "sum of the peaks", "hours": "in the busiest hours"}
 NAMED = ("name", "use_case")
 USED = (*NAMED, "people", "active_share")
 FIRST: dict[str, tuple[str, ...]] = {
