@@ -174,30 +174,26 @@ class Exploring:
         """Design that the command was started for."""
         self._command, self._key = command, key
         self._on_change = on_change
-        self._worked: dict[str, Any] = {}
-        self._later = idle_work.Later(lambda: self._worked, on_change)
+        self._later = idle_work.Later(on_change)
+        self.once = self._later.once
+        """Function for the result of work on the design it was started for, worked out on first request."""
 
     def start(self, plan: Plan) -> None:
         """Run the command on a design."""
-        self.plan, self._worked = plan, {}
+        self.plan = plan
+        self._later.forget()
         self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
         """End the running command and discard its results."""
         self.runner.clear()
-        self.plan, self._worked = None, {}
+        self.plan = None
+        self._later.forget()
 
     @property
     def found(self) -> dict[str, Any] | None:
         """Result as plain data, if the command has ended well."""
         return next((line[self._key] for line in self.runner.found if self._key in line), None)
-
-    def once(self, key: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work`` for the design it was started for; worked out on first request."""
-        if key not in self._worked:
-            self._worked[key] = work()
-        found: T = self._worked[key]
-        return found
 
     @property
     def busy(self) -> bool:

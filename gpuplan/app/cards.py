@@ -319,7 +319,6 @@ def _progress(runner: Runner) -> dict[str, Any]:
 
 
 def _left(seconds: float) -> str:
-    """Return the remaining time of work, in words."""
     return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
 
 

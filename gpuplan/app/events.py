@@ -25,7 +25,6 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
 
 
 def _watched(name: str, kind: type) -> Handler:
-    """Return a handler that changes one setting of the power-on replay."""
     return lambda workbook, content: workbook.watch_on(**{name: kind(content["value"])})
 
 

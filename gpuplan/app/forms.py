@@ -137,7 +137,6 @@ def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | N
 
 
 def _planned(catalog: Catalog, asked: Asked) -> Fact:
-    """Return the planning value of an input."""
     item, _, name = asked.planned.partition(" ")
     name = name or asked.path.rpartition(".")[2]
     return catalog_factor(catalog, name) if item == "factors" else catalog.assumptions[item].fact(name)

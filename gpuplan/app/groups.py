@@ -170,7 +170,6 @@ def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Sc
 
 
 def _runs(scenario: Scenario, catalog: Catalog) -> bool:
-    """True if a design can be planned and every VM has its GPU."""
     try:
         return make_plan(scenario, catalog).totals.unplaced_vms == 0
     except ValueError:

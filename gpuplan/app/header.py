@@ -184,7 +184,6 @@ def _whole(workbook: Workbook, key: str) -> str:
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:
-    """Return a line as the strip shows it."""
     if key == PLACEMENT:
         return plan.placed.short.lower()
     if key == COST and (cost := cost_figures(plan)):

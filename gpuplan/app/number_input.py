@@ -147,7 +147,6 @@ def _digits(given: str, locale: Locale) -> str | None:
 
 
 def _times(digits: str, zeros: int) -> str | None:
-    """Return a number with more zeros."""
     if not PLAIN_NUMBER.fullmatch(digits):
         return None
     with localcontext(prec=60):

@@ -62,7 +62,7 @@ def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
         if not style:
             found.append(place)
         elif style == opened:
-            found[-1][1].append((inside, place))  # type: ignore[index, union-attr]
+            found[-1][1].append((inside, place))  # type: ignore[index]
         else:
             found.append((style.removeprefix("+"), [(inside, place)]))
         opened = style.removeprefix("+")

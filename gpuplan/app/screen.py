@@ -109,7 +109,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         )
 
     def _at(self) -> tuple[str, Page]:
-        """Return the step that is shown."""
         step = self._own_step or self.workbook.step
         return step, PAGES[step]
 
@@ -222,7 +221,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self._tell({"type": "focus", "path": path})
 
     def _show_input(self, path: str) -> None:
-        """Open the step and the tab of an input."""
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
@@ -230,7 +228,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self.workbook.go(step)
 
     def _added(self, _content: Mapping[str, Any]) -> None:
-        """Focus the name of a new group."""
         if group := self.workbook.workload:
             self._tell({"type": "focus", "path": f"groups.{group}.name"})
 

@@ -209,7 +209,6 @@ class Workbook(PlanView):
 
     @property
     def _unsaid(self) -> tuple[str, ...]:
-        """Sections that are not mentioned to a customer."""
         return HELD_BACK if self.customer else ()
 
     def _last_draft(self) -> str:
@@ -672,7 +671,6 @@ class Workbook(PlanView):
         return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
-        """Return the version of a scenario that is on the screen."""
         return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario
 
     def _own(self, scenario: Scenario) -> Scenario:

@@ -99,7 +99,6 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
 
 
 def _rule(plan: Plan) -> str:
-    """Say which rule the demand follows."""
     asked = plan.scenario.demand
     if plan.scenario.deciding_total_gpus is not None:
         return "as stated"

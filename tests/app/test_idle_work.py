@@ -32,7 +32,6 @@ def in_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) -> None:
-    worked: dict[str, Any] = {}
     calls: list[Plan] = []
     seen: list[object] = []
 
@@ -42,7 +41,7 @@ def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) ->
 
     async def page() -> None:
         arrived = asyncio.Event()
-        later = Later(lambda: worked, arrived.set)
+        later = Later(arrived.set)
         seen.extend(later.found("a", work, plans["starter"]) for _ in range(2))
         await asyncio.wait_for(arrived.wait(), 10)
         seen.append(later.found("a", work, plans["starter"]))
@@ -53,14 +52,13 @@ def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) ->
 
 
 def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Plan]) -> None:
-    now: list[dict[str, Any]] = [{}]
     calls: list[str] = []
 
     async def page() -> None:
         arrived = asyncio.Event()
-        later = Later(lambda: now[0], arrived.set)
+        later = Later(arrived.set)
         later.found("old", lambda _: calls.append("old"), plans["starter"])
-        now[0] = {}
+        later.forget()
         later.found("new", lambda _: calls.append("new"), plans["starter"])
         await asyncio.wait_for(arrived.wait(), 10)
 

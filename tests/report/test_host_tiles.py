@@ -50,7 +50,8 @@ def test_the_larger_mig_instance_starts_first(catalog: Catalog) -> None:
     assert found[0][1] == (0,)
 
 
-def test_profiles_without_listed_starts_are_counted(plan: Plan) -> None:
+def test_profiles_without_listed_starts_are_counted(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("current"), catalog)
     load = next(
         load for pool in plan.pools for host in pool.placement for load in host if load.slots[0].profile
     )

@@ -88,7 +88,6 @@ def rent_data(workbook: Workbook) -> Contents:
 
 
 def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, Any]]:
-    """Return other offers of this GPU."""
     others = tables.offers(workbook.plan, found)
     if not others.rows:
         return []

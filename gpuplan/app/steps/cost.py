@@ -426,7 +426,6 @@ def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
 
 
 def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:
-    """Return the button that removes a stated price."""
     path = f"prices.{key}"
     if workbook.seen.get(path) is None:
         return {}

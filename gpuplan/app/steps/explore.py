@@ -219,7 +219,6 @@ _unpriced, _rejected, _frontier = (
 
 
 def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[Workbook], str]:
-    """Return words with their count."""
     return lambda workbook: words.format(number(len(of(workbook))))
 
 
@@ -236,7 +235,6 @@ def ranked_data(workbook: Workbook) -> Contents:
 
 
 def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
-    """Return the first of these designs with some columns."""
     table = _designs(workbook, workbook.exploring.found or {}, options[:SHOWN_ALL])
     return {"tables": [screen(table.only("label", "hosts", *columns, "acts"), more=_cut(len(options)))]}
 

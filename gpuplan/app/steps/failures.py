@@ -189,7 +189,6 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
 
 
 def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
-    """Return how many VMs of a group leave their host, and how."""
     if not vms:
         return Cell(vms)
     how, tone = move_words(workbook, group)
@@ -207,7 +206,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
 
 
 def _other_pairs(pairs: Sequence[Loss]) -> str:
-    """Say what holds for the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
         return "There are too many different pairs: only those that lose most were tried."
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""

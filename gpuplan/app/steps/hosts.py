@@ -242,7 +242,6 @@ class _Picture:
         return "for orders" if index in empty[: pool.hosts_for_demand - pool.hosts_at_best] else "spare"
 
     def _summary(self, loads: Host) -> str:
-        """Return the groups on a host, in a few words."""
         vms = Counter(group for group, _ in _vms(loads))
         return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM"
 
@@ -261,7 +260,6 @@ class _Picture:
         )
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
-        """Return the GPUs of a host, each with its pieces."""
         return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
@@ -300,7 +298,6 @@ class _Picture:
         return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
 
     def _people(self, load: Load) -> str:
-        """Return the users of a GPU."""
         people: dict[str, list[int]] = {}
         for slot in load.slots:
             people.setdefault(slot.group, []).append(slot.vm)
@@ -412,7 +409,6 @@ def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict
 
 
 def _vms(loads: Host) -> set[tuple[str, int]]:
-    """Return the VMs on a host."""
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 

@@ -21,7 +21,6 @@ from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpu
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
-    """Return pools of hosts whose groups need GPUs, with their names."""
     mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
     return {
         kind: pool.name
@@ -31,7 +30,6 @@ def _pools(workbook: Workbook) -> dict[str, str]:
 
 
 def _pool(workbook: Workbook) -> str:
-    """Return the chosen pool."""
     return workbook.chosen("pool", _pools(workbook))
 
 
@@ -116,7 +114,6 @@ def _methods_table(workbook: Workbook, known: Methods) -> Table:
 
 
 def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
-    """Return a number with its range below it."""
     if cell.low is None or cell.high is None:
         return {}
     return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}

@@ -126,7 +126,6 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
 
 
 def _memory(made: Serving) -> dict[str, Any]:
-    """Return the memory of a replica."""
     held, count = made.held, max(1.0, made.gpus)
     parts = (
         ("weights", held.weights_gib, 1),
@@ -151,7 +150,6 @@ def _bar(
 
 
 def _more(made: Serving) -> str:
-    """Return the effect of one replica more, or fewer."""
     last = made.steps[-1]
     return f"With {amount(last.replicas, 'replica')}: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
 

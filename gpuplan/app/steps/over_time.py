@@ -207,7 +207,6 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _result(refused: int, more: int) -> str:
-    """Say how the whole order ends."""
     if not refused:
         return "In this order every VM starts."
     first = "; the first of them" if more > 0 else ""
@@ -215,7 +214,6 @@ def _result(refused: int, more: int) -> str:
 
 
 def _name(workbook: Workbook, play: Play, step: Step) -> str:
-    """Return the name of a VM."""
     return f"{group_names(workbook.plan)[play.cluster.requests[step.kind].group]} {number(step.vm)}"
 
 
@@ -241,7 +239,6 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
 
 
 def _spot_words(spot: Spot, play: Play) -> str:
-    """Say where a VM runs."""
     numbers = sorted({gpu + 1 for gpu in spot.gpus})
     if not numbers:
         return f"on host {spot.host + 1}"

@@ -34,7 +34,6 @@ def _old(workbook: Workbook) -> bool:
 
 
 def _now(workbook: Workbook, view: str) -> float:
-    """Return the answer at the time the ranges were tried."""
     tried = workbook.sensitivity.plan
     if tried is None or tried.costs is None:
         return 0.0

@@ -142,7 +142,6 @@ def _first_unstated(names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _of_work(job: TrainingUse, stated: float | None) -> dict[str, str]:
-    """Return what counts for a job that is no language model."""
     return {
         "batch": number(job.batch),
         "gpu_samples_per_s": three_digits(job.one_gpu_per_s),
@@ -152,7 +151,6 @@ def _of_work(job: TrainingUse, stated: float | None) -> dict[str, str]:
 
 
 def _of_model(job: TrainingUse, stated: int | None) -> dict[str, str]:
-    """Return what counts for a language model."""
     return {
         "sequence_tokens": number(SEQUENCE_TOKENS),
         "batch": f"{number(round(job.batch / (stated or SEQUENCE_TOKENS)))} sequences",
@@ -167,7 +165,6 @@ def example_badge(workbook: Workbook) -> str:
 
 
 def _models(workbook: Workbook) -> list[tuple[str, str]]:
-    """Language models whose shape is known, and none."""
     rows = workbook.catalog.rows("llm_models")
     known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
     return [("", "none"), *known]
@@ -252,7 +249,6 @@ def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
 
 
 def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
-    """Return a figure of the training job, with its line."""
     return figure(label, value, note, f"network.{JOB}.{what}" if what else "")
 
 

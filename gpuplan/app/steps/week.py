@@ -28,12 +28,10 @@ def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
 
 
 def _places(workbook: Workbook) -> dict[str, str]:
-    """Return the clocks of the groups."""
     return {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
 
 
 def _place(workbook: Workbook) -> str:
-    """Return the chosen clock."""
     return workbook.chosen("clock", _places(workbook))
 
 
