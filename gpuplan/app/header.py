@@ -124,12 +124,6 @@ def _nothing(plan: Plan, step: str, tab: str) -> str:
     return ""
 
 
-def _hint(workbook: Workbook, step: str) -> str:
-    """Say what a click does, where there is something to click."""
-    there = workbook.plan.groups if step == "usecases" else workbook.plan.pools
-    return "" if workbook.customer or not there else NAMES["hint of a step"].get(step, "")
-
-
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
     """Return the message of a step, and its tabs."""
     if step == "start":
@@ -137,13 +131,14 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
     sentence, about = page.message(workbook)
     wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
     shown = page.tab(workbook.tabs.get(step, "")).name
+    clicked = workbook.plan.groups if step == "usecases" else workbook.plan.pools
     return {
         "step": step,
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
         "stale": workbook.stale,
-        "hint": _hint(workbook, step),
+        "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
         "tab": shown,
         "nothing": _nothing(workbook.plan, step, shown),
         "tabs": [
@@ -167,20 +162,17 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)
+    down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
+    # the strip shows the figure with some hosts down
+    whole = " with every host running" * (down and key in (PLACEMENT, "totals.gpus"))
     return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
-        "title": f"Why {_shown(plan, key, why.value)}{_whole(workbook, key)}?",
+        "title": f"Why {_shown(plan, key, why.value)}{whole}?",
         "more": _more(plan, key),
         "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
         "sources": [attributes(each, "title", "url", "where") for each in why.sources],
     }
-
-
-def _whole(workbook: Workbook, key: str) -> str:
-    """Say that a figure is explained with every host running, while the strip shows it with some down."""
-    down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
-    return " with every host running" if down and key in (PLACEMENT, "totals.gpus") else ""
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:

@@ -195,7 +195,7 @@ def to_win_data(workbook: Workbook) -> Contents:
     data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
     if not chosen:
         return data
-    duel = partial(_to_win, first=_option(found["winner"]), other=_option(others[chosen]))
+    duel = partial(_to_win, first=found["winner"], other=others[chosen])
     conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
@@ -205,13 +205,9 @@ def to_win_data(workbook: Workbook) -> Contents:
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
 
 
-def _to_win(plan: Plan, first: Option, other: Option) -> tuple[Condition, ...]:
-    return to_win(plan.scenario, plan.catalog, first, other)
-
-
-def _option(option: dict[str, Any]) -> Option:
-    """Return an option in the form that the conditions need: only its candidate matters."""
-    return Option(explore.candidate_of(option), str(option["label"]))
+def _to_win(plan: Plan, **options: dict[str, Any]) -> tuple[Condition, ...]:
+    found = {at: Option(explore.candidate_of(each), str(each["label"])) for at, each in options.items()}
+    return to_win(plan.scenario, plan.catalog, **found)
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
@@ -219,16 +215,16 @@ def _conditions(found: Sequence[Condition]) -> Table:
         Column("label", "Input"),
         Column("now", "Now", "number", of=lambda each: _named(each, each.now)),
         Column("needed", "Needed", "number", of=lambda each: _named(each, each.needed)),
-        Column("possible", "Possible", of=_likely),
+        Column(
+            "possible",
+            "Possible",
+            of=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
+        ),
         Column("text", "", of=_words),
     )
     return listed(
         "conditions", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)), title=""
     )
-
-
-def _likely(each: Condition) -> Cell:
-    return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
 
 
 def _words(each: Condition) -> Cell:

@@ -283,7 +283,10 @@ def prices_data(workbook: Workbook) -> Contents:
     costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
     if costs is None:
         return None
-    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
+    ranks = {start: at for at, start in enumerate((*ORDER, ""))}
+    items = sorted(
+        paid_for(costs), key=lambda item: (min(ranks[s] for s in ranks if item.key.startswith(s)), item.key)
+    )
     catalog = _catalog_prices(workbook)
     rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
     rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
@@ -320,10 +323,6 @@ def prices_badge(workbook: Workbook) -> str:
     assumed = sum(price.fact.basis == "assumed" for price in costs.prices)
     counts = ((assumed, "assumed"), (len(costs.unknown), "not known"))
     return ", ".join(f"{number(count)} {words}" for count, words in counts if count)
-
-
-def _rank(key: str) -> int:
-    return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
 
 
 def _others(workbook: Workbook, costs: Costs) -> list[str]:

@@ -50,26 +50,19 @@ def silo_data(workbook: Workbook) -> Contents:
     found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
     if found is None:
         return problem
+    scenario = plan.scenario
+    total = ["the stated total"] * (scenario.deciding_total_gpus is not None)
+    left = [*total, *["the existing hosts"] * bool(scenario.hardware.existing)]
+    not_counted = f"Not counted: {' and '.join(left)}. " if left else ""
     more = (
         "Hosts include this design's failover capacity. Utilisation is the share of GPUs allocated on average over the week, "
-        f"whether the chips are busy or not. {_leaves_out(workbook)}"
+        f"whether the chips are busy or not. {not_counted}{IN_MONEY}"
     )
     return {
         "text": [said(_silo_words(found, bool(plan.scenario.hardware.existing)))],
         "tables": [screen(lettered(workbook, tables.silos(plan, found)), more=more)],
         "notes": [_quoted(workbook)],
     }
-
-
-def _leaves_out(workbook: Workbook) -> str:
-    scenario, left = workbook.plan.scenario, []
-    if scenario.deciding_total_gpus is not None:
-        left.append("the stated total")
-    if scenario.hardware.existing:
-        left.append("the existing hosts")
-    if not left:
-        return IN_MONEY
-    return f"Not counted: {' and '.join(left)}. {IN_MONEY}"
 
 
 def _silo_words(found: Silos, existing: bool) -> str:
@@ -226,16 +219,14 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     if years is None:
         return data | {"text": f"This growth cannot be planned: {problem}."}
     left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
-    more = " ".join(
-        filter(
-            None,
-            [
-                f"Hosts are bought at the start of a year and kept.{_totals_grow(workbook)}",
-                _cost_counts(workbook),
-                left_out,
-            ],
-        )
+    decides = workbook.plan.scenario.deciding_total_gpus is not None
+    notes = (
+        "Hosts are bought at the start of a year and kept.",
+        "The stated total grows in line with the groups." * decides,
+        _cost_counts(workbook),
+        left_out,
     )
+    more = " ".join(filter(None, notes))
     return data | {"tables": [screen(tables.growth(years), more=more)]}
 
 
@@ -245,11 +236,6 @@ def _cost_counts(workbook: Workbook) -> str:
     if costs is None or costs.years == plan.scenario.demand.years:
         return ""
     return f"The cost counts {counted(costs.years, 'year')}: {amount(costs.hosts[-1], 'host')} in year {costs.years}."
-
-
-def _totals_grow(workbook: Workbook) -> str:
-    decides = workbook.plan.scenario.deciding_total_gpus is not None
-    return " The stated total grows in line with the groups." if decides else ""
 
 
 audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)

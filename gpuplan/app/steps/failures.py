@@ -13,7 +13,6 @@ from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.bitfusion import clients
@@ -239,14 +238,10 @@ def _hint(pools: tuple[Pool, ...]) -> str:
     if survived:
         each = " in each cluster" * (len(pools) > 1)
         return f"any {in_words(survived)} host{'s' * (survived > 1)}{each} may fail"
-    singles = [_level(pool, 1) for pool in pools]
+    singles = [next((level for level in pool.losses if level.lost == 1), None) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
     words = "not every host failure is covered"
     return words if known else "not known whether every host failure is covered"
-
-
-def _level(pool: Pool, lost: int) -> LossLevel | None:
-    return next((level for level in pool.losses if level.lost == lost), None)
 
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:

@@ -105,16 +105,12 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
     for each in sorted(found, key=lambda each: each.verdict != "bad"):
         if each.use and each.use.changes and each.verdict != "good":
             names.setdefault("; ".join(each.use.changes), []).append(each.name)
-    helped = [
-        said(strong(f"{_named(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
-    ]
+    helped = []
+    for change, who in ((change, list(dict.fromkeys(who))) for change, who in names.items()):
+        whose = some_of(who) if len(who) <= FEW else counted(len(who), "workload")
+        helped.append(said(strong(f"{whose}: "), f"{change}."))
     left = len(helped) - SHOWN_HELP
     return [*helped[:SHOWN_HELP], said(f"The other tabs show {number(left)} more.")] if left > 0 else helped
-
-
-def _named(names: Sequence[str]) -> str:
-    """Return few names one after the other; their number where they would fill lines."""
-    return some_of(names) if len(names) <= FEW else counted(len(names), "workload")
 
 
 def _in_short(each: LinkVerdict) -> dict[str, Any]:

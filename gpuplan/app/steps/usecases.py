@@ -95,16 +95,11 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
         "words": sentence(plan, group, planned),
         "gets": gets(plan, group, planned),
         "access": access(planned),
-        "gpus": _gpus(line.value) if line else "\u2013",
+        "gpus": "\u2013" if line is None else number(line.value) if line.value < 1 else one_place(line.value),
         "key": line.key if line else "",
         "problem": f"{field_of(mine[0]).label}: {workbook.problem_of(mine[0])}" if mine else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
-
-
-def _gpus(gpus: float) -> str:
-    """GPUs of a workload: a share as a fraction, else one decimal at most."""
-    return number(gpus) if gpus < 1 else one_place(gpus)
 
 
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:

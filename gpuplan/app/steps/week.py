@@ -117,16 +117,11 @@ def mixes_data(workbook: Workbook) -> Contents:
             screen(
                 _mixes(workbook, pool),
                 title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-                more=_more(pool),
+                more=f"and {left} more" if (left := len(pool.needed) - SHOWN_MIXES) > 0 else "",
             )
             for pool in several
         ],
     }
-
-
-def _more(pool: PoolDemand) -> str:
-    left = len(pool.needed) - SHOWN_MIXES
-    return f"and {left} more" if left > 0 else ""
 
 
 def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
