@@ -71,6 +71,8 @@ class Tab:
     content: Box
     badge: Callable[[Workbook], str] = lambda _workbook: ""
     """Text beside its title, such as the number of open points."""
+    needs: str = ""
+    """What it is empty without: ``workloads`` or ``hosts``."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,6 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     )
 
 
-def _watched(name: str, kind: type) -> Handler:
-    return lambda workbook, content: workbook.watch_on(**{name: kind(content["value"])})
-
-
 def _edit(workbook: Workbook, content: Content) -> None:
     workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
 
@@ -115,10 +111,10 @@ EVENTS: Mapping[str, Handler] = {
     # power-on, VM by VM
     "watch": _calls(Workbook.watch, pool=str),
     "stop-watching": _calls(Workbook.stop_watching),
-    **{
-        f"watch-{name}": _watched(name, kind)
-        for name, kind in (("at", int), ("order", str), ("reading", str), ("seed", int))
-    },
+    "watch-at": _calls(lambda workbook, value: workbook.watch_on(at=value), value=int),
+    "watch-order": _calls(lambda workbook, value: workbook.watch_on(order=value), value=str),
+    "watch-reading": _calls(lambda workbook, value: workbook.watch_on(reading=value), value=str),
+    "watch-seed": _calls(lambda workbook, value: workbook.watch_on(seed=value), value=int),
     # work beside the page
     "simulate": lambda workbook, _: workbook.simulating.start(
         workbook.plan.scenario, workbook.looked.get("when", "busiest")

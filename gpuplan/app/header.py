@@ -104,24 +104,8 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-OF_GROUPS = {"usecases": ("vms",), "demand": ("people", "waiting", "pool", "simulate")}
-"""Tabs of a step that are empty without a workload."""
 MOST_TITLES = 3
 """Most sources named below a message."""
-OF_HOSTS = {
-    "hosts": ("failures", "power-on", "upgrades"),
-    "cost": ("alternatives", "breakdown", "bill", "prices", "power"),
-}
-"""Tabs of a step that are empty without a host."""
-
-
-def _nothing(plan: Plan, step: str, tab: str) -> str:
-    """Say why a tab is empty, if it is."""
-    if not plan.groups and tab in OF_GROUPS.get(step, ()):
-        return "No workloads yet, so there is nothing to show here."
-    if not plan.pools and tab in OF_HOSTS.get(step, ()):
-        return "No hosts yet, so there is nothing to show here."
-    return ""
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
@@ -130,7 +114,8 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
         return {}
     sentence, about = page.message(workbook)
     wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
-    shown = page.tab(workbook.tabs.get(step, "")).name
+    shown = page.tab(workbook.tabs.get(step, ""))
+    there = {"": True, "workloads": workbook.plan.groups, "hosts": workbook.plan.pools}
     clicked = workbook.plan.groups if step == "usecases" else workbook.plan.pools
     return {
         "step": step,
@@ -139,8 +124,8 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
         "about": about,
         "stale": workbook.stale,
         "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
-        "tab": shown,
-        "nothing": _nothing(workbook.plan, step, shown),
+        "tab": shown.name,
+        "nothing": "" if there[shown.needs] else f"No {shown.needs} yet, so there is nothing to show here.",
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
             for tab in page.tabs

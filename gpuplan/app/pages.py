@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -76,12 +75,8 @@ def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
         (content,) = _laid_out(cards)
         assert isinstance(content, Box)
         badge = {"badge": _named(first["badge"])} if first["badge"] else {}
-        tabs.append(Tab(name, first["title"], content, **badge))
-    return Page(MESSAGES.get(step) or partial(_headline, step), tuple(tabs))
-
-
-def _headline(step: str, workbook: Workbook) -> Headline:
-    return HEADLINES[step](workbook.plan)
+        tabs.append(Tab(name, first["title"], content, needs=first["needs"], **badge))
+    return Page(MESSAGES.get(step) or (lambda workbook: HEADLINES[step](workbook.plan)), tuple(tabs))
 
 
 PAGES = {step: _page(step, rows) for step, rows in groupby(own_rows("words/pages"), lambda row: row["step"])}
