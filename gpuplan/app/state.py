@@ -228,11 +228,11 @@ class Workbook(PlanView):
     def problem_of(self, path: str) -> str:
         """Describe the problem of the field at ``path``; empty if it has none."""
         if path in self.drafts:
-            return _words(self.drafts[path].problem)
+            return self.drafts[path].problem.words
         blamed = [problem for problem in self.refused if problem.path]
         if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
-            return f"{self.name_of(blamed[0].path)}: {_words(blamed[0])}"
-        return next((_words(problem) for problem in blamed if problem.path == path), "")
+            return f"{self.name_of(blamed[0].path)}: {blamed[0].words}"
+        return next((problem.words for problem in blamed if problem.path == path), "")
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -357,9 +357,8 @@ class Workbook(PlanView):
         if why := self.locked(path):
             self.say("warn", why)
         elif has_input(self.scenario, path):
-            by = "".join(sign for sign in " ".join(by.split()) if sign.isprintable())[:MOST_NOTE]
             here = self.scenario
-            self._take(here.confirmed(path, by) if yes else here.doubted(path))
+            self._take(here.confirmed(path, _note(by)) if yes else here.doubted(path))
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a workload kind, and open it."""
@@ -500,8 +499,7 @@ class Workbook(PlanView):
 
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
-        to = "".join(sign for sign in " ".join(to.split()) if sign.isprintable())[:MOST_NOTE]
-        if to and to not in {kept.name for kept in self.aside}:
+        if (to := _note(to)) and to not in {kept.name for kept in self.aside}:
             self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
         self._changed()
 
@@ -683,8 +681,9 @@ class Workbook(PlanView):
         return replace(scenario, origins=(*kept, *back), **own)
 
 
-def _words(problem: Problem) -> str:
-    return problem.words
+def _note(text: str) -> str:
+    """Return a short text as typed, without signs that cannot be printed."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())[:MOST_NOTE]
 
 
 def guarded(

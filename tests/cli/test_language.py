@@ -33,6 +33,7 @@ NOT_READ_IN_FILES = {
         "options",
         "pages",
         "trace_columns",
+        "workload_inputs",
     )
 }
 """Tables of the app, of what is read, and of tests."""

@@ -42,16 +42,8 @@ from gpuplan.scenario import STATED, field_of
 from gpuplan.wording import BASIS_WORDS, counted, rounded_money, short_number, short_watts, stated_percent
 
 ORDER = (
-    "servers/",
-    "host-",
-    "gpus/",
-    "nics/",
-    "adapter-",
-    "switches/",
-    "cable-",
-    "management-",
-    "compute-",
-    "storage-",
+    *("servers/", "host-", "gpus/", "nics/", "adapter-", "switches/", "cable-"),
+    *("management-", "compute-", "storage-"),
 )
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 

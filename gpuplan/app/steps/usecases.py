@@ -11,8 +11,9 @@ from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
 from gpuplan.app.steps.stated import stated_data
+from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
-from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
+from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
 from gpuplan.report.table import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
@@ -23,25 +24,8 @@ T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
 SUMS = {"sum": "sum of the peaks", "stated": "sum of the peaks", "hours": "in the busiest hours"}
-NAMED = ("name", "use_case")
-USED = (*NAMED, "people", "active_share")
-FIRST: dict[str, tuple[str, ...]] = {
-    SERVING: (
-        *(*NAMED, "model", "weights", "people", "active_share", "tokens_in", "tokens_out"),
-        *("first_token_s", "tokens_per_s", "hours", "access"),
-    ),
-    TUNING: (*NAMED, "model", "tuning", "tuning_tokens", "jobs_per_day", "hours", "access"),
-    RETRIEVAL: (*NAMED, "model", "documents", "people", "active_share", "hours", "access"),
-}
-"""Workload kind -> its few inputs; the others open with one click."""
-ON_WORKERS = ("high-end-training", "hpc", "gpu-database", "horovod", "distributed-tensorflow")
-"""Workload kinds that may run on several VMs, or take several GPUs, at once."""
-WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
-OTHERS = (*USED, "gpus_each", "hours", "sites", "access")
-INPUTS_OF_ALL = (
-    *("people", "active_share", "gpus_each", "vms_each", "remote_allowed", "low_latency", "isolation"),
-    *("hours", "sites", "days", "work_h", "jobs_per_day", "runs_as"),
-)
+INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/workload_inputs")}
+"""Workload kind -> its few inputs, those of ``other`` kinds, and those of ``all``, which open with one click."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """Targets of a design besides its workloads."""
@@ -104,8 +88,8 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
 
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
     own = INPUTS.get(group.use_case, ())
-    first = FIRST.get(group.use_case) or (WORKERS if group.use_case in ON_WORKERS else OTHERS)
-    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF_ALL)) if name not in first]
+    first = INPUTS_OF.get(group.use_case) or INPUTS_OF["other"]
+    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF["all"])) if name not in first]
     more = [group_field(workbook, group, name) for name in rest]
     stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
     found = model_data(workbook, group) if own else _follows(group, planned)
