@@ -96,12 +96,17 @@ Carding = Callable[[Callable[[Workbook], Contents]], Card]
 """Decorator that makes a card of a function returning its contents."""
 
 
-def panel(title: str = "", hint: str = "", *, draws: str = "panel", slow: bool = False) -> Carding:
-    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``."""
+def panel(
+    title: str = "", hint: str = "", *, needs: str = "", draws: str = "panel", slow: bool = False
+) -> Carding:
+    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``.
+
+    It is hidden without the part of the plan that it ``needs``.
+    """
 
     def carded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
-            found = contents(workbook)
+            found = None if needs and not getattr(workbook.plan, needs) else contents(workbook)
             if found is None:
                 return {"shown": False}
             if isinstance(found, str):

@@ -161,7 +161,7 @@ def _few_excluded(costs: Costs) -> list[dict[str, Any] | str]:
 def unit_data(workbook: Workbook) -> Contents:
     """Return the cost of a GPU-hour, a million tokens and a user a month."""
     table = tables.per_unit(workbook.plan)
-    return {"tables": [screen(table)]} if table.rows else None
+    return table if table.rows else None
 
 
 @panel("What it costs")
@@ -226,11 +226,9 @@ def years_rows(workbook: Workbook) -> dict[str, Any]:
     return {} if costs is None else charts.years_rows(costs)
 
 
-@panel("By part", "with its letter in the chart")
+@panel("By part", "with its letter in the chart", needs="costs")
 def parts_data(workbook: Workbook) -> Contents:
     """Return the cost of each part, with its letter in the chart."""
-    if workbook.plan.costs is None:
-        return None
     return tables.cost_by_part(workbook.plan).dressed(
         "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
@@ -254,12 +252,10 @@ def groups_data(workbook: Workbook) -> Contents:
     )
 
 
-@panel("Cost of tokens", "by load, rented, and at a price per token")
+@panel("Cost of tokens", "by load, rented, and at a price per token", needs="token_costs")
 def tokens_data(workbook: Workbook) -> Contents:
     """Return the cost of a million tokens; nothing without a group that a language model serves."""
     plan = workbook.plan
-    if not plan.token_costs:
-        return None
     prices = [plan.scenario.get(f"prices.{key}") for key in TOKENS]
     compare = visit("Enter a price per token", "prices.tokens-in")
     text = [said(compare, " to compare with a service.")] if None in prices else []
@@ -476,11 +472,9 @@ def power_data(workbook: Workbook) -> Contents:
 # Bill of materials
 
 
-@panel("Bill of materials", "on the day of installation")
+@panel("Bill of materials", "on the day of installation", needs="costs")
 def bill_data(workbook: Workbook) -> Contents:
     """Return all items of the design: quantity, rule, price, cost and source."""
-    if workbook.plan.costs is None:
-        return None
     return tables.bill_of_materials(workbook.plan).dressed(
         "sources", lambda _, cell: _sources(workbook, cell.value)
     )

@@ -37,12 +37,10 @@ from gpuplan.wording import (
 IN_MONEY = "The cost step has their prices."
 
 
-@panel("Silos and pool", slow=True)
+@panel("Silos and pool", needs="groups", slow=True)
 def silo_data(workbook: Workbook) -> Contents:
     """Return each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
-    if not plan.groups:
-        return None
     if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
         return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
     if not asked(workbook, "silos"):

@@ -158,5 +158,4 @@ def settings_data(workbook: Workbook) -> Contents:
 @panel("When a part fails")
 def failures_data(workbook: Workbook) -> Contents:
     """Return the capacity left when a part of the network fails."""
-    found = workbook.plan.cabling
-    return part_failures(found) if found else None
+    return part_failures(workbook.plan.cabling) if workbook.plan.cabling else None

@@ -210,7 +210,6 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
-TITLE_OF_LOSSES = {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 
@@ -224,11 +223,9 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
     return tuple(pool for pool in pools if pool.id == chosen)
 
 
-@panel("What a failure does")
+@panel("What a failure does", needs="pools")
 def failures_data(workbook: Workbook) -> Contents:
     """Return every loss of one host and the worst of two."""
-    if not workbook.plan.pools:
-        return None
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
     return {"hint": _hint(workbook.plan.pools), "tables": tables}
 
@@ -261,10 +258,10 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     return found
 
 
-@panel()
-def capacity_head(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def capacity_head(_workbook: Workbook) -> Contents:
     """Return the heading of the chart of losses."""
-    return TITLE_OF_LOSSES if workbook.plan.pools else None
+    return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 
 
 @partial(Picture, draw=availability.capacity_chart, wide=False)

@@ -93,13 +93,11 @@ def management_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
-@panel("What fits on existing hosts")
+@panel("What fits on existing hosts", needs="inventory")
 def inventory_data(workbook: Workbook) -> Contents:
     """Return the demand that fits on existing hosts, and the purchases for the rest."""
-    if workbook.plan.inventory is None:
-        return None
-    fits = screen(inventory.inventory(workbook.plan))
-    return {"tables": [screen(inventory.hosts_there(workbook.plan)), fits]}
+    made = inventory.hosts_there, inventory.inventory
+    return {"tables": [screen(table(workbook.plan)) for table in made]}
 
 
 EXISTING = "hardware.existing"
@@ -241,11 +239,9 @@ def _shared_hint(workbook: Workbook) -> str:
     return f"{said}, {amount(stranded, 'GPU') if stranded else 'nothing'} stranded"
 
 
-@panel("GPUs by profile")
+@panel("GPUs by profile", needs="pools")
 def shared_data(workbook: Workbook) -> Contents:
     """Return the shared GPUs with their proof, and the idle ones."""
-    if not workbook.plan.pools:
-        return None
     return {
         "hint": _shared_hint(workbook),
         "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)],

@@ -45,11 +45,11 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
     return made.sentence if made else ""
 
 
-@panel("Power-on")
+@panel("Power-on", needs="pools")
 def power_on_data(workbook: Workbook) -> Contents:
     """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
-        return tables.SHARED if workbook.plan.pools else None
+        return tables.SHARED
     known = [made for made in made_of(workbook).values() if made.known]
     if not known:
         return "Too many VMs and hosts to try power-on orders here."
@@ -284,12 +284,12 @@ def differing(readings: Sequence[Reading]) -> list[str]:
 # ---- rehearsal
 
 
-@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", slow=True)
+@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", needs="pools", slow=True)
 def rehearse_data(workbook: Workbook) -> Contents:
     """Return the VMs that move when each host is evacuated, those shut down, and those restarted when one fails."""
     plan = workbook.plan
     if not plan.rehearsed:
-        return tables.NOT_REHEARSED if plan.pools else None
+        return tables.NOT_REHEARSED
     found = tables.rehearsals(plan, *shown_clusters(workbook))
     if not found:
         return tables.TOO_LARGE

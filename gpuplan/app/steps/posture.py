@@ -86,12 +86,10 @@ def _covered(workbook: Workbook, failures: int) -> str:
     return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
 
 
-@panel("Host failure tolerance", "hours a year")
+@panel("Host failure tolerance", "hours a year", needs="postures")
 def tolerance_data(workbook: Workbook) -> Contents:
     """Return the risk of each posture, every figure with its derivation."""
     plan = workbook.plan
-    if not plan.postures:
-        return None
     table = postures(plan)
     for column, line in EXPLAINED.items():
         keys = [f"postures.n{each.host_failures}.{line}" for each in plan.postures]
@@ -164,12 +162,10 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences")
+@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences", needs="pools")
 def platform_data(workbook: Workbook) -> Contents:
     """Return the platform rules that hold for this design, and the checks on the cluster at hand-over."""
     plan = workbook.plan
-    if not plan.pools:
-        return None
     return {"tables": [screen(behaviour(plan)), screen(hand_over(plan), "Checks at hand-over")]}
 
 
