@@ -196,6 +196,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
                 self._acting = False
             if self._due:
                 self._draw()
+        if kind in FOCUS and (path := FOCUS[kind](self.workbook, content)):
+            self._tell({"type": "focus", "path": path})
         if kind in ON_PAGE:
             ON_PAGE[kind](self, content)
 
@@ -227,19 +229,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self.workbook.open_tab(step, tab)
         self.workbook.go(step)
 
-    def _added(self, _content: Mapping[str, Any]) -> None:
-        if group := self.workbook.workload:
-            self._tell({"type": "focus", "path": f"groups.{group}.name"})
-
-    def _looked(self, content: Mapping[str, Any]) -> None:
-        """Show the card that answers a question in a row of a table."""
-        if content["what"] == "other":
-            self._tell({"type": "focus", "path": "look-other"})
-
-    def _leave(self, content: Mapping[str, Any]) -> None:
-        """Return the focus to where it began, since the pressed control is gone."""
-        self._tell({"type": "focus", "path": f"{content['pool']}-watch"})
-
     def _save(self, _content: Mapping[str, Any]) -> None:
         workbook = self.workbook
         saved = workbook.for_customer() if workbook.customer else workbook.scenario
@@ -265,12 +254,16 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self._draw()
 
 
+FOCUS: Mapping[str, Callable[[Workbook, Mapping[str, Any]], str]] = {
+    **dict.fromkeys(
+        ("add", "duplicate"), lambda book, _: f"groups.{book.workload}.name" * bool(book.workload)
+    ),
+    "look": lambda _, content: "look-other" * (content["what"] == "other"),
+    "stop-watching": lambda _, content: f"{content['pool']}-watch",
+}
+"""What has the focus after an event: the name of a new group, the answer to a question in a table, where the replay began."""
 ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "visit": WorkbookApp._visit,
-    "add": WorkbookApp._added,
-    "duplicate": WorkbookApp._added,
-    "look": WorkbookApp._looked,
-    "stop-watching": WorkbookApp._leave,
     "save": WorkbookApp._save,
     "resume": WorkbookApp._resume,
     "again": WorkbookApp._again,

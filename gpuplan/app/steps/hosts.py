@@ -265,7 +265,7 @@ class _Picture:
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         """Return one GPU of a host."""
         made = (
-            _gpu([], 1, 0, "free")
+            _gpu([], 1, True, "free")
             if load is None
             else self._shared_gpu(load)
             if load.family
@@ -278,7 +278,7 @@ class _Picture:
         what = self.profiles.get(slot.group) or "whole GPU"
         several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
         piece = self._piece(slot.group, 1, self.letters[slot.group])
-        return _gpu([piece], 0, 0, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
+        return _gpu([piece], 0, False, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
 
     def _piece(self, group: str, weight: int, text: str) -> dict[str, Any]:
         return {"text": text, "colour": self.colours[group], "weight": weight}
@@ -295,7 +295,7 @@ class _Picture:
         else:
             pieces = self._by_group(load)
         title = f"{layout}. {who}. {room_for or 'No room for more'}"
-        return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
+        return _gpu(pieces, left, bool(room_for), title)
 
     def _people(self, load: Load) -> str:
         people: dict[str, list[int]] = {}
@@ -366,7 +366,7 @@ class _Arriving(_Picture):
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         made = super()._gpu(index, at, load)
         if load and load.family and not load.family.capacity:
-            made |= self._as_it_filled(index, at, load, made["parts"])
+            made = self._as_it_filled(index, at, load, made["parts"])
         spot = self.new.spot if self.new else None
         return made | {"new": bool(spot and spot.host == index and at in spot.gpus)}
 
@@ -385,27 +385,23 @@ class _Arriving(_Picture):
             f"{name} at {places_words(starts[name])}" if places else f"{n} x {name}"
             for name, n in counts.items()
         ]
-        made: dict[str, Any] = {"title": f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"}
+        title = f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"
         if not places:
-            left = self.shares.left_mb(load)
             if len(parts) == len(load.slots):
-                made["parts"] = [
-                    part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)
-                ]
-            return made | {"free": left if joins else 0, "rest": 0 if joins else left}
+                parts = [part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)]
+            return _gpu(parts, self.shares.left_mb(load), bool(joins), title)
         drawn, end = list[dict[str, Any]](), 0
         for slot, (start, size) in zip(load.slots, places, strict=True):
             gap = [{"text": "", "gap": "free" if joins else "rest", "weight": start - end}]
             piece = self._piece(slot.group, size, self.letters[slot.group])
             drawn += [*gap * (start > end), piece | self._is_new(slot)]
             end = start + size
-        left = self.play.region(index, at) - end
-        return made | {"parts": drawn, "free": left if joins else 0, "rest": 0 if joins else left}
+        return _gpu(drawn, self.play.region(index, at) - end, bool(joins), title)
 
 
-def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
-    """Return a GPU: its pieces, the free part, the stranded part, and its text."""
-    return {"parts": pieces, "free": free, "rest": rest, "title": title}
+def _gpu(pieces: list[dict[str, Any]], left: int, usable: bool, title: str) -> dict[str, Any]:
+    """Return a GPU: its pieces, what is left, free or stranded, and its text."""
+    return {"parts": pieces, "free": left if usable else 0, "rest": 0 if usable else left, "title": title}
 
 
 def _vms(loads: Host) -> set[tuple[str, int]]:
