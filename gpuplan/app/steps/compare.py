@@ -195,7 +195,7 @@ def to_win_data(workbook: Workbook) -> Contents:
     data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
     if not chosen:
         return data
-    duel = partial(_to_win, first=found["winner"], other=others[chosen])
+    duel = partial(_to_win, options=(found["winner"], others[chosen]))
     conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
@@ -205,9 +205,9 @@ def to_win_data(workbook: Workbook) -> Contents:
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
 
 
-def _to_win(plan: Plan, **options: dict[str, Any]) -> tuple[Condition, ...]:
-    found = {at: Option(explore.candidate_of(each), str(each["label"])) for at, each in options.items()}
-    return to_win(plan.scenario, plan.catalog, **found)
+def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Condition, ...]:
+    first, other = (Option(explore.candidate_of(each), str(each["label"])) for each in options)
+    return to_win(plan.scenario, plan.catalog, first, other)
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
