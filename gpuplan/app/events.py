@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpuplan.app import presenting
+from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
@@ -70,9 +70,9 @@ EVENTS: Mapping[str, Handler] = {
     "look": _look,
     "view": _calls(Workbook.look_as, customer=bool),
     "dismiss": _calls(Workbook.dismiss, text=str),
-    "present": lambda workbook, _: presenting.present(workbook),
-    "edit": lambda workbook, _: presenting.edit_again(workbook),
-    "turn": _calls(presenting.turn, by=int),
+    "present": lambda workbook, _: header.present(workbook),
+    "edit": lambda workbook, _: header.edit_again(workbook),
+    "turn": _calls(header.turn, by=int),
     # the design
     "add": _calls(Workbook.add_group, use_case=str),
     "duplicate": _calls(Workbook.duplicate_group, id=str),

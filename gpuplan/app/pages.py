@@ -25,7 +25,6 @@ from gpuplan.app.steps import (
     over_time,
     posture,
     sensitivity,
-    simulate,
     start,
     training,
     usecases,
@@ -36,7 +35,7 @@ from gpuplan.report.headlines import HEADLINES, Headline
 
 MODULES = (
     *(alternatives, compare, cost, deliver, demand, design, explore, fabric, failures, hardware, hosts),
-    *(methods, network, over_time, posture, sensitivity, simulate, start, training, usecases, week),
+    *(methods, network, over_time, posture, sensitivity, start, training, usecases, week),
 )
 BY_NAME = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {

@@ -14,11 +14,10 @@ from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.forms import Found, place_of
-from gpuplan.app.header import glossary_data
+from gpuplan.app.header import glossary_data, present_data
 from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.pages import PAGES
-from gpuplan.app.presenting import present_data
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.strip import strip_data
 from gpuplan.app.workbook_traits import WorkbookTraits

@@ -15,11 +15,10 @@ from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.delivering import Delivering
-from gpuplan.app.groups import Answers, first_design
+from gpuplan.app.groups import Answers, cell_at, first_design, with_cell
 from gpuplan.app.history import History, Link, input_name, link_of, scenario_of
 from gpuplan.app.number_input import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.app.plan_view import PlanView
-from gpuplan.app.rows import cell_at, with_cell
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.locales import locale_of

@@ -1,4 +1,4 @@
-"""Hosts as tiles: what is on each GPU, and what may join it, whoever draws it."""
+"""Hosts as tiles: the load of each GPU, and what may join it, for every drawing of them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan.app.forms import ASKED, field_data, place_of
-from gpuplan.app.rows import cell_at
+from gpuplan.app.groups import cell_at
 from gpuplan.app.screen import PAGES, WORKLOADS, WorkbookApp, sent_in
 from gpuplan.app.state import Workbook
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value

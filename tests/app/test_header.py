@@ -10,6 +10,11 @@ from pathlib import Path
 import pytest
 from approved import has_approved, is_approved
 
+from gpuplan import load_catalog, load_scenario
+from gpuplan.app.header import SHOWN, edit_again, present, present_data, turn
+from gpuplan.app.memory import memory_of, resume
+from gpuplan.app.state import Workbook
+
 pytest.importorskip("traitlets")
 
 from gpuplan.app.header import (
@@ -24,7 +29,7 @@ from gpuplan.app.header import (
     nav_data,
 )
 from gpuplan.app.screen import PAGES
-from gpuplan.app.state import STEPS, Workbook
+from gpuplan.app.state import STEPS
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
@@ -191,3 +196,66 @@ def test_terms_are_the_same_in_every_design(blank: Workbook) -> None:
     assert (shown["queue"], shown["vGPU"], shown["KV cache"]) == ("Queue", "vGPU", "KV cache")
     blank.open_example("enterprise")
     assert glossary_data(blank)["terms"] == terms
+
+
+@pytest.fixture
+def sold() -> Workbook:
+    sold = Workbook(load_catalog(), load_scenario("starter").with_value("internal.margin", 0.2))
+    sold.go("cost")
+    sold.open_tab("cost", "prices")
+    return sold
+
+
+def test_it_shows_the_customers_version_and_returns_to_where_one_was(sold: Workbook) -> None:
+    own = sold.plan.scenario
+    sold.open_tab("hosts", "hardware")
+    present(sold)
+    assert sold.customer and sold.seen != sold.scenario and present_data(sold)["on"]
+    assert sold.tabs == {"cost": "prices"}, "others begin with their first tab"
+    turn(sold, -1)
+    sold.open_tab("network", "fabric")
+    assert (sold.step, present_data(sold)["at"]) == ("network", 4)
+    edit_again(sold)
+    assert (sold.step, sold.tabs["cost"], sold.customer) == ("cost", "prices", False)
+    assert (
+        sold.tabs["hosts"] == "hardware"
+        and "network" not in sold.tabs
+        and sold.plan.scenario == own
+        and not present_data(sold)["on"]
+    )
+
+
+def test_the_customers_view_stays_where_it_was_chosen_before(sold: Workbook) -> None:
+    sold.look_as(True)
+    present(sold)
+    edit_again(sold)
+    assert sold.customer
+
+
+def test_a_page_that_is_loaded_again_goes_on_presenting(sold: Workbook) -> None:
+    present(sold)
+    again = Workbook(load_catalog())
+    resume(again, *memory_of(sold), "")
+    assert again.customer and present_data(again)["on"]
+    edit_again(again)
+    assert (again.step, again.tabs["cost"], again.customer) == ("cost", "prices", False)
+
+
+def test_steps_end_at_the_first_and_the_last(sold: Workbook) -> None:
+    turn(sold, 1)
+    assert sold.step == "cost", "only while one presents"
+    present(sold)
+    for by, end in ((1, SHOWN[-1]), (-1, SHOWN[0])):
+        for _ in range(2 * len(SHOWN)):
+            turn(sold, by)
+        assert sold.step == end
+
+
+def test_what_is_not_presented_begins_with_the_first_step_and_nothing_without_a_design() -> None:
+    sold = Workbook(load_catalog(), load_scenario("starter"))
+    sold.go("deliver")
+    present(sold)
+    assert sold.step == SHOWN[0]
+    blank = Workbook(load_catalog())
+    present(blank)
+    assert not present_data(blank)["on"] and not blank.customer

@@ -11,8 +11,7 @@ from gpuplan.analysis.silos import Silos, silos
 from gpuplan.app.cards import Card, Contents, Picture, asked, lettered, panel, said, tried
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import group_heads, group_rows
+from gpuplan.app.steps.usecases import group_heads, group_rows, stated_data
 from gpuplan.app.steps.week import weeks
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.locales import per_cent

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpuplan.app.cards import Card, Contents, attributes, details, panel, source_titles
 from gpuplan.app.forms import form
-from gpuplan.app.rows import COUNT, rows_of
+from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
 from gpuplan.audit.hosts import hosts_in

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from gpuplan.analysis.demand import stated_gap_gpus
 from gpuplan.app.cards import Card, attributes, figure, group_colours
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
-from gpuplan.app.steps.stated import stated_data
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
@@ -200,7 +200,7 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[dict[str, Any
 
 @partial(form, "customer", "Customer and demand")
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """Leave out what is asked only where the customer owns Bitfusion."""
+    """Leave out the input that counts only where the customer owns Bitfusion."""
     return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
 
 
@@ -282,3 +282,37 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     known = workbook.catalog.sources
     return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
+
+
+RULE, TOTAL = "demand.rule", "demand.stated_gpus"
+
+
+def stated_data(workbook: Workbook) -> dict[str, Any] | None:
+    """Return both numbers in a sentence, and the options; None without groups or without a total."""
+    plan = workbook.plan
+    gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
+    if gap is None or stated is None:
+        return None
+    total, needed = amount(stated, "GPU"), amount(whole(stated + gap), "GPU")
+    by_total = plan.scenario.deciding_total_gpus is not None
+    take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
+    if not by_total:
+        take_groups |= {"text": f"Use the groups ({needed})", "path": TOTAL, "value": ""}
+    take_total = {
+        "at": "take-total",
+        "text": f"Use the stated total ({total})",
+        "path": RULE,
+        "value": "stated",
+    }
+    text = f"The stated total is {total}; the groups need {number(whole(stated + gap))}."
+    if gap == 0:
+        text = f"The stated total of {total} is exactly what the groups need."
+    elif by_total:
+        text += f" The design provides {total}."
+    else:
+        text += f" The design provides {needed}."
+    return {
+        "text": text,
+        "tone": "warn" if gap > 0 else "",
+        "ways": [take_groups] if by_total or gap == 0 else [take_groups, take_total],
+    }
