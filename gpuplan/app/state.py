@@ -613,7 +613,9 @@ class Workbook(PlanView):
             plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
-            self._show_settled()
+            if self._settled is not None and self._settled.plan is not self.plan:
+                # a half-typed number must not replace the whole one
+                self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", f"This cannot be planned, so the last valid plan stays on screen: {error}")
@@ -626,11 +628,6 @@ class Workbook(PlanView):
             self.before = None  # before it is drawn, or its figures would be marked as moved
         self.forget_lost_hosts()
         self._changed()
-
-    def _show_settled(self) -> None:
-        """Put back the plan shown before the typing: a half-typed number must not replace the whole one."""
-        if self._settled is not None and self._settled.plan is not self.plan:
-            self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
 
     def _show(self, plan: Plan, own: Scenario) -> None:
         """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
@@ -648,20 +645,14 @@ class Workbook(PlanView):
             there.pop()
             self._changed()
             return False
-        if self._held_back(scenario):
+        if self._sold_otherwise(scenario):
+            self.say("warn", "That would change prices in this offer: leave the customer view first.")
             return False
         there.pop()
         left.append(self.link)
         self.history.remember(self.link, self.scenario)
         self._plan(scenario)
         return True
-
-    def _held_back(self, scenario: Scenario) -> bool:
-        """True if another design would show the customer prices with another margin, or none; also says so."""
-        held = self._sold_otherwise(scenario)
-        if held:
-            self.say("warn", "That would change prices in this offer: leave the customer view first.")
-        return held
 
     def _sold_otherwise(self, scenario: Scenario) -> bool:
         """True in the customer view if another design is sold with another margin."""

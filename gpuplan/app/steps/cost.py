@@ -143,18 +143,10 @@ def parts_in_short(workbook: Workbook) -> Contents:
         for part in costs.parts
         if part.total
     ]
-    return {
-        "parts": parts,
-        "after": [said(strong("Cost excludes: "), *_few_excluded(costs), ".")] * bool(costs.excludes),
-    }
-
-
-def _few_excluded(costs: Costs) -> list[dict[str, Any] | str]:
-    """Return the first items without a price; the breakdown has all of them."""
-    items = excluded(costs)
     most = 2 * SHOWN_EXCLUDED - 1  # the excluded items and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
-    return [*items[:most], f" and {number(left)} more" if left > 0 else ""]
+    items = [*excluded(costs)[:most], f" and {number(left)} more" if left > 0 else ""]
+    return {"parts": parts, "after": [said(strong("Cost excludes: "), *items, ".")] * bool(costs.excludes)}
 
 
 @panel("Per unit")

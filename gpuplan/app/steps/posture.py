@@ -53,12 +53,6 @@ def maintenance_form(workbook: Workbook) -> dict[str, Any]:
     return {"stale": workbook.stale, "text": _bet(workbook)}
 
 
-def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
-    """True if one host in maintenance is too much already: none is spare for a failure, nor for maintenance."""
-    accepted = workbook.plan.scenario.availability.maintenance_failure_accepted
-    return posture.host_failures == 0 and accepted and posture.exposed_h > 0
-
-
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
     card = {
         "value": failures,
@@ -136,7 +130,7 @@ def _bet(workbook: Workbook) -> str:
     more = known.get(availability.host_failures + 1)
     if now.exposed_h == 0:
         text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in maintenance is {percent(not_sure(now.chance))} a year."
-    elif _short_by_maintenance(workbook, now):
+    elif now.host_failures == 0 and availability.maintenance_failure_accepted:
         text = f"Maintenance itself takes GPUs that the plan needs: {hours(now.exposed_h)} a year."
     else:
         text = (

@@ -115,10 +115,12 @@ OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
     job, given = _job(workbook), workbook.plan.scenario.training
+    rows = workbook.catalog.rows("llm_models")
+    known = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
     precisions = {"bf16": "BF16", "fp8": "FP8"}
     options = {
         "workload": presets(workbook.catalog, "training"),
-        "model": _models(workbook),
+        "model": [("", "none"), *known],
         "method": _first_unstated(NAMES["training method"]),
         "sharding": _first_unstated(NAMES["sharding"]),
         "precision": _first_unstated(precisions),
@@ -162,12 +164,6 @@ def _of_model(job: TrainingUse, stated: int | None) -> dict[str, str]:
 def example_badge(workbook: Workbook) -> str:
     """Return the badge of a job that was not entered."""
     return "" if workbook.plan.network.job_named or not workbook.plan.pools else "example"
-
-
-def _models(workbook: Workbook) -> list[tuple[str, str]]:
-    rows = workbook.catalog.rows("llm_models")
-    known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
-    return [("", "none"), *known]
 
 
 def _job(workbook: Workbook) -> TrainingUse:
