@@ -145,8 +145,9 @@ def parts_in_short(workbook: Workbook) -> Contents:
     ]
     most = 2 * SHOWN_EXCLUDED - 1  # the excluded items and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
-    items = [*excluded(costs)[:most], f" and {number(left)} more" if left > 0 else ""]
-    return {"parts": parts, "after": [said(strong("Cost excludes: "), *items, ".")] * bool(costs.excludes)}
+    more = f" and {number(left)} more" if left > 0 else ""
+    excludes = said(strong("Cost excludes: "), *excluded(costs)[:most], more, ".")
+    return {"parts": parts, "after": [excludes] * bool(costs.excludes)}
 
 
 @panel("Per unit")
