@@ -26,7 +26,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from gpuplan.app.places import Found, place_of
+from gpuplan.app.forms import Found, place_of
 
 CHANGES = 200
 BOUND_MS = 100

@@ -14,7 +14,7 @@ from typing import Any
 
 from waiting import LIMIT_S, LONG_S
 
-from gpuplan.app.places import place_of
+from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS
 
 TITLES = dict(STEPS)

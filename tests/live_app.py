@@ -501,4 +501,4 @@ def children() -> Callable[[int], list[int]]:
 @pytest.fixture
 def plain_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """No event loop in this thread, as in a plain script; the browser of other tests leaves one here that stands still."""
-    monkeypatch.setattr("gpuplan.app.quiet.running_loop", lambda: None)
+    monkeypatch.setattr("gpuplan.app.idle_work.running_loop", lambda: None)

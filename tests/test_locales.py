@@ -11,7 +11,7 @@ import pytest
 from summaries import brief_document, document_of_one_design
 from workbooks import content
 
-from gpuplan.app.typed import as_typed
+from gpuplan.app.number_input import as_typed
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.document.docx_file import docx_bytes
 from gpuplan.deliver.document.html_file import html_text

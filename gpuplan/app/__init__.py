@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuplan.app.held import Design as Design
+    from gpuplan.app.notebook_design import Design as Design
     from gpuplan.app.screen import WorkbookApp as WorkbookApp
     from gpuplan.app.screen import workbook as workbook
 
@@ -13,7 +13,7 @@ __all__ = ["Design", "WorkbookApp", "workbook"]
 def __getattr__(name: str) -> Any:
     """Load the widgets on first access: the server process needs none."""
     if name in __all__:
-        from gpuplan.app import held, screen
+        from gpuplan.app import notebook_design, screen
 
-        return getattr(held if name == "Design" else screen, name)
+        return getattr(notebook_design if name == "Design" else screen, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

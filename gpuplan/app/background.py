@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from gpuplan.app import quiet
+from gpuplan.app import idle_work
 from gpuplan.plan import Plan
 from gpuplan.scenario import BETWEEN, Scenario
 
@@ -58,7 +58,7 @@ class Runner:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
         self.state = "running"
-        self._loop = quiet.running_loop()
+        self._loop = idle_work.running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
             stdin=subprocess.PIPE,
@@ -67,7 +67,7 @@ class Runner:
         )
         if hasattr(os, "setpriority"):
             with contextlib.suppress(OSError):  # it has ended already
-                os.setpriority(os.PRIO_PROCESS, process.pid, quiet.NICE)
+                os.setpriority(os.PRIO_PROCESS, process.pid, idle_work.NICE)
         self._process = process
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
@@ -174,30 +174,26 @@ class Exploring:
         """Design that the command was started for."""
         self._command, self._key = command, key
         self._on_change = on_change
-        self._worked: dict[str, Any] = {}
-        self._later = quiet.Later(lambda: self._worked, on_change)
+        self._later = idle_work.Later(on_change)
+        self.once = self._later.once
+        """Function for the result of work on the design it was started for, worked out on first request."""
 
     def start(self, plan: Plan) -> None:
         """Run the command on a design."""
-        self.plan, self._worked = plan, {}
+        self.plan = plan
+        self._later.forget()
         self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
         """End the running command and discard its results."""
         self.runner.clear()
-        self.plan, self._worked = None, {}
+        self.plan = None
+        self._later.forget()
 
     @property
     def found(self) -> dict[str, Any] | None:
         """Result as plain data, if the command has ended well."""
         return next((line[self._key] for line in self.runner.found if self._key in line), None)
-
-    def once(self, key: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work`` for the design it was started for; worked out on first request."""
-        if key not in self._worked:
-            self._worked[key] = work()
-        found: T = self._worked[key]
-        return found
 
     @property
     def busy(self) -> bool:

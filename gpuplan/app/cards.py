@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from gpuplan.app.background import Runner
 from gpuplan.app.state import Workbook
+from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
-from gpuplan.wording import money
+from gpuplan.wording import money, share_words, wait_words
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -44,6 +46,10 @@ class Picture:
     wide: bool = True
     """True if it is as wide as its place."""
 
+    def __call__(self, workbook: Workbook) -> Any:
+        """Return its current rows."""
+        return self.rows(workbook)
+
 
 @dataclass(frozen=True)
 class Box:
@@ -58,13 +64,15 @@ Place = Card | Picture | Box
 
 @dataclass(frozen=True)
 class Tab:
-    """A part of a step that has the screen to itself; its name is the one in ``places``."""
+    """A part of a step that has the screen to itself; its name is the one of places of inputs."""
 
     name: str
     title: str
     content: Box
     badge: Callable[[Workbook], str] = lambda _workbook: ""
     """Text beside its title, such as the number of open points."""
+    needs: str = ""
+    """What it is empty without: ``workloads`` or ``hosts``."""
 
 
 @dataclass(frozen=True)
@@ -79,28 +87,6 @@ class Page:
         return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
 
 
-def box(style: str, *children: Place) -> Box:
-    """Return a box of the given style."""
-    return Box(style, children)
-
-
-def tab(
-    name: str, title: str, *content: Place, badge: Callable[[Workbook], str] = lambda _workbook: ""
-) -> Tab:
-    """Return a part of a step whose cards are placed below each other."""
-    return Tab(name, title, box("gp-page", *content), badge)
-
-
-def wide_card(*children: Place) -> Box:
-    """Return a card as wide as the page."""
-    return Box("gp-card gp-wide", children)
-
-
-def parted_card(*children: Place) -> Box:
-    """Return a card as wide as the page, with a line between its children."""
-    return Box("gp-card gp-wide gp-parted", children)
-
-
 Contents = dict[str, Any] | Table | str | None
 """Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
 T = TypeVar("T")
@@ -110,12 +96,17 @@ Carding = Callable[[Callable[[Workbook], Contents]], Card]
 """Decorator that makes a card of a function returning its contents."""
 
 
-def panel(title: str = "", hint: str = "", *, draws: str = "panel", slow: bool = False) -> Carding:
-    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``."""
+def panel(
+    title: str = "", hint: str = "", *, needs: str = "", draws: str = "panel", slow: bool = False
+) -> Carding:
+    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``.
+
+    It is hidden without the part of the plan that it ``needs``.
+    """
 
     def carded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
-            found = contents(workbook)
+            found = None if needs and not getattr(workbook.plan, needs) else contents(workbook)
             if found is None:
                 return {"shown": False}
             if isinstance(found, str):
@@ -264,3 +255,87 @@ def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
     """Return the titles of the sources that the catalog knows."""
     known = workbook.catalog.sources
     return "; ".join(known[s].title for s in sources if s in known)
+
+
+ADD_GROUP = {
+    "text": "Add a workload",
+    "event": "visit",
+    "rest": {"path": "groups"},
+    "key": "add-group",
+    "primary": True,
+}
+"""The button of a card without workloads."""
+
+
+STARTING = "Starting\u2026"
+IDLE: Mapping[str, Any] = {
+    "shown": True,
+    "hint": "",
+    "inputs": [],
+    "buttons": [],
+    "progress": None,
+    "problem": "",
+    "text": [],
+    "tables": [],
+    "after": [],
+    "old": False,
+    "stale": False,
+}
+"""Contents of a work card with nothing to show."""
+
+
+def background_card(
+    workbook: Workbook,
+    runner: Runner,
+    key: str,
+    texts: tuple[str, str],
+    *,
+    again: bool = False,
+    off: bool = False,
+    empty: bool = False,
+) -> dict[str, Any]:
+    """Return the data that the cards of background work share.
+
+    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``texts`` are those of its button for the first time and for
+    when there are results (``again``); ``off`` is true if it cannot be started, ``empty`` if a group comes first.
+    """
+    running = runner.state == "running"
+    stop = {"text": "Stop", "event": f"cancel-{key}", "key": f"{key}-stop"}
+    go = {
+        "text": texts[again],
+        "event": key,
+        "key": f"{key}-go",
+        "primary": True,
+        "off": off or workbook.stale,
+    }
+    return {
+        **IDLE,
+        "buttons": [stop if running else ADD_GROUP if empty else go],
+        "progress": _progress(runner) if running else None,
+        "problem": runner.error,
+        "stale": workbook.stale,
+    }
+
+
+def _progress(runner: Runner) -> dict[str, Any]:
+    """Return the progress and the remaining time; before the work begins, that it is being prepared."""
+    if not runner.started:
+        return {"done": None, "text": STARTING}
+    left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
+    return {"done": runner.done, "text": (runner.step or share_words(runner.done)) + left}
+
+
+def _left(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
+
+
+def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:
+    """Return the button for uploading a file, and its progress."""
+    sent = attributes(upload, "name", "got")
+    return {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event, **sent}
+
+
+def receiving(upload: Upload) -> dict[str, Any]:
+    """Return the progress of an upload."""
+    done = upload.got / upload.size
+    return {"done": done, "text": f"Receiving {upload.name[:60]}: {share_words(done)}"}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuplan.app.background import Runner
-from gpuplan.app.uploading import BrandFile, Dress, Template
+from gpuplan.app.uploading import Dress
 from gpuplan.deliver import KINDS, file_stem, zipped
 from gpuplan.deliver.document.html_file import first_pages
 from gpuplan.scenario import Scenario
@@ -54,8 +54,7 @@ class Delivering:
 
     def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(self._changed, folder)
-        self.templates: dict[str, Dress] = {kind: Template(on_change, kind) for kind in ("docx", "pptx")}
-        self.templates["brand"] = BrandFile(on_change)
+        self.templates = {kind: Dress(on_change, kind) for kind in DRESS}
         self.made: dict[tuple[str, bool], Source] = {}
         """Kind of file, and whether it is internal -> source of the last one."""
         self.previewer = Runner(self._previewed, folder)
@@ -72,12 +71,7 @@ class Delivering:
         """Kind of the preview being made (True if internal), and its source."""
 
     def start(
-        self,
-        scenario: Scenario,
-        kind: str = "",
-        *,
-        internal: bool = False,
-        beside: tuple[Scenario, ...] = (),
+        self, scenario: Scenario, kind: str = "", *, internal: bool = False, beside: tuple[Scenario, ...] = ()
     ) -> None:
         """Make one kind of file of a design, or all; an order in progress is finished first."""
         order = Order(scenario, kind if kind in KINDS else "", internal, beside)

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpuplan.app import presenting
-from gpuplan.app.guided import Answers
+from gpuplan.app import header
+from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
@@ -22,11 +22,6 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     return lambda workbook, content: action(
         workbook, *(kind(content[name]) for name, kind in arguments.items())
     )
-
-
-def _watched(name: str, kind: type) -> Handler:
-    """Return a handler that changes one setting of the power-on replay."""
-    return lambda workbook, content: workbook.watch_on(**{name: kind(content["value"])})
 
 
 def _edit(workbook: Workbook, content: Content) -> None:
@@ -75,9 +70,9 @@ EVENTS: Mapping[str, Handler] = {
     "look": _look,
     "view": _calls(Workbook.look_as, customer=bool),
     "dismiss": _calls(Workbook.dismiss, text=str),
-    "present": lambda workbook, _: presenting.present(workbook),
-    "edit": lambda workbook, _: presenting.edit_again(workbook),
-    "turn": _calls(presenting.turn, by=int),
+    "present": lambda workbook, _: header.present(workbook),
+    "edit": lambda workbook, _: header.edit_again(workbook),
+    "turn": _calls(header.turn, by=int),
     # the design
     "add": _calls(Workbook.add_group, use_case=str),
     "duplicate": _calls(Workbook.duplicate_group, id=str),
@@ -116,10 +111,10 @@ EVENTS: Mapping[str, Handler] = {
     # power-on, VM by VM
     "watch": _calls(Workbook.watch, pool=str),
     "stop-watching": _calls(Workbook.stop_watching),
-    **{
-        f"watch-{name}": _watched(name, kind)
-        for name, kind in (("at", int), ("order", str), ("reading", str), ("seed", int))
-    },
+    "watch-at": _calls(lambda workbook, value: workbook.watch_on(at=value), value=int),
+    "watch-order": _calls(lambda workbook, value: workbook.watch_on(order=value), value=str),
+    "watch-reading": _calls(lambda workbook, value: workbook.watch_on(reading=value), value=str),
+    "watch-seed": _calls(lambda workbook, value: workbook.watch_on(seed=value), value=int),
     # work beside the page
     "simulate": lambda workbook, _: workbook.simulating.start(
         workbook.plan.scenario, workbook.looked.get("when", "busiest")

@@ -1,14 +1,33 @@
-"""Groups added, copied and moved: a scenario becomes another one."""
+"""Groups added, copied and moved, a guided start with some, and rows edited cell by cell: a scenario becomes another one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import chain, count
+from itertools import chain, count, product
+from typing import Any, NamedTuple
 
+from gpuplan.analysis.candidates import default_space, imprecise
+from gpuplan.app.number_input import as_typed
 from gpuplan.catalog import Catalog, Row
-from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse_value
+from gpuplan.locales import locale_of
+from gpuplan.plan import make_plan
+from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
+from gpuplan.scenario import (
+    GROUP_FIELD_BY_NAME,
+    HOST_KEYS,
+    VM_KEYS,
+    Group,
+    Origin,
+    Problem,
+    Scenario,
+    ScenarioError,
+    field_of,
+    file_rows,
+    from_dict,
+    parse_value,
+)
 from gpuplan.wording import NAMES
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
@@ -91,3 +110,115 @@ def _index(scenario: Scenario, group: str) -> int:
 
 def _origin(preset: Row) -> Origin:
     return Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
+
+
+WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
+"""Inputs for the location; one that is left open is suggested."""
+PER_HOST = "hardware.gpus_per_host"
+SUGGESTED = Origin("assumed", "gpuplan-method", note="suggested, not yet confirmed")
+
+
+class Answers(NamedTuple):
+    """Answers as typed; an empty one leaves the choice to the planning values."""
+
+    counts: Mapping[str, str]
+    """Workload kind -> its number of users, or of jobs a day."""
+    where: Mapping[str, str]
+
+
+def count_of(catalog: Catalog, use_case: str) -> tuple[str, object]:
+    """Return the input for the size of a workload kind, and its planning value."""
+    scenario = added(from_dict({}), catalog, use_case)
+    path = f"groups.{scenario.groups[0].id}.{'jobs_per_day' if use_case == TUNING else 'people'}"
+    return path, scenario.get(path)
+
+
+def first_design(catalog: Catalog, answers: Answers) -> Scenario:
+    """Return a design from the answers; ScenarioError names each one that cannot be read."""
+    scenario, problems = from_dict({}), list[Problem]()
+    for use_case in answers.counts:
+        scenario = added(scenario, catalog, use_case)
+    counts = {count_of(catalog, use_case)[0]: text for use_case, text in answers.counts.items()}
+    for path, text in (*counts.items(), *((path, answers.where.get(path, "")) for path in WHERE)):
+        if not text.strip():
+            continue
+        try:
+            typed = as_typed(path, text, locale_of(scenario), scenario.cost.currency)
+            scenario = scenario.with_value(path, parse_value(field_of(path), typed, path))
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return _suggested(scenario, catalog, [path for path in WHERE if not answers.where.get(path)])
+
+
+def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Scenario:
+    """Return the first board and server that can run all of it, the planning values first; chosen values stay."""
+    space, hardware = default_space(scenario, catalog), scenario.hardware
+    precise = tuple(gpu for gpu in space.gpus if not imprecise(gpu, scenario, catalog))
+    gpus = (precise or space.gpus) if "hardware.gpu" in left_open else (hardware.gpu,)
+    servers = space.servers if "hardware.server" in left_open else (hardware.server or "",)
+    for gpu, server in product(gpus, servers):
+        fit = fit_of(catalog, server, gpu)
+        if fit is None:
+            continue
+        per_host = fit.gpus if fit.whole else min(fit.gpus, hardware.gpus_per_host)
+        made = scenario
+        for path, value in (("hardware.gpu", gpu), ("hardware.server", server), (PER_HOST, per_host)):
+            if path in (*left_open, PER_HOST) and made.get(path) != value:
+                made = made.with_value(path, value).with_origin(path, SUGGESTED)
+        if _runs(made, catalog):
+            return made
+    return scenario
+
+
+def _runs(scenario: Scenario, catalog: Catalog) -> bool:
+    try:
+        return make_plan(scenario, catalog).totals.unplaced_vms == 0
+    except ValueError:
+        return False
+
+
+class Cell(NamedTuple):
+    """Place of a value in the rows of an input."""
+
+    path: str
+    """Path of the input."""
+    row: int
+    """Number of the row, from 1; one more than the last is a new row."""
+    key: str
+    """Name of the column in a file."""
+
+
+ROWS: Mapping[str, Mapping[str, str]] = {"hardware.existing": HOST_KEYS, "hardware.other_vms": VM_KEYS}
+"""Path of an input -> its columns."""
+COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
+"""Column that every row needs."""
+
+
+def cell_at(path: str) -> Cell | None:
+    """Return the cell that a path such as ``hardware.existing.2.hosts`` names."""
+    whole, _, rest = next(
+        ((p, "", path.removeprefix(p)) for p in ROWS if path.startswith(p + ".")), ("", "", "")
+    )
+    row, _, key = rest[1:].partition(".")
+    return Cell(whole, int(row), key) if row.isdigit() and key in ROWS.get(whole, {}).values() else None
+
+
+def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
+    """Return the rows of an input as a file lists them."""
+    return file_rows(scenario.get(path) or "", ROWS[path])
+
+
+def with_cell(scenario: Scenario, cell: Cell, given: Any) -> list[dict[str, Any]]:
+    """Return the rows after a cell was edited: one without a number is removed, and text in an empty row makes one."""
+    rows = rows_of(scenario, cell.path)
+    count, value = COUNT[cell.path], str(given).strip()
+    if cell.row > len(rows):
+        rows.append({count: 1} if value else {})
+    row = rows[min(cell.row, len(rows)) - 1]
+    if value:
+        row[cell.key] = value
+    else:
+        row.pop(cell.key, None)
+    return [each for each in rows if count in each]

@@ -3,30 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.app.cards import Page, attributes, said, strong, visit
-from gpuplan.app.glossary import KEY as GLOSSARY
-from gpuplan.app.places import place_of
-from gpuplan.app.state import STEPS, Workbook
+from gpuplan.app.forms import place_of
+from gpuplan.app.state import STEPS, Before, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
-from gpuplan.facts import Fact
-from gpuplan.locales import PLAIN, SPOKEN, written
+from gpuplan.facts import own_rows
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, Unknown
-from gpuplan.report import amount, basis_word, explain, number, percent
+from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
-from gpuplan.scenario import CONFIRMED, Internal, field_of, parse_value
-from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, short_watts, stated_percent, unit_of
+from gpuplan.scenario import Internal, field_of
+from gpuplan.wording import NAMES, capital, counted, short_watts
+
+GLOSSARY = "glossary"
+"""Key of the drawer while it shows the list of terms."""
+
+
+class Term(NamedTuple):
+    """A term of the field."""
+
+    names: Sequence[str]
+    """The term itself, then its other spellings and synonyms."""
+    meaning: str
+    sources: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """Return the term as in a list: with a capital letter, unless it has its own spelling."""
+        name = self.names[0]
+        return capital(name) if name.split()[0].islower() else name
+
+
+TERMS = tuple(
+    Term([row["term"], *filter(None, row["also"].split("; "))], row["meaning"], row["sources"].split())
+    for row in own_rows("words/glossary")
+)
+
+
+def glossary_data(workbook: Workbook) -> dict[str, Any]:
+    """Return all terms; they are the same in every design, so they are sent once."""
+    known = workbook.catalog.sources
+    return {
+        "terms": [
+            {
+                "term": term.title,
+                "names": term.names,
+                "meaning": term.meaning,
+                "sources": "; ".join(known[source].title for source in term.sources if source in known),
+            }
+            for term in TERMS
+        ]
+    }
+
 
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
 POWER = "power.typical"
-CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
-"""Kind of an input -> its control, where it is not a text field."""
 
 
 def bar_data(workbook: Workbook) -> dict[str, Any]:
@@ -53,10 +89,7 @@ def _chance(percentage: float) -> str:
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
-SHORT: Mapping[str, Callable[[float], str]] = {
-    **dict.fromkeys(CHANCES, _chance),
-    POWER: short_watts,
-}
+SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance), POWER: short_watts}
 """Key of a line -> its format in the strip."""
 
 
@@ -71,30 +104,8 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-OF_GROUPS = {"usecases": ("vms",), "demand": ("people", "waiting", "pool", "simulate")}
-"""Tabs of a step that are empty without a workload."""
 MOST_TITLES = 3
 """Most sources named below a message."""
-OF_HOSTS = {
-    "hosts": ("failures", "power-on", "upgrades"),
-    "cost": ("alternatives", "breakdown", "bill", "prices", "power"),
-}
-"""Tabs of a step that are empty without a host."""
-
-
-def _nothing(plan: Plan, step: str, tab: str) -> str:
-    """Say why a tab is empty, if it is."""
-    if not plan.groups and tab in OF_GROUPS.get(step, ()):
-        return "No workloads yet, so there is nothing to show here."
-    if not plan.pools and tab in OF_HOSTS.get(step, ()):
-        return "No hosts yet, so there is nothing to show here."
-    return ""
-
-
-def _hint(workbook: Workbook, step: str) -> str:
-    """Say what a click does, where there is something to click."""
-    there = workbook.plan.groups if step == "usecases" else workbook.plan.pools
-    return "" if workbook.customer or not there else NAMES["hint of a step"].get(step, "")
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
@@ -103,16 +114,18 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
         return {}
     sentence, about = page.message(workbook)
     wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
-    shown = page.tab(workbook.tabs.get(step, "")).name
+    shown = page.tab(workbook.tabs.get(step, ""))
+    there = {"": True, "workloads": workbook.plan.groups, "hosts": workbook.plan.pools}
+    clicked = workbook.plan.groups if step == "usecases" else workbook.plan.pools
     return {
         "step": step,
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
         "stale": workbook.stale,
-        "hint": _hint(workbook, step),
-        "tab": shown,
-        "nothing": _nothing(workbook.plan, step, shown),
+        "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
+        "tab": shown.name,
+        "nothing": "" if there[shown.needs] else f"No {shown.needs} yet, so there is nothing to show here.",
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
             for tab in page.tabs
@@ -134,24 +147,20 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)
+    down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
+    # the strip shows the figure with some hosts down
+    whole = " with every host running" * (down and key in (PLACEMENT, "totals.gpus"))
     return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
-        "title": f"Why {_shown(plan, key, why.value)}{_whole(workbook, key)}?",
+        "title": f"Why {_shown(plan, key, why.value)}{whole}?",
         "more": _more(plan, key),
         "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
         "sources": [attributes(each, "title", "url", "where") for each in why.sources],
     }
 
 
-def _whole(workbook: Workbook, key: str) -> str:
-    """Say that a figure is explained with every host running, while the strip shows it with some down."""
-    down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
-    return " with every host running" if down and key in (PLACEMENT, "totals.gpus") else ""
-
-
 def _shown(plan: Plan, key: str, value: str) -> str:
-    """Return a line as the strip shows it."""
     if key == PLACEMENT:
         return plan.placed.short.lower()
     if key == COST and (cost := cost_figures(plan)):
@@ -167,10 +176,7 @@ def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
         peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
         return said("At peak it is ", peak, ".")
     if key == "totals.gpus":
-        left = {
-            "text": amount(plan.totals.gpus_after_failure, "GPU"),
-            "key": "totals.gpus_after_failure",
-        }
+        left = {"text": amount(plan.totals.gpus_after_failure, "GPU"), "key": "totals.gpus_after_failure"}
         return said("After the host failures that the design tolerates, at least one: ", left, ".")
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
@@ -219,82 +225,45 @@ def price_name(key: str, *plans: Plan) -> str:
     return next((item.name for item in items if item.key == key), key)
 
 
-def field_data(
-    workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None, *, empty: str = ""
-) -> dict[str, Any]:
-    """Return one input for a form: its label, value, options, the question to ask, and its problem.
+SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
+"""Steps that are presented, in order."""
 
-    ``empty`` is what counts while nothing is stated, as the field shows it.
-    """
-    spec, value = field_of(path), workbook.text_of(path)
-    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
-        value = WORDED[spec.kind](path, value)
-    if options is None and path in NAMES:
-        options = list(NAMES[path].items())
-    elif options is None and spec.kind == "choice":
-        options = [("", empty)] * spec.optional + [(str(each), str(each)) for each in spec.choices]
-    known = workbook.seen.origin(path)
-    grey = bool(empty) and value is None  # a value in grey states its own basis
-    assumed = known.basis == "assumed" and not grey
-    return attributes(spec, "label", "low", "high", "question") | {
-        "path": path,
-        "kind": CONTROLS.get(spec.kind, "text"),
-        "value": value if isinstance(value, bool) else "" if value is None else str(value),
-        "options": [{"value": v, "text": t} for v, t in options or []],
-        "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
-        "empty": empty,
-        "problem": workbook.problem_of(path),
-        "locked": workbook.locked(path),
-        "assumed": assumed,
-        "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
-        "known": known.note if assumed or confirmed else "",
-        "by": known.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
+
+def present(workbook: Workbook) -> None:
+    """Begin to present, in the customer's view: at the tab on the screen if presented, at first tabs elsewhere."""
+    if workbook.before_presenting is not None or not workbook.started:
+        return
+    workbook.before_presenting = Before(workbook.step, dict(workbook.tabs), workbook.customer)
+    workbook.drawer = ""
+    workbook.tabs = {step: tab for step, tab in workbook.tabs.items() if step == workbook.step}
+    workbook.look_as(True)
+    workbook.go(workbook.step if workbook.step in SHOWN else SHOWN[0])
+
+
+def edit_again(workbook: Workbook) -> None:
+    """Return to editing: to the earlier step, tabs and view."""
+    before, workbook.before_presenting = workbook.before_presenting, None
+    if before is None:
+        return
+    workbook.tabs = before.tabs
+    workbook.look_as(before.customer)
+    workbook.go(before.step)
+
+
+def turn(workbook: Workbook, by: int) -> None:
+    """Go to the next step, or to the one before."""
+    if workbook.before_presenting is not None:
+        at = SHOWN.index(workbook.step) + by if workbook.step in SHOWN else 0
+        workbook.go(SHOWN[min(max(at, 0), len(SHOWN) - 1)])
+
+
+def present_data(workbook: Workbook) -> dict[str, Any]:
+    """Return whether the workbook is being presented, and which step of how many is shown."""
+    at = SHOWN.index(workbook.step) + 1 if workbook.step in SHOWN else 1
+    return {
+        "on": workbook.before_presenting is not None,
+        "name": workbook.scenario.name,
+        "step": dict(STEPS)[workbook.step],
+        "at": at,
+        "of": len(SHOWN),
     }
-
-
-def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
-    """Return an input for which the catalog's planning value is used while it is empty."""
-    share = field_of(path).kind == "share"
-    value = stated_percent(float(planned.value)) if share else number(planned.value)
-    return field_data(workbook, path, empty=f"{value} ({basis_word(planned.basis)})")
-
-
-def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many inputs of a form are stated."""
-    stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
-    return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
-
-
-def range_words(path: str, ends: tuple[float, float]) -> str:
-    """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
-    within = path.removeprefix("ranges.")
-    share = not within.startswith("prices.") and field_of(within).kind == "share"
-    return " to ".join(
-        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
-    )
-
-
-def _gpus_words(path: str, value: Any) -> str:
-    """Return GPUs as shown, if that can be read again as the same number."""
-    shown = number(value)
-    return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
-
-
-def _as_written(_: str, value: Any) -> str:
-    """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
-    text = repr(value)
-    if SPOKEN.get() is PLAIN or "e" in text:
-        return text
-    places = len(text.partition(".")[2])
-    grouped = "," if abs(value) >= SPOKEN.get().grouped_from else ""
-    return written(value, f"{grouped}.{places}f")
-
-
-WORDED: Mapping[str, Callable[[str, Any], str]] = {
-    "int": _as_written,
-    "number": _as_written,
-    "share": lambda _, value: stated_percent(value),
-    "range": range_words,
-    "gpus": _gpus_words,
-}
-"""Kind of an input -> formatter of its value in a field, where it is not shown unchanged."""

@@ -1,11 +1,171 @@
-"""The history of a workbook: designs that undo and redo return to, and a description of each change."""
+"""The history of a workbook: designs as text, those that undo and redo return to, and changes in words."""
 
 from __future__ import annotations
 
-from gpuplan.app.changes import change_words
-from gpuplan.app.fragments import Link, scenario_of
+import base64
+import hashlib
+import json
+import zlib
+from typing import NamedTuple
+
+from gpuplan.analysis.variants import changed_inputs, has_input
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import Scenario
+from gpuplan.locales import LOCALES, PLAIN
+from gpuplan.report import amount, number
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.workloads import KIND_NAMES
+from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict
+from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
+
+MOST_TEXT = 40
+"""Most characters of a quoted text."""
+MOST_NAMES = 3
+"""Most inputs named where many changed at once."""
+MAPS = ("prices", "ranges")
+NOTHING = "empty"
+LOCALE = "format.locale"
+UNSAID = "an input that this view does not show"
+
+
+def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
+    """Describe how one design became another: one input by its values, one group by its change, else by its name.
+
+    Of the sections ``unsaid`` nothing is said.
+    """
+    if words := _of_groups(old, new):
+        return words
+    every = list(changed_inputs((old, new)))
+    changed = [path for path in every if path.partition(".")[0] not in unsaid]
+    if not every:
+        return _of_origins(old, new, unsaid)
+    if not changed:
+        return UNSAID
+    use_case = [path for path in changed if path.endswith(".use_case")]
+    if len(use_case) == 1 and all(path.startswith(use_case[0].rpartition(".")[0]) for path in changed):
+        changed = use_case  # the others follow from it
+    if len(changed) == 1:
+        path = changed[0]
+        before, after = (_said(each, path, catalog) for each in (old, new))
+        return f"{input_name(new if has_input(new, path) else old, path)}: {before} \u2192 {after}"
+    return f"{new.name} opened" if old.name != new.name else f"{_named(old, new, changed)} changed"
+
+
+def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
+    """Name the first inputs of many, and count the others."""
+    names = list(dict.fromkeys(_name(new if has_input(new, path) else old, path) for path in changed))
+    left = len(names) - MOST_NAMES
+    if left > 0:
+        return f"{', '.join(names[:MOST_NAMES])} and {counted(left, 'more input')}"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _name(scenario: Scenario, path: str) -> str:
+    """Name an input by its label, or a group that was added or removed."""
+    head, _, rest = path.partition(".")
+    if head == "groups" and "." not in rest:
+        return f"Group {scenario.get(f'{path}.name')}"
+    return input_name(scenario, path)
+
+
+def input_name(scenario: Scenario, path: str) -> str:
+    """Name an input by its label, with its group or price."""
+    head, _, rest = path.partition(".")
+    if head == "ranges":
+        return f"Range of {input_name(scenario, rest)}"
+    if head == "groups":
+        return f"{field_of(path).label} of {scenario.get(path.rpartition('.')[0] + '.name')}"
+    return f"{field_of(path).label} of {rest}" if head in MAPS else field_of(path).label
+
+
+def _of_groups(old: Scenario, new: Scenario) -> str:
+    """Describe the change of a group, if one was added, removed or moved and nothing else changed."""
+    was, now = ({group.id: group for group in each.groups} for each in (old, new))
+    came, went = now.keys() - was.keys(), was.keys() - now.keys()
+    stayed = all(was[id] == now[id] for id in was.keys() & now.keys())
+    if not stayed or any(changed_inputs((old.with_groups(()), new.with_groups(())))):
+        return ""
+    if len(came) == 1 and not went:
+        return f"Group {now[came.pop()].name} added"
+    if len(went) == 1 and not came:
+        return f"Group {was[went.pop()].name} deleted"
+    swapped = [before.name for before, after in zip(old.groups, new.groups, strict=False) if before != after]
+    return f"Groups {' and '.join(swapped)} swapped" if not came and len(swapped) == 2 else ""
+
+
+def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
+    """Name the input that was confirmed, or no longer is."""
+    before, after = dict(old.origins), dict(new.origins)
+    known = {
+        path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
+    }
+    path = min(known, key=len, default="")
+    if path.partition(".")[0] in unsaid:
+        return UNSAID
+    if not path or not all(f"{each}.".startswith(f"{path}.") for each in known):
+        return "Origins of inputs changed"
+    group = next((group.name for group in new.groups if path == f"groups.{group.id}"), "")
+    name = f"Group {group}" if group else input_name(new, path)
+    return f"{name}: {'assumed again' if new.origin(path).basis == 'assumed' else 'confirmed'}"
+
+
+def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
+    """Return the value of an input as a reader sees it."""
+    value = scenario.get(path)
+    spec, head = field_of(path), path.partition(".")[0]
+    choices = NAMES.get(f"groups.*.{path.rpartition('.')[2]}" if head == "groups" else path, {})
+    if path == LOCALE:
+        return (LOCALES[value] if value else PLAIN).name
+    if value is None or value == "":
+        return NOTHING
+    if spec.kind == "range":
+        inner = field_of(path.removeprefix("ranges.")).kind
+        return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
+    if head == "prices":
+        return money(value, scenario.cost.currency)
+    if path.endswith(".use_case"):
+        return KIND_NAMES.get(str(value)) or catalog_name(catalog, "use_cases", str(value))
+    if spec.table:
+        return catalog_name(catalog, spec.table, str(value))
+    if isinstance(value, str):
+        text = (
+            choices.get(value) or {**MODE_NAMES, **RULE_NAMES}.get(value, value)
+            if spec.kind == "choice"
+            else f"\u201c{value}\u201d"
+        )
+        return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
+    return stated_percent(value) if spec.kind == "share" else amount(value, spec.unit)
+
+
+class Link(NamedTuple):
+    """A design as text."""
+
+    id: str
+    """Short id, equal for equal designs."""
+    fragment: str
+    """Text for the fragment of an address."""
+
+
+def link_of(scenario: Scenario) -> Link:
+    """Return a scenario as text."""
+    data = json.dumps(scenario.to_dict(), separators=(",", ":"), ensure_ascii=False)
+    fragment = "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
+    return Link(hashlib.blake2b(fragment.encode(), digest_size=8).hexdigest(), fragment)
+
+
+def scenario_of(fragment: str) -> Scenario:
+    """Return the scenario of any fragment, with no more text than a scenario may have."""
+    body = fragment.removeprefix("#").removeprefix("s=")
+    unpacker = zlib.decompressobj()
+    try:
+        packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+        text = unpacker.decompress(packed, MAX_FILE_BYTES)
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            raise ValueError("too long or cut short")
+        data = json.loads(text.decode())
+    except (RecursionError, zlib.error) as error:
+        raise ValueError("damaged") from error
+    return from_dict(data)
+
 
 MOST = 200
 """Most designs that undo returns to."""

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gpuplan.app.fragments import Link, link_of
-from gpuplan.app.history import MOST
+from gpuplan.app.history import MOST, Link, link_of
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Before, Workbook
 
@@ -55,7 +54,10 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
         if has["started"] and given.get("design"):
-            damaged |= _restore(workbook, links(has["design"]), address)
+            lost = not any(workbook.restore(link.fragment) for link in links(has["design"]))
+            damaged |= lost
+            if lost:
+                workbook.restore(address)
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, design in has["kept"]:
             for link in links(design):
@@ -75,7 +77,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
 
 def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
     """Return a memory with defaults for missing or damaged parts; and whether anything is damaged."""
-    damaged = {name for name, (fits, _) in SHAPES.items() if name in given and not fits(given[name])}
+    damaged = {name for name, (shape, _) in SHAPES.items() if name in given and not _fits(shape, given[name])}
     sound = {name: each for name, each in given.items() if name not in damaged}
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
@@ -83,14 +85,6 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
     """Return the designs still stored: a page without room drops the oldest."""
     return [Link(each, fragments[each]) for each in ids[-MOST:] if _is_text(fragments.get(each))]
-
-
-def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
-    """Open the design, or the one in the address; return whether it was lost."""
-    lost = not any(workbook.restore(link.fragment) for link in links)
-    if lost:
-        workbook.restore(address)
-    return lost
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
@@ -118,63 +112,45 @@ def _is_text(given: Any) -> bool:
     return isinstance(given, str) and given.encode("utf-8", "ignore").decode() == given
 
 
-def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda given: isinstance(given, list) and all(map(fits, given))
+def _fits(shape: Any, given: Any) -> bool:
+    """True if data is of a shape: a type, ``[each]``, ``{str: each}``, a tuple for a list of its length, or a check."""
+    match shape:
+        case type():
+            return _is_text(given) if shape is str else type(given) is shape
+        case [each]:
+            return isinstance(given, list) and all(_fits(each, one) for one in given)
+        case {}:
+            return (
+                isinstance(given, dict) and _fits([str], [*given]) and _fits([shape[str]], [*given.values()])
+            )
+        case tuple():
+            return isinstance(given, list) and len(given) == len(shape) and all(map(_fits, shape, given))
+    return bool(shape(given))
 
 
-def _by_name(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda given: (
-        isinstance(given, dict) and all(_is_text(name) and fits(given[name]) for name in given)
-    )
+def _or_empty(shape: Any) -> Callable[[Any], bool]:
+    return lambda given: given == [] or _fits(shape, given)
 
 
-def _is_pair(given: Any) -> bool:
-    return _list_of(_is_text)(given) and len(given) == 2
-
-
-def _is_watched(given: Any) -> bool:
-    """True if it is the state of a power-on replay, or empty."""
-    kinds = (str, str, str, int, int)
-    return given == [] or (
-        isinstance(given, list)
-        and len(given) == len(kinds)
-        and all(type(each) is kind for each, kind in zip(given, kinds, strict=True))
-        and all(map(_is_text, given[:3]))
-        and 0 <= given[3] < 2**31
-    )
-
-
-def _is_before(given: Any) -> bool:
-    """True if it is the view before presenting, or empty."""
-    if not isinstance(given, list) or not given:
-        return given == []
-    fits: tuple[Callable[[Any], bool], ...] = (
-        _is_text,
-        _by_name(_is_text),
-        lambda customer: isinstance(customer, bool),
-    )
-    return len(given) == len(fits) and all(fit(each) for fit, each in zip(fits, given, strict=True))
-
-
-SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
-    "started": (lambda given: isinstance(given, bool), True),
-    "design": (_is_text, ""),
-    "planned": (_is_text, ""),
-    "past": (_list_of(_is_text), []),
-    "future": (_list_of(_is_text), []),
-    "kept": (_list_of(_is_pair), []),
-    "failed": (_by_name(_list_of(lambda host: type(host) is int)), {}),
-    "maintenance": (_by_name(_list_of(lambda host: type(host) is int)), {}),
+SHAPES: dict[str, tuple[Any, Any]] = {
+    "started": (bool, True),
+    "design": (str, ""),
+    "planned": (str, ""),
+    "past": ([str], []),
+    "future": ([str], []),
+    "kept": ([(str, str)], []),
+    "failed": ({str: [int]}, {}),
+    "maintenance": ({str: [int]}, {}),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
-    "watched": (_is_watched, []),
-    "presenting": (_is_before, []),
-    "drafts": (_by_name(_is_text), {}),
-    "typed_in": (_by_name(_is_text), {}),
-    "typing": (_is_text, ""),
-    "customer": (lambda given: isinstance(given, bool), False),
-    "step": (_is_text, ""),
-    "tabs": (_by_name(_is_text), {}),
-    "workload": (_is_text, ""),
-    "drawer": (_is_text, ""),
+    "watched": (_or_empty((str, str, str, lambda seed: type(seed) is int and 0 <= seed < 2**31, int)), []),
+    "presenting": (_or_empty((str, {str: str}, bool)), []),
+    "drafts": ({str: str}, {}),
+    "typed_in": ({str: str}, {}),
+    "typing": (str, ""),
+    "customer": (bool, False),
+    "step": (str, ""),
+    "tabs": ({str: str}, {}),
+    "workload": (str, ""),
+    "drawer": (str, ""),
 }
-"""Check of each part of a memory, and its replacement if it is damaged."""
+"""Shape of each part of a memory, and its replacement if it is damaged."""

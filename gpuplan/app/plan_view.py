@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
-from gpuplan.app.quiet import Later
+from gpuplan.app.idle_work import Later
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Request, Room
@@ -48,8 +48,9 @@ class PlanView(HasTraits):
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         self.plan = plan
-        self._worked: dict[str, Any] = {}
-        self._later = Later(lambda: self._worked, self._changed)
+        self._later = Later(self._changed)
+        self.once = self._later.once
+        """Function for the result of work on the plan on the screen, worked out on first request."""
         self.failed: dict[str, tuple[int, ...]] = {}
         """Failed hosts by pool, in the order of the clicks."""
         self.maintenance: dict[str, tuple[int, ...]] = {}
@@ -69,7 +70,8 @@ class PlanView(HasTraits):
 
     def show(self, plan: Plan) -> None:
         """Put another plan on the screen."""
-        self.plan, self._worked = plan, {}
+        self.plan = plan
+        self._later.forget()
 
     def toggle_host(self, pool: str, host: int) -> None:
         """Fail a host of a pool, or put it in maintenance, by the current click setting; or bring it back."""
@@ -85,7 +87,6 @@ class PlanView(HasTraits):
         self.put_down(pool, failed, maintenance)
 
     def _hosts(self) -> dict[str, int]:
-        """Return the number of hosts of each pool."""
         return {pool.id: pool.hosts for pool in self.plan.pools}
 
     def _without(self, pool: str, host: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -153,13 +154,6 @@ class PlanView(HasTraits):
         down = sorted(maintenance)
         key = f"worst {lost} of {pool} beside {down}"
         return self.once(key, lambda: worst_failures(self.plan, pool, lost, down))
-
-    def once(self, key: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work`` for the plan on the screen, worked out on first request."""
-        if key not in self._worked:
-            self._worked[key] = work()
-        found: T = self._worked[key]
-        return found
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """Do the same for work that takes so long that the page must not wait: None until it is done."""

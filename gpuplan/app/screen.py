@@ -13,25 +13,14 @@ import ipywidgets
 from gpuplan.app import header
 from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
 from gpuplan.app.events import EVENTS
-from gpuplan.app.glossary import glossary_data
-from gpuplan.app.holding import Holding
+from gpuplan.app.forms import Found, place_of
+from gpuplan.app.header import glossary_data, present_data
+from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.places import Found, place_of
-from gpuplan.app.presenting import present_data
-from gpuplan.app.quiet import collect_later
+from gpuplan.app.pages import PAGES
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.app.steps import (
-    compare,
-    cost,
-    deliver,
-    demand,
-    design,
-    hosts,
-    network,
-    start,
-    usecases,
-)
 from gpuplan.app.strip import strip_data
+from gpuplan.app.workbook_traits import WorkbookTraits
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver import file_stem
 from gpuplan.locales import locale_of, speaking
@@ -44,24 +33,11 @@ from gpuplan.widgets.part import Part, Sent, make_part, together
 
 log = logging.getLogger("gpuplan.app")
 
-PAGES: Mapping[str, Page] = {
-    "start": start.PAGE,
-    "usecases": usecases.PAGE,
-    "demand": demand.PAGE,
-    "hosts": hosts.PAGE,
-    "network": network.PAGE,
-    "cost": cost.PAGE,
-    "compare": compare.PAGE,
-    "design": design.PAGE,
-    "deliver": deliver.PAGE,
-}
-"""Step -> its page."""
-
 WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
 
 
-class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
+class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
 
     ``scenario``, ``plan`` and ``failed`` are traits, as in a `Design`.
@@ -132,7 +108,6 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         )
 
     def _at(self) -> tuple[str, Page]:
-        """Return the step that is shown."""
         step = self._own_step or self.workbook.step
         return step, PAGES[step]
 
@@ -220,6 +195,8 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
                 self._acting = False
             if self._due:
                 self._draw()
+        if kind in FOCUS and (path := FOCUS[kind](self.workbook, content)):
+            self._tell({"type": "focus", "path": path})
         if kind in ON_PAGE:
             ON_PAGE[kind](self, content)
 
@@ -245,26 +222,11 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._tell({"type": "focus", "path": path})
 
     def _show_input(self, path: str) -> None:
-        """Open the step and the tab of an input."""
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
         self.workbook.open_tab(step, tab)
         self.workbook.go(step)
-
-    def _added(self, _content: Mapping[str, Any]) -> None:
-        """Focus the name of a new group."""
-        if group := self.workbook.workload:
-            self._tell({"type": "focus", "path": f"groups.{group}.name"})
-
-    def _looked(self, content: Mapping[str, Any]) -> None:
-        """Show the card that answers a question in a row of a table."""
-        if content["what"] == "other":
-            self._tell({"type": "focus", "path": "look-other"})
-
-    def _leave(self, content: Mapping[str, Any]) -> None:
-        """Return the focus to where it began, since the pressed control is gone."""
-        self._tell({"type": "focus", "path": f"{content['pool']}-watch"})
 
     def _save(self, _content: Mapping[str, Any]) -> None:
         workbook = self.workbook
@@ -291,12 +253,16 @@ class WorkbookApp(ipywidgets.VBox, Holding):  # type: ignore[misc]
         self._draw()
 
 
+FOCUS: Mapping[str, Callable[[Workbook, Mapping[str, Any]], str]] = {
+    **dict.fromkeys(
+        ("add", "duplicate"), lambda book, _: f"groups.{book.workload}.name" * bool(book.workload)
+    ),
+    "look": lambda _, content: "look-other" * (content["what"] == "other"),
+    "stop-watching": lambda _, content: f"{content['pool']}-watch",
+}
+"""What has the focus after an event: the name of a new group, the answer to a question in a table, where the replay began."""
 ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "visit": WorkbookApp._visit,
-    "add": WorkbookApp._added,
-    "duplicate": WorkbookApp._added,
-    "look": WorkbookApp._looked,
-    "stop-watching": WorkbookApp._leave,
     "save": WorkbookApp._save,
     "resume": WorkbookApp._resume,
     "again": WorkbookApp._again,

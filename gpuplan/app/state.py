@@ -14,14 +14,11 @@ from gpuplan.analysis.differences import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Simulating
-from gpuplan.app.changes import input_name
 from gpuplan.app.delivering import Delivering
-from gpuplan.app.fragments import Link, link_of, scenario_of
-from gpuplan.app.guided import Answers, first_design
-from gpuplan.app.history import History
+from gpuplan.app.groups import Answers, cell_at, first_design, with_cell
+from gpuplan.app.history import History, Link, input_name, link_of, scenario_of
+from gpuplan.app.number_input import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.app.plan_view import PlanView
-from gpuplan.app.rows import cell_at, with_cell
-from gpuplan.app.typed import NUMERIC, as_typed, counted_as_typed, is_half_typed
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.locales import locale_of
@@ -211,7 +208,6 @@ class Workbook(PlanView):
 
     @property
     def _unsaid(self) -> tuple[str, ...]:
-        """Sections that are not mentioned to a customer."""
         return HELD_BACK if self.customer else ()
 
     def _last_draft(self) -> str:
@@ -231,11 +227,11 @@ class Workbook(PlanView):
     def problem_of(self, path: str) -> str:
         """Describe the problem of the field at ``path``; empty if it has none."""
         if path in self.drafts:
-            return _words(self.drafts[path].problem)
+            return self.drafts[path].problem.words
         blamed = [problem for problem in self.refused if problem.path]
         if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
-            return f"{self.name_of(blamed[0].path)}: {_words(blamed[0])}"
-        return next((_words(problem) for problem in blamed if problem.path == path), "")
+            return f"{self.name_of(blamed[0].path)}: {blamed[0].words}"
+        return next((problem.words for problem in blamed if problem.path == path), "")
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -360,9 +356,8 @@ class Workbook(PlanView):
         if why := self.locked(path):
             self.say("warn", why)
         elif has_input(self.scenario, path):
-            by = "".join(sign for sign in " ".join(by.split()) if sign.isprintable())[:MOST_NOTE]
             here = self.scenario
-            self._take(here.confirmed(path, by) if yes else here.doubted(path))
+            self._take(here.confirmed(path, _note(by)) if yes else here.doubted(path))
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a workload kind, and open it."""
@@ -503,8 +498,7 @@ class Workbook(PlanView):
 
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
-        to = "".join(sign for sign in " ".join(to.split()) if sign.isprintable())[:MOST_NOTE]
-        if to and to not in {kept.name for kept in self.aside}:
+        if (to := _note(to)) and to not in {kept.name for kept in self.aside}:
             self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
         self._changed()
 
@@ -619,7 +613,9 @@ class Workbook(PlanView):
             plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
-            self._show_settled()
+            if self._settled is not None and self._settled.plan is not self.plan:
+                # a half-typed number must not replace the whole one
+                self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", f"This cannot be planned, so the last valid plan stays on screen: {error}")
@@ -632,11 +628,6 @@ class Workbook(PlanView):
             self.before = None  # before it is drawn, or its figures would be marked as moved
         self.forget_lost_hosts()
         self._changed()
-
-    def _show_settled(self) -> None:
-        """Put back the plan shown before the typing: a half-typed number must not replace the whole one."""
-        if self._settled is not None and self._settled.plan is not self.plan:
-            self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
 
     def _show(self, plan: Plan, own: Scenario) -> None:
         """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
@@ -654,7 +645,8 @@ class Workbook(PlanView):
             there.pop()
             self._changed()
             return False
-        if self._held_back(scenario):
+        if self._sold_otherwise(scenario):
+            self.say("warn", "That would change prices in this offer: leave the customer view first.")
             return False
         there.pop()
         left.append(self.link)
@@ -662,19 +654,11 @@ class Workbook(PlanView):
         self._plan(scenario)
         return True
 
-    def _held_back(self, scenario: Scenario) -> bool:
-        """True if another design would show the customer prices with another margin, or none; also says so."""
-        held = self._sold_otherwise(scenario)
-        if held:
-            self.say("warn", "That would change prices in this offer: leave the customer view first.")
-        return held
-
     def _sold_otherwise(self, scenario: Scenario) -> bool:
         """True in the customer view if another design is sold with another margin."""
         return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
-        """Return the version of a scenario that is on the screen."""
         return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario
 
     def _own(self, scenario: Scenario) -> Scenario:
@@ -687,8 +671,9 @@ class Workbook(PlanView):
         return replace(scenario, origins=(*kept, *back), **own)
 
 
-def _words(problem: Problem) -> str:
-    return problem.words
+def _note(text: str) -> str:
+    """Return a short text as typed, without signs that cannot be printed."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())[:MOST_NOTE]
 
 
 def guarded(
@@ -701,6 +686,5 @@ def guarded(
         reference = secrets.token_hex(4).upper()
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
         workbook.say(
-            "stop",
-            f"That did not work; nothing was changed. The server log explains why, under {reference}.",
+            "stop", f"That did not work; nothing was changed. The server log explains why, under {reference}."
         )

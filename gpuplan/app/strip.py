@@ -80,10 +80,12 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
             Figure(COST, "Cost", "\u2013", "none yet"),
             _to_confirm(plan, messages),
         ]
-    lost, demand = Figures(plan).down, Figures(plan).demand
+    lost, demand, asked = Figures(plan).down, Figures(plan).demand, plan.scenario.demand
+    rule = RULES.get(asked.rule, WAITING).format(stated_percent(asked.chance))
+    rule = rule if plan.scenario.deciding_total_gpus is None else "as stated"
     after = "a host failure" if lost == 1 else counted(lost, "host failure")
     return [
-        Figure("demand.gpus", "Demand", amount(demand, "GPU"), _rule(plan), size=demand),
+        Figure("demand.gpus", "Demand", amount(demand, "GPU"), rule, size=demand),
         Figure("totals.hosts", "Hosts", *_hosts(plan), size=totals.hosts),
         Figure(
             "totals.gpus",
@@ -96,14 +98,6 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
         _cost(plan),
         _to_confirm(plan, messages),
     ]
-
-
-def _rule(plan: Plan) -> str:
-    """Say which rule the demand follows."""
-    asked = plan.scenario.demand
-    if plan.scenario.deciding_total_gpus is not None:
-        return "as stated"
-    return RULES.get(asked.rule, WAITING).format(stated_percent(asked.chance))
 
 
 def _availability(plan: Plan) -> str:
@@ -181,10 +175,7 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
     hosts = gpus = missing = 0
     for pool, outcome in pools:
         if outcome is not None:
-            lost = {
-                *workbook.failed.get(pool.id, ()),
-                *workbook.maintenance.get(pool.id, ()),
-            }
+            lost = {*workbook.failed.get(pool.id, ()), *workbook.maintenance.get(pool.id, ())}
             hosts += len(lost)
             gpus += sum(pool.rooms[host - 1].gpus for host in lost)
             missing += len(outcome.unplaced)

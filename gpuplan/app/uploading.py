@@ -15,17 +15,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gpuplan.deliver.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
-from gpuplan.deliver.template import (
-    MOST_TEMPLATE_BYTES,
-    checked_template,
-    left_out_text,
-)
+from gpuplan.deliver.template import MOST_TEMPLATE_BYTES, checked_template, left_out_text
 from gpuplan.deliver.untrusted import Broken, members
 from gpuplan.scenario import ScenarioError, shown_name
 
 SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""
-BRAND = "brand.yaml"
+BRAND, BRAND_FILE = "brand", "brand.yaml"
 SHOWN = 3
 """Most mistakes of a brand file named in a message."""
 CHUNK_BYTES = 1_000_000
@@ -120,10 +116,15 @@ class Upload:
 
 
 class Dress(Upload):
-    """A template or brand for other files, used from then on if valid; otherwise the previous one stays in use."""
+    """A template of the user's own, or the brand of a firm, used from then on if valid; otherwise the previous one stays."""
 
-    def __init__(self, on_change: Callable[[], None], *, most_bytes: int, advice: str) -> None:
-        super().__init__(on_change, most_bytes=most_bytes, advice=advice)
+    def __init__(self, on_change: Callable[[], None], kind: str) -> None:
+        most, advice = MOST_TEMPLATE_BYTES, "Remove large pictures from it."
+        if kind == BRAND:
+            most, advice = MOST_FILE_BYTES + MOST_LOGO_BYTES, "Use a smaller logo."
+        super().__init__(on_change, most_bytes=most, advice=advice)
+        self.kind = kind
+        """``docx`` or ``pptx`` for a template, or ``brand``: a YAML file, or a ZIP file with that and the logo."""
         self.used = ""
         """Name of the file in use; empty if none."""
         self.note = ""
@@ -133,12 +134,25 @@ class Dress(Upload):
 
     @property
     def kept(self) -> Path:
-        """Path of the file in use."""
-        raise NotImplementedError
+        """Path of the file in use; a brand has its logo beside it."""
+        return self.folder / (f"{BRAND}/{BRAND_FILE}" if self.kind == BRAND else f"in use.{self.kind}")
 
     def _keep(self, content: bytes) -> str:
         """Keep it if it can be used; return the parts left out. A ValueError says why it cannot."""
-        raise NotImplementedError
+        if self.kind != BRAND:
+            checked = checked_template(content, self.kind)
+            self.kept.write_bytes(checked.file)
+            return left_out_text(checked.left_out)
+        with tempfile.TemporaryDirectory(dir=self.folder) as new:
+            for name, held in _brand_files(content).items():
+                (Path(new) / name).write_bytes(held)
+            try:
+                load_brand(Path(new) / BRAND_FILE)
+            except ScenarioError as error:
+                raise ValueError("; ".join(map(str, error.problems[:SHOWN]))) from None
+            shutil.rmtree(self.kept.parent, ignore_errors=True)
+            shutil.copytree(new, self.kept.parent)
+        return ""
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
         """Take a piece of a file; the last one puts it to use, if it can be."""
@@ -160,69 +174,18 @@ class Dress(Upload):
 
     def remove(self) -> None:
         """Stop using it."""
+        self.kept.unlink(missing_ok=True)
+        if self.kind == BRAND:
+            shutil.rmtree(self.kept.parent, ignore_errors=True)
         self.used = self.note = self.error = ""
         self.turn += 1
         self._on_change()
 
 
-class Template(Dress):
-    """A template of the user's own."""
-
-    def __init__(self, on_change: Callable[[], None], kind: str) -> None:
-        super().__init__(on_change, most_bytes=MOST_TEMPLATE_BYTES, advice="Remove large pictures from it.")
-        self.kind = kind
-        """``docx`` or ``pptx``."""
-
-    @property
-    def kept(self) -> Path:
-        """Path of the template in use."""
-        return self.folder / f"in use.{self.kind}"
-
-    def _keep(self, content: bytes) -> str:
-        checked = checked_template(content, self.kind)
-        self.kept.write_bytes(checked.file)
-        return left_out_text(checked.left_out)
-
-    def remove(self) -> None:
-        """Stop using it."""
-        self.kept.unlink(missing_ok=True)
-        super().remove()
-
-
-class BrandFile(Dress):
-    """The brand of a firm: its YAML file, or a ZIP file with that and the logo."""
-
-    def __init__(self, on_change: Callable[[], None]) -> None:
-        most = MOST_FILE_BYTES + MOST_LOGO_BYTES
-        super().__init__(on_change, most_bytes=most, advice="Use a smaller logo.")
-
-    @property
-    def kept(self) -> Path:
-        """Path of the brand file in use, its logo beside it."""
-        return self.folder / "brand" / BRAND
-
-    def _keep(self, content: bytes) -> str:
-        with tempfile.TemporaryDirectory(dir=self.folder) as new:
-            for name, held in _brand_files(content).items():
-                (Path(new) / name).write_bytes(held)
-            try:
-                load_brand(Path(new) / BRAND)
-            except ScenarioError as error:
-                raise ValueError("; ".join(map(str, error.problems[:SHOWN]))) from None
-            shutil.rmtree(self.kept.parent, ignore_errors=True)
-            shutil.copytree(new, self.kept.parent)
-        return ""
-
-    def remove(self) -> None:
-        """Stop using it."""
-        shutil.rmtree(self.kept.parent, ignore_errors=True)
-        super().remove()
-
-
 def _brand_files(content: bytes) -> dict[str, bytes]:
     """Return the brand file and the files beside it in a ZIP file, in any folder of it."""
     if not content.startswith(b"PK"):
-        return {BRAND: content}
+        return {BRAND_FILE: content}
     try:
         packed = members(content)
     except Broken as broken:
@@ -232,7 +195,7 @@ def _brand_files(content: bytes) -> dict[str, bytes]:
     described = [name for name in found if name.endswith((".yaml", ".yml"))]
     if len(described) != 1:
         raise ValueError(f"a ZIP file holds one YAML file beside the logo; this one has {len(described)}")
-    return {BRAND: found.pop(described[0]), **found}
+    return {BRAND_FILE: found.pop(described[0]), **found}
 
 
 def _is_count(value: Any) -> bool:

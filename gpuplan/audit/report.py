@@ -92,7 +92,7 @@ def _comparison_dict(found: Comparison, left_out: int) -> dict[str, Any]:
 
 def audit_text(findings: Findings) -> str:
     """Return an audit as text for a terminal."""
-    data, found, comparison = audit_dict(findings), findings.found, findings.comparison
+    data, found = audit_dict(findings), findings.found
     return page(
         "",
         chapter("Input file", *_reading(found.trace.reading)),
@@ -106,7 +106,7 @@ def audit_text(findings: Findings) -> str:
         ),
         tables.serving(data["serving"]),
         _again(findings.replay, data),
-        _comparison(comparison, data["comparison"]) if comparison else (),
+        _comparison(data["comparison"]) if data["comparison"] else (),
     )
 
 
@@ -132,40 +132,42 @@ def _from_to(first_s: float, last_s: float, zone: str) -> str:
     return f"{_day(first_s, zone)} to {_day(last_s, zone)} ({zone})"
 
 
-def _busiest(week: np.ndarray) -> str:
-    """Return day and hour of the week with the largest sum over the groups."""
-    hour = int(np.argmax(week.sum(axis=1)))
-    return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
+def hour_of_week(at: int) -> str:
+    """Return day and hour of an hour of the week, from 0."""
+    return f"{DAY_NAMES[at // 24]} {at % 24:02}:00"
 
 
 def _allocation(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
-    use = found.allocation
-    if use is None:
-        return
-    held = use.held or use.wanted
-    known = use.first_s >= REAL_TIME_S
-    when = _from_to(use.first_s, use.last_s, found.time_zone)
+    if use := data["allocation"]:
+        yield chapter("Allocation: GPUs requested and allocated", *requested(use, found.time_zone))
+        yield _largest(tables.holders(use))
+
+
+def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
+    """Describe in sentences the GPUs of jobs: requests, concurrency, burstiness, and the waits as they were."""
+    held, week = use["held"] or use["wanted"], np.array(use["week_gpus"])
+    known = use["first_s"] >= REAL_TIME_S
+    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}, " * known
+    busiest = f"; busiest hour of the week {hour_of_week(int(np.argmax(week.sum(axis=1))))}" * known
     said = [
-        f"{f'{when}, ' * known}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
-        f"which are {one_place(use.offered_gpus)} GPUs on average over these days, "
+        f"{when}{one_place(use['days'])} days: {number(use['jobs'])} jobs ask for {number(round(use['gpu_h']))} GPU-hours, "
+        f"which are {one_place(use['offered_gpus'])} GPUs on average over these days, "
         "counting also what is done after the last request.",
-        f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
-        f"{one_place(held.mean_gpus)}, {share_words(0.95)} of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
-        + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),
-        f"Bursts: peakedness {written(use.wanted.peakedness, '.1f')}; independent arrivals of the same sizes would give "
-        f"{written(use.poisson_peakedness, '.1f')}, so demand is {written(use.burst_factor, '.1f')} times as peaked.",
+        f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
+        f"{one_place(held['mean_gpus'])}, {share_words(0.95)} of the time at most {one_place(held['p95_gpus'])}, "
+        f"peak {one_place(held['peak_gpus'])}{busiest}.",
+        f"Bursts: peakedness {written(use['wanted']['peakedness'], '.1f')}; independent arrivals of the same sizes would give "
+        f"{written(use['poisson_peakedness'], '.1f')}, so demand is {written(use['burst_factor'], '.1f')} times as peaked.",
     ]
-    if use.utilisation is not None:
+    if use["utilisation"] is not None:
+        installed = amount(use["installed_gpus"], "GPU")
+        said.append(f"Utilisation of the allocation: {percent(use['utilisation'])} of {installed} installed.")
+    if waits := use["waits"]:
         said.append(
-            f"Utilisation of the allocation: {percent(use.utilisation)} of {amount(use.installed_gpus, 'GPU')} installed."
+            f"Waits as they were: mean {wait_words(waits['mean_h'])}, {share_words(0.9)} at most {wait_words(waits['p90_h'])}, "
+            f"{percent(waits['long_share'])} longer than 10 min."
         )
-    if use.waits is not None:
-        said.append(
-            f"Waits as they were: mean {wait_words(use.waits.mean_h)}, {share_words(0.9)} at most {wait_words(use.waits.p90_h)}, "
-            f"{percent(use.waits.long_share)} longer than 10 min."
-        )
-    yield chapter("Allocation: GPUs requested and allocated", *said)
-    yield _largest(tables.holders(data["allocation"]))
+    return said
 
 
 def _largest(table: Table) -> Block:
@@ -175,16 +177,18 @@ def _largest(table: Table) -> Block:
 
 
 def _activity(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
-    use = found.activity
-    if use is None:
-        return
-    yield chapter(
-        "Activity: how busy the chips were",
-        f"{_from_to(use.first_s, use.last_s, found.time_zone)}: "
-        f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
-        f"{points(use.mean_activity_pct)}. This is not how many GPUs were allocated.",
+    if use := data["activity"]:
+        yield chapter("Activity: how busy the chips were", busy(use, found.time_zone))
+        yield _largest(tables.activity(use))
+
+
+def busy(use: Mapping[str, Any], time_zone: str) -> str:
+    """Describe the activity of chips in sentences."""
+    return (
+        f"{_from_to(use['first_s'], use['last_s'], time_zone)}: "
+        f"{number(use['samples'])} samples of {one_place(use['gpus_seen'])} GPUs ({use['metric']}), one in {use['interval_s']:.0f} s; mean "
+        f"{points(use['mean_activity_pct'])}. This is not how many GPUs were allocated."
     )
-    yield _largest(tables.activity(data["activity"]))
 
 
 def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
@@ -254,25 +258,35 @@ def again(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _comparison(found: Comparison, data: dict[str, Any]) -> Iterator[Content]:
-    gpus, replayed = sum(found.hosts), found.waiting
-    limit = f"{number(round(60 * found.wait_limit_h, 3))} min"
-    said = [
-        f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
-        f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, {share_words(0.9)} at most "
-        f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if no "
-        f"job waited, {percent(found.denied_share)} would be denied."
-    ]
-    if data["left_out_jobs"]:
-        said.append(
-            f"{amount(data['left_out_jobs'], 'job')} left out: they ask for more GPUs than all hosts have."
-        )
-    yield chapter(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}", *said)
+def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
+    hosts = f"{amount(len(found['hosts']), 'host')} with {amount(sum(found['hosts']), 'GPU')}"
+    yield chapter(f"The same jobs on {hosts}", *replayed(found))
     yield from (
-        Block(f"{table.title}:\n{text(table)}") for table in (tables.few_denied(data), tables.few_wait(data))
+        Block(f"{table.title}:\n{text(table)}")
+        for table in (tables.few_denied(found), tables.few_wait(found))
     )
-    yield (
-        f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
-        f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
-        f"{percent(min(1.0, found.pool_utilisation))} used."
+    yield silos(found)
+
+
+def replayed(found: Mapping[str, Any]) -> list[str]:
+    """Describe in sentences the experience of the jobs on proposed hosts."""
+    waiting, left_out = found["waiting"], found["left_out_jobs"]
+    limit = f"{number(round(60 * found['wait_limit_h'], 3))} min"
+    said = [
+        f"{number(found['jobs'])} jobs; all their work over the days of their requests is {one_place(found['offered_gpus'])} GPUs on "
+        f"average. Replayed, {percent(waiting['waited_longer_share'])} wait longer than {limit}, {share_words(0.9)} at most "
+        f"{wait_words(waiting['wait_p90_h'])}, and {percent(waiting['utilisation'])} of the GPU-hours are allocated; if no "
+        f"job waited, {percent(found['denied_share'])} would be denied."
+    ]
+    if left_out:
+        said.append(f"{amount(left_out, 'job')} left out: they ask for more GPUs than all hosts have.")
+    return said
+
+
+def silos(found: Mapping[str, Any]) -> str:
+    """Compare the GPUs of silos with those of the pool, for the same wait."""
+    return (
+        f"Silos: {amount(found['silo_gpus'], 'GPU')}, {percent(min(1.0, found['silo_utilisation']))} used, if each of the "
+        f"{len(found['silos'])} groups keeps the wait on its own; the pool: {amount(found['pool_gpus'], 'GPU')}, "
+        f"{percent(min(1.0, found['pool_utilisation']))} used."
     )

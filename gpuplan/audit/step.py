@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import select
+from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import IDLE, STARTING, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S, tables
-from gpuplan.audit.report import again, came
+from gpuplan.audit.report import again, busy, came, hour_of_week, replayed, requested, silos
 from gpuplan.audit.upload import Auditing
-from gpuplan.report import amount, number, percent
-from gpuplan.report.table import Table, one_place, records, screen
-from gpuplan.wording import DAY_NAMES, NAMES, points, share_words, wait_words
+from gpuplan.report import amount, number
+from gpuplan.report.table import Table, records, screen
+from gpuplan.wording import NAMES
 
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
@@ -113,14 +112,15 @@ def _progress(audit: Auditing) -> dict[str, Any] | None:
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
     """Return the reading and the findings in sentences."""
-    notes = dict.fromkeys([*found["reading"]["notes"], *found["notes"]])
+    notes, zone = dict.fromkeys([*found["reading"]["notes"], *found["notes"]]), found["time_zone"]
+    changed = workbook.auditing.replayed != workbook.plan.scenario
     return [
         _read(workbook.auditing.name, found["reading"]),
-        *(_held(found["allocation"]) if found["allocation"] else ()),
-        *(_busy(found["activity"]) if found["activity"] else ()),
-        *(came(found["arrivals"], found["time_zone"]) if found["arrivals"] else ()),
+        *(requested(found["allocation"], zone) if found["allocation"] else ()),
+        *([busy(found["activity"], zone)] if found["activity"] else ()),
+        *(came(found["arrivals"], zone) if found["arrivals"] else ()),
         *(f"{note}." for note in notes),
-        *(_replayed(workbook, found["comparison"]) if found["comparison"] else ()),
+        *(_replayed(found["comparison"], changed) if found["comparison"] else ()),
         *(again(found["replayed"]) if found["replayed"] else ()),
     ]
 
@@ -134,58 +134,12 @@ def _read(name: str, reading: dict[str, Any]) -> str:
     return f"{used} Left out: {number(left)}, most of them for: {worst['reason']} (first in line {worst['first_line']})."
 
 
-def _held(use: dict[str, Any]) -> Iterator[str]:
-    """Yield sentences on the GPUs of jobs: requests, concurrency, burstiness, and observed waits."""
-    held = use["held"] or use["wanted"]
-    week = [sum(hour) for hour in use["week_gpus"]]
-    peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
-    yield (
-        f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
-        "including work done after the last request."
-    )
-    yield (
-        f"{'Allocated' if use['held'] else 'Needed'} at once within these days, without work done after them: mean "
-        f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for {share_words(0.95)} of the time, {one_place(held['peak_gpus'])} at the "
-        f"peak{peak}."
-    )
-    yield (
-        f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes would give "
-        f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as bursty."
-    )
-    if waits := use["waits"]:
-        yield (
-            f"Actual waits: {share_words(0.9)} at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
-            "than 10 min."
-        )
-
-
-def _busy(activity: dict[str, Any]) -> Iterator[str]:
-    """Yield sentences on chip activity."""
-    yield (
-        f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
-        f"{points(activity['mean_activity_pct'])} busy on average ({activity['metric']}). They do not show "
-        "how many GPUs were allocated."
-    )
-
-
-def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
-    """Yield sentences on the experience of the jobs on the planned hosts."""
-    waiting, hosts = comparison["waiting"], comparison["hosts"]
-    other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (the design has changed since)"
-    limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
-    yield (
-        f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "
-        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, {share_words(0.9)} at most "
-        f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are allocated."
-    )
-    if comparison["left_out_jobs"]:
-        yield f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts."
-    yield f"Silos would take {number(comparison['silo_gpus'])} GPUs, the pool {number(comparison['pool_gpus'])}, for the same wait."
-
-
-def _hour(at: int) -> str:
-    """Format an hour of the week."""
-    return f"{DAY_NAMES[at // 24]} {at % 24:02}:00"
+def _replayed(found: dict[str, Any], changed: bool) -> list[str]:
+    """Describe the experience of the jobs on the hosts of the plan, or of the one before it changed."""
+    hosts = f"{len(found['hosts'])} hosts with {amount(sum(found['hosts']), 'GPU')}"
+    since = " (the design has changed since)" * changed
+    first, *others = replayed(found)
+    return [f"Replayed on {hosts}{since}: {first}", *others, silos(found)]
 
 
 def audit_tables(workbook: Workbook) -> dict[str, Any]:
@@ -248,7 +202,7 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
         "zone": found["time_zone"],
         "groups": shown,
         "rows": [
-            {"hour": hour, "when": _hour(hour), "group": name, "value": value}
+            {"hour": hour, "when": hour_of_week(hour), "group": name, "value": value}
             for hour, row in enumerate(week)
             for name, value in zip(shown, row, strict=False)
         ],

@@ -10,7 +10,8 @@ from functools import lru_cache
 from gpuplan.catalog import Catalog, Item, Row, load_catalog
 from gpuplan.facts import Fact
 from gpuplan.models import sharing
-from gpuplan.models.gpu_layouts import Piece
+from gpuplan.models.gpu_layouts import Piece, layout_starts
+from gpuplan.models.placement import Family
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import exact
 
@@ -127,6 +128,37 @@ def pieces_of(
     if backings == {"timesliced"} and scenario.platform.vgpu_sizes == "mixed":
         return _mixed_pieces(catalog, gpu, rows, profiles)
     return (), 0, 0
+
+
+def starts_of(
+    scenario: Scenario, catalog: Catalog, profiles: Sequence[str], counts: Sequence[int]
+) -> list[tuple[str, tuple[int, ...]]] | None:
+    """(profile, its starts) of a layout on a GPU, None where no source lists them.
+
+    On a MIG GPU the larger instances come first, each at the lowest start that is free.
+    """
+    pieces, region, compute_slices = pieces_of(scenario, catalog, profiles)
+    if not pieces:
+        return None
+    on_it = [(piece, n) for piece, n in zip(pieces, counts, strict=True) if n]
+    if compute_slices:
+        on_it.sort(key=lambda one: (-one[0].size, -one[0].compute))
+    kinds = [piece for piece, _ in on_it]
+    starts = layout_starts([n for _, n in on_it], pieces=kinds, region=region, compute_slices=compute_slices)
+    return [(piece.name, where) for piece, where in zip(kinds, starts, strict=True)]
+
+
+def more_that_fit(family: Family, counts: Sequence[int]) -> list[tuple[int, str]]:
+    """(how many more, profile) that fit on a GPU with these counts; running MIG instances may block larger ones."""
+    around = [lay for lay in family.layouts if all(a >= b for a, b in zip(lay, counts, strict=True))]
+    sizes = family.sizes or (0,) * len(counts)
+    least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
+    found = []
+    for at, (name, n) in enumerate(zip(family.profiles, counts, strict=True)):
+        too_large = family.in_order and sizes[at] > least
+        more = 0 if too_large else max((lay[at] for lay in around), default=n) - n
+        found += [(more, name)] * bool(more)
+    return found
 
 
 def _mig_pieces(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gpuplan.locales import written
-from gpuplan.models.placement import Host, Load, Room
+from gpuplan.models.placement import Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.fabric import Cabling, Ports, Switches
@@ -28,9 +27,9 @@ from gpuplan.report.drawing import (
     text_width,
     wrapped,
 )
+from gpuplan.report.host_tiles import Shares, on_each_gpu
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_words
-from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, number, said
 
 OTHER = "#b9c0ca"
@@ -99,11 +98,7 @@ class _Hosts:
     def __init__(self, drawing: Drawing, plan: Plan, pool: Pool) -> None:
         self.drawing, self.plan, self.pool = drawing, plan, pool
         self.symbols = group_symbols(plan)
-        self.piece_mb = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups} | {
-            r.group: r.weight for r in pool.requests if r.weight
-        }
-        """Part of a GPU that one VM of a group takes."""
-        self.gpu_mb = int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB)
+        self.shares = Shares(plan, pool)
         self.numbered = {g.id for g in plan.groups if g.vms_placed < 100}
         """Groups whose VMs are drawn with their numbers: there is room for two digits."""
         self.drawn: set[str] = set()
@@ -145,7 +140,7 @@ class _Hosts:
         drawing.text(inside[0], area.y + 16, host, bold=True, room=inside[2])
         drawing.text(inside[1], area.y + 16, word, anchor="end", fill=SOFT)
         across, wide, high = _grid(room.gpus)
-        for at, load in enumerate(_on_each_gpu(loads, room)):
+        for at, load in enumerate(on_each_gpu(loads, room.gpus)):
             row, column = divmod(at, across)
             place = Area(inside[0] + column * (wide + 3), area.y + 22 + row * (high + 3), wide, high)
             no_edge = load is not None and load.family is None
@@ -169,14 +164,12 @@ class _Hosts:
 
     def _shared_gpu(self, load: Load, area: Area) -> None:
         """Draw a GPU with its groups stacked, each sized by its share of the GPU."""
-        counts = Counter(slot.group for slot in load.slots)
-        weights = {group: count * (self.piece_mb.get(group, 0) or 1) for group, count in counts.items()}
-        groups = sorted(weights, key=lambda group: -weights[group])
-        bands = [(self.symbols[group], counts[group], weights[group]) for group in groups]
+        shares = sorted(self.shares.of(load).items(), key=lambda each: -each[1].mb)
+        bands = [(self.symbols[group], *share) for group, share in shares]
         if len(bands) > 3:  # no room for more letters: the largest two, and a count of the others
             others = Symbol(f"+{len(bands) - 2}", OTHER, INK)
             bands = [*bands[:2], (others, 1, sum(weight for _, _, weight in bands[2:]))]
-        whole = max(self.gpu_mb, sum(weights.values()))
+        whole = max(self.shares.gpu_mb, sum(mb for *_, mb in bands))
         heights = [max(area.high / 3, area.high * weight / whole) for _, _, weight in bands]
         if (over := sum(heights) - area.high) > 0:
             heights[heights.index(max(heights))] -= over
@@ -207,12 +200,6 @@ def _grid(gpus: int) -> tuple[int, float, float]:
 def _tile_height(room: Room, several: bool) -> float:
     across, _, high = _grid(room.gpus)
     return 22 + -(-room.gpus // across) * (high + 3) + PAD + LINE * several
-
-
-def _on_each_gpu(loads: Host, room: Room) -> list[Load | None]:
-    """Return the load on each GPU of a host; None for an empty one."""
-    found: list[Load | None] = [load for load in loads for _ in range(load.gpus)]
-    return found + [None] * (room.gpus - len(found))
 
 
 def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:

@@ -248,7 +248,7 @@ def _session(request: dict[str, Any], alive: int) -> None:
     random.seed()
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
-    sys.modules["gpuplan.app.quiet"].prepare()
+    sys.modules["gpuplan.app.idle_work"].prepare()
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     application = sys.modules["ipykernel.kernelapp"].IPKernelApp
     # 1: no parent to watch by its number, because the thread above does that

@@ -96,7 +96,7 @@ def test_a_new_command_takes_the_place_of_the_old_one() -> None:
 
 
 def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpuplan.app.quiet.running_loop", asyncio.get_running_loop)
+    monkeypatch.setattr("gpuplan.app.idle_work.running_loop", asyncio.get_running_loop)
     threads: set[int] = set()
     beats = 0
 

@@ -44,7 +44,7 @@ from browsing import (
 from random_cases import of_the_day
 from waiting import LIMIT_S, LONG_S, soon
 
-from gpuplan.app.fragments import link_of
+from gpuplan.app.history import link_of
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
 from gpuplan.scenario import decode_scenario

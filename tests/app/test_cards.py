@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from approved import is_approved
 
+from gpuplan.app.background import Runner
+from gpuplan.app.cards import background_card
+from gpuplan.app.state import Workbook
+
 pytest.importorskip("ipywidgets")
 
 from gpuplan.app.cards import (
     COLOURS,
-    Box,
-    Card,
     Contents,
-    Page,
-    Picture,
-    Place,
     chip,
     details,
     group_colours,
@@ -28,11 +26,7 @@ from gpuplan.app.cards import (
     tried,
     visit,
 )
-from gpuplan.app.screen import PAGES
-from gpuplan.app.state import STEPS, Workbook
-from gpuplan.catalog import Catalog
 from gpuplan.report.table import Column, Table, screen
-from gpuplan.widgets.part import STATIC
 
 
 def test_colours(book: Workbook) -> None:
@@ -101,34 +95,47 @@ def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) ->
     assert tried(book, "other work", lambda: 5) == (5, "")
 
 
-def places(place: Place | Page) -> Iterator[Place]:
-    if isinstance(place, Page):
-        for tab in place.tabs:
-            yield from places(tab.content)
-        return
-    yield place
-    if isinstance(place, Box):
-        for child in place.children:
-            yield from places(child)
+TEXTS = ("Explore", "Explore again")
 
 
-def test_every_step_has_a_page_of_cards_that_can_be_drawn(catalog: Catalog) -> None:
-    assert list(PAGES) == [step for step, _ in STEPS]
-    for page in PAGES.values():
-        cards = [place for place in places(page) if isinstance(place, Card)]
-        assert cards
-        assert all((STATIC / f"{card.name}.js").exists() for card in cards)
+def runner(**state: object) -> Runner:
+    made = Runner(lambda: None)
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
 
 
-def test_every_class_of_a_box_is_in_the_stylesheet() -> None:
-    style = (STATIC / "app.css").read_text(encoding="utf-8")
-    boxes = [place for page in PAGES.values() for place in places(page) if isinstance(place, Box)]
-    for name in {name for box in boxes for name in box.style.split()}:
-        assert f".{name}" in style, name
+def test_it_can_be_started_and_started_again(book: Workbook) -> None:
+    card = background_card(book, runner(), "explore", TEXTS, again=False, off=False)
+    (button,) = card["buttons"]
+    assert (button["text"], button["event"], button["off"]) == ("Explore", "explore", False)
+    assert card["progress"] is None
+    (button,) = background_card(book, runner(state="done"), "explore", TEXTS, again=True, off=True)["buttons"]
+    assert (button["text"], button["off"]) == ("Explore again", True)
 
 
-def test_an_empty_design_has_no_charts(catalog: Catalog) -> None:
-    book = Workbook(catalog)
-    pictures = [place for page in PAGES.values() for place in places(page) if isinstance(place, Picture)]
-    assert len(pictures) == 8
-    assert sum(bool(picture.rows(book)) for picture in pictures) <= 2
+def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) -> None:
+    card = background_card(
+        book, runner(state="running", started=True, done=0.254), "explore", TEXTS, again=False, off=False
+    )
+    (button,) = card["buttons"]
+    assert (button["text"], button["event"]) == ("Stop", "cancel-explore")
+    assert card["progress"] == {"done": 0.254, "text": "25 %"}
+    named = background_card(
+        book,
+        runner(state="running", started=True, done=0.5, step="8 of 16", left_s=12.4),
+        "explore",
+        TEXTS,
+        again=False,
+        off=False,
+    )
+    assert named["progress"] == {"done": 0.5, "text": "8 of 16, 12 s left"}
+    ready = background_card(book, runner(state="running"), "explore", TEXTS)
+    assert ready["progress"] == {"done": None, "text": "Starting\u2026"}
+
+
+def test_what_went_wrong_is_said(book: Workbook) -> None:
+    failed = background_card(
+        book, runner(state="failed", error="no memory"), "explore", TEXTS, again=False, off=False
+    )
+    assert failed["problem"] == "no memory"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from approved import is_approved
 
-pytest.importorskip("traitlets")
-
-from gpuplan import load_scenario
-from gpuplan.app.groups import added
+from gpuplan.app.groups import Cell, cell_at, rows_of, with_cell
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
+from gpuplan.scenario import load_scenario
+
+pytest.importorskip("traitlets")
+
+from gpuplan.app.groups import WHERE, Answers, added, count_of, first_design
+from gpuplan.app.steps.start import guide_data
+from gpuplan.report.workloads import KIND_NAMES
+from gpuplan.scenario import MAX_GROUPS, STATED, ScenarioError, from_dict
 
 
 def hosts(book: Workbook) -> int:
@@ -126,3 +132,106 @@ def test_workloads_of_one_kind_have_names_that_tell_them_apart(catalog: Catalog)
     for _ in range(3):
         scenario = added(scenario, catalog, "hpc")
     assert [group.name for group in scenario.groups] == ["HPC", "HPC 2", "HPC 3"]
+
+
+def basis(scenario: Any, path: str) -> str:
+    return str(scenario.origin(path).basis)
+
+
+def test_all_kinds_without_a_number_make_a_design_of_planning_values(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.start_guided(Answers(dict.fromkeys(KIND_NAMES, ""), {}))
+    assert [group.use_case for group in book.scenario.groups] == list(KIND_NAMES)
+    assert (book.started, book.step, book.refused) == (True, "usecases", ())
+    assert book.plan.totals.unplaced_vms == 0
+    assert book.scenario.hardware.server, "a server that holds the board is suggested"
+    for use_case in KIND_NAMES:
+        path, planned = count_of(catalog, use_case)
+        assert book.scenario.get(path) == planned
+        assert basis(book.scenario, path) == "assumed"
+    assert all(basis(book.scenario, path) == "assumed" for path in WHERE)
+
+
+def test_what_was_typed_or_chosen_is_never_called_assumed(catalog: Catalog) -> None:
+    where = {"hardware.gpu": "h100-nvl-94gb", "availability.host_failures": "0"}
+    made = first_design(catalog, Answers({"small-workstation": "1,200", "fine-tuning": "3"}, where))
+    notebooks, tuning = made.groups
+    assert (notebooks.people, tuning.jobs_per_day) == (1200, 3)
+    assert (made.hardware.gpu, made.availability.host_failures) == ("h100-nvl-94gb", 0)
+    for path in (*where, "groups.notebooks.people", "groups.fine-tuning.jobs_per_day"):
+        assert made.origin(path) == STATED, path
+    assert basis(made, "groups.notebooks.gpus_each") == "assumed"
+    assert basis(made, "hardware.server") == "assumed"
+
+
+def test_a_server_that_is_chosen_stays_and_gets_a_board_that_it_takes(catalog: Catalog) -> None:
+    made = first_design(catalog, Answers({"hpc": "2"}, {"hardware.server": "dell-c4140"}))
+    assert made.hardware.server == "dell-c4140"
+    assert made.origin("hardware.server") == STATED
+    assert basis(made, "hardware.gpu") == basis(made, "hardware.gpus_per_host") == "assumed"
+
+
+def test_double_precision_gets_a_board_that_has_it(catalog: Catalog) -> None:
+    light, double = (first_design(catalog, Answers({kind: "2"}, {})) for kind in ("dev-test", "hpc"))
+    gpus = [catalog.gpus[made.hardware.gpu] for made in (light, double)]
+    shares = [float(gpu.value("fp64_tflops") or 0) / float(gpu.value("fp32_tflops")) for gpu in gpus]
+    assert shares[0] < 0.1 < shares[1]
+
+
+def test_what_cannot_be_read_is_said_beside_its_answer_and_changes_nothing(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    before = book.scenario
+    book.start_guided(Answers({"llm-serving": "lots", "hpc": "-1", "dev-test": "5"}, {}))
+    assert (book.scenario, book.started) == (before, False)
+    problems = {kind["id"]: kind["problem"] for kind in guide_data(book)["kinds"] if kind["problem"]}
+    assert set(problems) == {"llm-serving", "hpc"}
+    assert is_approved(problems["hpc"], "0", "100\u202f000")
+    book.start_guided(Answers({"llm-serving": "50"}, {}))
+    assert book.started and not any(kind["problem"] for kind in guide_data(book)["kinds"])
+    book.undo()
+    assert book.scenario == before
+
+
+def test_every_board_that_is_chosen_stays(catalog: Catalog) -> None:
+    for gpu in catalog.gpus:
+        made = first_design(catalog, Answers({"dev-test": "1"}, {"hardware.gpu": gpu}))
+        assert (made.hardware.gpu, made.origin("hardware.gpu")) == (gpu, STATED)
+    with pytest.raises(ScenarioError):
+        first_design(catalog, Answers({"dev-test": "1"}, {"availability.host_failures": "9"}))
+
+
+def test_a_path_names_a_cell() -> None:
+    assert cell_at("hardware.existing.2.hosts") == Cell("hardware.existing", 2, "hosts")
+    for path in (
+        "hardware.existing",
+        "hardware.existing.a.hosts",
+        "hardware.existing.1.gpus",
+        "hardware.gpu",
+        "groups.a.people",
+    ):
+        assert cell_at(path) is None
+
+
+def test_rows_come_and_go_with_their_number() -> None:
+    scenario = load_scenario("starter").with_value("hardware.existing", "old: 3 x 2")
+    assert rows_of(scenario, "hardware.existing") == [{"name": "old", "hosts": 3, "gpus_per_host": 2}]
+    more = with_cell(scenario, Cell("hardware.existing", 2, "gpus_per_host"), "4")
+    assert more[1] == {"hosts": 1, "gpus_per_host": "4"}
+    assert with_cell(scenario, Cell("hardware.existing", 1, "hosts"), "") == []
+    assert with_cell(scenario, Cell("hardware.existing", 2, "hosts"), "") == [more[0]]
+
+
+def test_cells_are_typed_refused_and_undone(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("starter"))
+    book.edit("hardware.existing.1.hosts", "3")
+    book.edit("hardware.existing.1.gpus_per_host", "2")
+    assert book.scenario.hardware.existing == "3 x 2"
+    book.edit("hardware.existing.1.hosts", "many")
+    assert book.stale
+    assert book.problem_of("hardware.existing.1.hosts")
+    book.undo()
+    assert not book.stale
+    book.undo()
+    assert book.scenario.hardware.existing == "3 hosts"
+    book.edit("hardware.existing.1.hosts", "")
+    assert book.scenario.hardware.existing is None

@@ -1,31 +1,39 @@
-"""What is around every step: the bar, the steps, the head, the drawer, and a field for a form."""
+"""What is around every step: the bar, the steps, the head, the drawer."""
 
 from __future__ import annotations
 
-import json
+import ast
+import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from approved import has_approved, is_approved
+
+from gpuplan import load_catalog, load_scenario
+from gpuplan.app.header import SHOWN, edit_again, present, present_data, turn
+from gpuplan.app.memory import memory_of, resume
+from gpuplan.app.state import Workbook
 
 pytest.importorskip("traitlets")
 
 from gpuplan.app.header import (
     MOST_TITLES,
-    OF_GROUPS,
-    OF_HOSTS,
+    TERMS,
+    Term,
     bar_data,
     drawer_data,
-    field_data,
+    glossary_data,
     head_data,
     message_data,
     nav_data,
 )
 from gpuplan.app.screen import PAGES
-from gpuplan.app.state import STEPS, Workbook
+from gpuplan.app.state import STEPS
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, from_dict, parse_value
+from gpuplan.scenario import from_dict
 
 
 def test_a_probability_is_asked_why_in_per_cent(book: Workbook) -> None:
@@ -114,17 +122,6 @@ def test_a_message_about_a_price_names_what_is_priced(book: Workbook) -> None:
     assert is_approved(message_data(book, message)["where"], "gpus/a40-48gb")
 
 
-def test_a_range_is_shown_as_it_is_typed(book: Workbook) -> None:
-    for path, text in (
-        ("groups.hpc.people", "20 to 60"),
-        ("groups.hpc.active_share", "20% to 60%"),
-        ("prices.rack-year", "11520.5 to 20860"),
-    ):
-        book.edit(f"ranges.{path}", text)
-        assert not book.problem_of(f"ranges.{path}")
-        assert field_data(book, f"ranges.{path}")["value"] == text
-
-
 def test_messages_say_where_to_change(book: Workbook) -> None:
     for message in check_plan(book.plan):
         data = message_data(book, message)
@@ -133,37 +130,6 @@ def test_messages_say_where_to_change(book: Workbook) -> None:
         assert bool(data["sources"]) == bool(message.sources)
         if message.path:
             assert data["where"], message
-
-
-def test_fields(book: Workbook) -> None:
-    for spec in FIELDS:
-        data = field_data(book, spec.path)
-        assert data["label"] == spec.label
-        assert json.loads(json.dumps(data, allow_nan=False)) == data
-    data = field_data(book, "groups.hpc.active_share")
-    assert (data["value"], data["problem"], data["assumed"]) == ("100 %", "", True)
-    assert field_data(book, "groups.data-scientists.gpus_each")["value"] == "1/2"
-    assert field_data(book, "demand.stated_gpus")["value"] == "28"
-    assert not field_data(book, "demand.stated_gpus")["assumed"]
-    data = field_data(book, "groups.hpc.growth", empty="none")
-    assert (data["kind"], data["value"], data["empty"]) == ("text", "", "none")
-    data = field_data(book, "groups.hpc.days", empty="every day")
-    assert data["value"] == ""
-    assert data["options"][0] == {"value": "", "text": "every day"}
-    data = field_data(book, "groups.hpc.work_h")
-    assert (data["kind"], data["unit"]) == ("text", "h")
-    book.edit("groups.hpc.active_share", "lots")
-    data = field_data(book, "groups.hpc.active_share")
-    assert data["value"] == "lots"
-    assert "a share from 0 % to 100 %" in data["problem"]
-
-
-@pytest.mark.parametrize("share", ["1/8", "1/7", "1/3", "0.3", "1", "2", "0.05", "0.35", "16"])
-def test_what_a_field_shows_is_read_back_as_what_it_is(book: Workbook, share: str) -> None:
-    book.edit("groups.hpc.gpus_each", share)
-    shown = field_data(book, "groups.hpc.gpus_each")["value"]
-    spec = next(f for f in GROUP_FIELDS if f.path == "gpus_each")
-    assert parse_value(spec, shown, "") == book.scenario.get("groups.hpc.gpus_each")
 
 
 def test_while_hosts_are_down_the_drawer_says_that_it_explains_all_of_them(book: Workbook) -> None:
@@ -175,11 +141,11 @@ def test_while_hosts_are_down_the_drawer_says_that_it_explains_all_of_them(book:
 
 def test_a_tab_without_contents_says_why(catalog: Catalog) -> None:
     blank = Workbook(catalog, from_dict({}))
-    for step, tabs in {**OF_GROUPS, **OF_HOSTS}.items():
-        for tab in tabs:
-            assert PAGES[step].tab(tab).name == tab
-            blank.open_tab(step, tab)
-            assert has_approved(head_data(blank, step, PAGES[step])["nothing"])
+    empty = [(step, tab.name) for step, page in PAGES.items() for tab in page.tabs if tab.needs]
+    assert len(empty) == 13
+    for step, tab in empty:
+        blank.open_tab(step, tab)
+        assert has_approved(head_data(blank, step, PAGES[step])["nothing"])
     blank.open_tab("cost", "years")
     assert head_data(blank, "cost", PAGES["cost"])["nothing"] == ""
 
@@ -188,3 +154,108 @@ def test_a_stated_total_without_workloads_is_said(catalog: Catalog) -> None:
     book = Workbook(catalog, from_dict({"demand": {"stated_gpus": 28}}))
     head = head_data(book, "usecases", PAGES["usecases"])
     assert is_approved(head["sentence"], "28 GPUs")
+
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 200
+"""Characters of a meaning, so that it can be read in passing."""
+
+
+@pytest.fixture(scope="module")
+def words() -> str:
+    """Everything that the app may say: tables of words, inputs, rules, and the texts of its modules."""
+    tables = [path for path in (ROOT / "data" / "words").glob("*.csv") if path.stem != "glossary"]
+    tables += [ROOT / "data" / f"{name}.csv" for name in ("inputs", "access_rules", "rules")]
+    texts = [path.read_text(encoding="utf-8") for path in tables]
+    for path in (ROOT / "gpuplan").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        about = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        found = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in about)
+        texts += [node.value for node in found if isinstance(node.value, str)]
+    return "\n".join(texts)
+
+
+def test_each_spelling_means_one_thing() -> None:
+    spelt = Counter(name.lower() for term in TERMS for name in term.names)
+    assert [name for name, times in spelt.items() if times > 1] == []
+    assert [term.names[0] for term in TERMS] == sorted((t.names[0] for t in TERMS), key=str.lower)
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.names[0])
+def test_a_term_is_short_and_is_used(term: Term, words: str, catalog: Catalog) -> None:
+    assert len(term.meaning) < LONGEST and term.meaning.endswith(".")
+    spelt = "|".join(map(re.escape, term.names))
+    assert re.search(rf"(?<![\w-])({spelt})(?!\w)", words, re.IGNORECASE), "no text of the app has it"
+    assert not set(term.sources) - set(catalog.sources)
+
+
+def test_terms_are_the_same_in_every_design(blank: Workbook) -> None:
+    terms = glossary_data(blank)["terms"]
+    assert len(terms) == len(TERMS) > 40
+    shown = {term["names"][0]: term["term"] for term in terms}
+    assert (shown["queue"], shown["vGPU"], shown["KV cache"]) == ("Queue", "vGPU", "KV cache")
+    blank.open_example("enterprise")
+    assert glossary_data(blank)["terms"] == terms
+
+
+@pytest.fixture
+def sold() -> Workbook:
+    sold = Workbook(load_catalog(), load_scenario("starter").with_value("internal.margin", 0.2))
+    sold.go("cost")
+    sold.open_tab("cost", "prices")
+    return sold
+
+
+def test_it_shows_the_customers_version_and_returns_to_where_one_was(sold: Workbook) -> None:
+    own = sold.plan.scenario
+    sold.open_tab("hosts", "hardware")
+    present(sold)
+    assert sold.customer and sold.seen != sold.scenario and present_data(sold)["on"]
+    assert sold.tabs == {"cost": "prices"}, "others begin with their first tab"
+    turn(sold, -1)
+    sold.open_tab("network", "fabric")
+    assert (sold.step, present_data(sold)["at"]) == ("network", 4)
+    edit_again(sold)
+    assert (sold.step, sold.tabs["cost"], sold.customer) == ("cost", "prices", False)
+    assert (
+        sold.tabs["hosts"] == "hardware"
+        and "network" not in sold.tabs
+        and sold.plan.scenario == own
+        and not present_data(sold)["on"]
+    )
+
+
+def test_the_customers_view_stays_where_it_was_chosen_before(sold: Workbook) -> None:
+    sold.look_as(True)
+    present(sold)
+    edit_again(sold)
+    assert sold.customer
+
+
+def test_a_page_that_is_loaded_again_goes_on_presenting(sold: Workbook) -> None:
+    present(sold)
+    again = Workbook(load_catalog())
+    resume(again, *memory_of(sold), "")
+    assert again.customer and present_data(again)["on"]
+    edit_again(again)
+    assert (again.step, again.tabs["cost"], again.customer) == ("cost", "prices", False)
+
+
+def test_steps_end_at_the_first_and_the_last(sold: Workbook) -> None:
+    turn(sold, 1)
+    assert sold.step == "cost", "only while one presents"
+    present(sold)
+    for by, end in ((1, SHOWN[-1]), (-1, SHOWN[0])):
+        for _ in range(2 * len(SHOWN)):
+            turn(sold, by)
+        assert sold.step == end
+
+
+def test_what_is_not_presented_begins_with_the_first_step_and_nothing_without_a_design() -> None:
+    sold = Workbook(load_catalog(), load_scenario("starter"))
+    sold.go("deliver")
+    present(sold)
+    assert sold.step == SHOWN[0]
+    blank = Workbook(load_catalog())
+    present(blank)
+    assert not present_data(blank)["on"] and not blank.customer

@@ -20,7 +20,7 @@ from waiting import LIMIT_S
 pytest.importorskip("voila")
 
 from gpuplan import load_scenario
-from gpuplan.app.fragments import link_of
+from gpuplan.app.history import link_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 6)]
 

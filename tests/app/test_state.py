@@ -16,7 +16,8 @@ pytest.importorskip("traitlets")
 
 from gpuplan import Scenario, load_scenario
 from gpuplan.app import history
-from gpuplan.app.header import field_data, nav_data
+from gpuplan.app.forms import field_data
+from gpuplan.app.header import nav_data
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog

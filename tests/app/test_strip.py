@@ -7,8 +7,8 @@ from approved import is_approved
 
 pytest.importorskip("traitlets")
 
-from gpuplan.app.fragments import link_of
 from gpuplan.app.header import drawer_data
+from gpuplan.app.history import link_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog

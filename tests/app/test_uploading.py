@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from approved import has_approved, is_approved
 
-from gpuplan.app.uploading import SCRATCH, BrandFile, Template, Upload
+from gpuplan.app.uploading import SCRATCH, Dress, Upload
 from gpuplan.deliver.brand import load_brand
 from gpuplan.deliver.template import MOST_TEMPLATE_BYTES
 
@@ -43,12 +43,12 @@ def send(upload: Upload, name: str, content: bytes, piece: int = 100) -> list[bo
 
 
 @pytest.fixture
-def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Template:
+def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dress:
     monkeypatch.setenv(SCRATCH, str(tmp_path))
-    return Template(lambda: None, "docx")
+    return Dress(lambda: None, "docx")
 
 
-def test_a_template_arrives_in_pieces_and_is_used(template: Template, tmp_path: Path) -> None:
+def test_a_template_arrives_in_pieces_and_is_used(template: Dress, tmp_path: Path) -> None:
     assert send(template, "acme.docx", DOCX)[-1]
     assert (template.used, template.error, template.name) == ("acme.docx", "", "")
     with zipfile.ZipFile(template.kept) as packed:
@@ -77,7 +77,7 @@ def test_a_template_arrives_in_pieces_and_is_used(template: Template, tmp_path: 
     ],
 )
 def test_a_file_that_is_no_template_is_refused_and_the_one_before_stays(
-    template: Template, name: str, content: bytes, figures: tuple[str, ...]
+    template: Dress, name: str, content: bytes, figures: tuple[str, ...]
 ) -> None:
     send(template, "in use.docx", DOCX)
     kept = template.kept.read_bytes()
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_template_is_refused_and_the_one_before_stays(
     assert (template.used, template.error) == ("better.docx", "")
 
 
-def test_a_template_that_is_too_large_is_refused_at_its_first_piece(template: Template) -> None:
+def test_a_template_that_is_too_large_is_refused_at_its_first_piece(template: Dress) -> None:
     template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 0, b"x")
     assert has_approved(template.error, "30,000,001 bytes", "30,000,000")
     assert template.receive("big.docx", MOST_TEMPLATE_BYTES + 1, 1, b"x") is False
@@ -98,7 +98,7 @@ def test_a_template_that_is_too_large_is_refused_at_its_first_piece(template: Te
 
 def test_nothing_is_left_when_the_session_forgets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SCRATCH, str(tmp_path))
-    template = Template(lambda: None, "docx")
+    template = Dress(lambda: None, "docx")
     send(template, "acme.docx", DOCX)
     assert list(tmp_path.iterdir())
     del template
@@ -125,7 +125,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -> None:
+def test_any_name_is_only_shown(template: Dress, tmp_path: Path, name: str) -> None:
     assert send(template, name, DOCX)[-1]
     assert (template.error, template.used.isprintable(), bool(template.used)) == ("", True, True)
     assert len(template.used) <= 200
@@ -139,13 +139,13 @@ def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -
 
 
 @pytest.mark.parametrize("size", [-1, True, False, 1.5, float("nan"), float("inf"), "9", None, [1]])
-def test_a_size_that_is_none_is_refused(template: Template, size: Any) -> None:
+def test_a_size_that_is_none_is_refused(template: Dress, size: Any) -> None:
     assert template.receive("a.docx", size, 0, b"x") is False
     assert has_approved(template.error, "a.docx")
     assert send(template, "a.docx", DOCX)[-1] and template.error == ""
 
 
-def test_more_than_was_declared_is_not_stored(template: Template) -> None:
+def test_more_than_was_declared_is_not_stored(template: Dress) -> None:
     assert template.receive("a.docx", 10, 0, b"x" * 11) is False
     assert has_approved(template.error, "10 bytes")
     template.receive("a.docx", 10, 0, b"x" * 6)
@@ -156,7 +156,7 @@ def test_more_than_was_declared_is_not_stored(template: Template) -> None:
 
 
 @pytest.mark.parametrize("at", [-1, 5, 200, True, 100.0, "100", None, float("nan")])
-def test_pieces_out_of_order_are_ignored(template: Template, at: Any) -> None:
+def test_pieces_out_of_order_are_ignored(template: Dress, at: Any) -> None:
     template.receive("a.docx", len(DOCX), 0, DOCX[:100])
     assert template.receive("a.docx", len(DOCX), at, b"x" * 50) is False
     assert (template.got, template.path.stat().st_size, template.error) == (100, 100, "")
@@ -164,21 +164,21 @@ def test_pieces_out_of_order_are_ignored(template: Template, at: Any) -> None:
     assert template.used == "a.docx"
 
 
-def test_less_than_was_declared_waits_for_the_rest_and_stops_nothing(template: Template) -> None:
+def test_less_than_was_declared_waits_for_the_rest_and_stops_nothing(template: Dress) -> None:
     template.receive("a.docx", len(DOCX) + 1, 0, DOCX)
     assert (template.used, template.error) == ("", "")
     send(template, "b.docx", DOCX)
     assert template.used == "b.docx"
 
 
-def test_a_full_disk_is_said(template: Template, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Template, "path", Path("/dev/full"))
+def test_a_full_disk_is_said(template: Dress, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Dress, "path", Path("/dev/full"))
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     assert template.receive("a.docx", 10, 0, b"x" * 10) is False
     assert has_approved(template.error, "a.docx")
 
 
-def test_what_was_left_out_is_said(template: Template) -> None:
+def test_what_was_left_out_is_said(template: Dress) -> None:
     away = f"<Relationships><Relationship Id='x' Type='{RELATIONS}/image' Target='http://a.test/x' TargetMode='External'/></Relationships>"
     send(template, "a.docx", office("wordprocessingml.document", **{"_rels/main.xml.rels": away.encode()}))
     assert template.used == "a.docx"
@@ -199,12 +199,12 @@ def packed(**files: bytes) -> bytes:
 
 
 @pytest.fixture
-def brand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BrandFile:
+def brand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dress:
     monkeypatch.setenv(SCRATCH, str(tmp_path))
-    return BrandFile(lambda: None)
+    return Dress(lambda: None, "brand")
 
 
-def test_a_brand_is_a_file_or_comes_with_its_logo(brand: BrandFile) -> None:
+def test_a_brand_is_a_file_or_comes_with_its_logo(brand: Dress) -> None:
     send(brand, "acme.yaml", b"name: ACME")
     assert (brand.used, brand.error, load_brand(brand.kept).name) == ("acme.yaml", "", "ACME")
     files = {"ACME__acme_yml": b"name: ACME\nlogo: logo.png", "ACME__logo_png": PNG, "ACME___x_yml": b"macOS"}
@@ -231,7 +231,7 @@ def test_a_brand_is_a_file_or_comes_with_its_logo(brand: BrandFile) -> None:
     ],
 )
 def test_a_brand_that_is_wrong_names_the_field_and_the_one_before_stays(
-    brand: BrandFile, content: bytes, figures: tuple[str, ...]
+    brand: Dress, content: bytes, figures: tuple[str, ...]
 ) -> None:
     send(brand, "acme.yaml", b"name: ACME")
     send(brand, "other.file", content)

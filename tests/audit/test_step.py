@@ -82,7 +82,7 @@ def test_jobs(book: Workbook, tmp_path: Path) -> None:
     data = audit_data(book)
     said = " ".join(data["text"])
     assert "240 of 240 rows used" in said
-    assert "Burstiness" in said
+    assert "Bursts: peakedness" in said
     assert has_approved(said)
     assert has_approved(said, "3")
     assert [b["event"] for b in data["buttons"]] == ["audit", "use-audit", "replay", "forget-audit"]
@@ -122,7 +122,7 @@ def test_the_replay_stands_beside_the_formulas(book: Workbook, tmp_path: Path) -
 def test_samples_are_activity_and_give_no_groups(book: Workbook, tmp_path: Path) -> None:
     audited(book, tmp_path, SAMPLES)
     data = audit_data(book)
-    assert any("20.0 % busy on average" in text for text in data["text"])
+    assert any("mean 20.0 %" in text for text in data["text"])
     assert "use-audit" not in {b["event"] for b in data["buttons"]}
     assert "replay" not in {b["event"] for b in data["buttons"]}
     assert [t["title"] for t in audit_tables(book)["tables"]] == ["Chip activity"]

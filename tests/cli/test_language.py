@@ -33,8 +33,10 @@ NOT_READ_IN_FILES = {
         "input_places",
         "locales",
         "options",
+        "pages",
         "trace_columns",
         "usual_boards",
+        "workload_inputs",
     )
 }
 """Tables of the app, of what is read, and of tests."""

@@ -272,7 +272,7 @@ def test_long_work_has_a_process_that_ends_with_its_session(session: Callable[..
     """In a thread it would hold up what a user does."""
     one = session("one")
     beside = one.ask(
-        "__import__('gpuplan.app.quiet').app.quiet._process.submit(__import__('os').getpid).result()"
+        "__import__('gpuplan.app.idle_work').app.idle_work._process.submit(__import__('os').getpid).result()"
     )
     parent = Path(f"/proc/{beside}/stat").read_text().rpartition(")")[2].split()[1]
     assert int(parent) == one.process.pid

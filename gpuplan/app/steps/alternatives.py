@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, alternatives
-from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_terms
+from gpuplan.analysis.rent_or_buy import no_rental, rent_terms
 from gpuplan.app.cards import Contents, asked, panel, said, tried
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
@@ -84,14 +84,12 @@ def rent_data(workbook: Workbook) -> Contents:
     found, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
     if not found:
         return problem or no_rental(workbook.plan)
-    return {"tables": [screen(tables.rent_by_year(found), title="Paid each year"), *_offers(workbook, found)]}
-
-
-def _offers(workbook: Workbook, found: tuple[RentOrBuy, ...]) -> list[dict[str, Any]]:
-    """Return other offers of this GPU."""
-    others = tables.offers(workbook.plan, found)
-    if not others.rows:
-        return []
-    left = len(others.rows) - SHOWN_OFFERS
-    more = f"And {number(left)} more expensive ones." if left > 0 else ""
-    return [screen(others.top(SHOWN_OFFERS), title="Other offers", more=more)]
+    shown, others = (
+        [screen(tables.rent_by_year(found), title="Paid each year")],
+        tables.offers(workbook.plan, found),
+    )
+    if others.rows:
+        left = len(others.rows) - SHOWN_OFFERS
+        more = f"And {number(left)} more expensive ones." if left > 0 else ""
+        shown.append(screen(others.top(SHOWN_OFFERS), title="Other offers", more=more))
+    return {"tables": shown}

@@ -13,26 +13,12 @@ from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
 from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
-from gpuplan.app.cards import (
-    Card,
-    Contents,
-    Page,
-    Picture,
-    bare,
-    panel,
-    parted_card,
-    said,
-    select,
-    tab,
-    tried,
-    wide_card,
-)
+from gpuplan.app.cards import Card, Contents, bare, panel, said, select, tried
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps import explore, sensitivity
+from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report import number
-from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import sensitivity as tables
@@ -67,6 +53,7 @@ def message(workbook: Workbook) -> Headline:
     return Headline(first, f"Compared with {found.names[0]}.")
 
 
+@partial(Card, "compare")
 def designs_data(workbook: Workbook) -> dict[str, Any]:
     """Return the name of each design, and a sentence for each result that differs; or designs to try."""
     found, nothing = _compared(workbook), not workbook.plan.pools
@@ -208,7 +195,7 @@ def to_win_data(workbook: Workbook) -> Contents:
     data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
     if not chosen:
         return data
-    duel = partial(_to_win, first=_option(found["winner"]), other=_option(others[chosen]))
+    duel = partial(_to_win, options=(found["winner"], others[chosen]))
     conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
@@ -218,13 +205,9 @@ def to_win_data(workbook: Workbook) -> Contents:
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
 
 
-def _to_win(plan: Plan, first: Option, other: Option) -> tuple[Condition, ...]:
+def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Condition, ...]:
+    first, other = (Option(explore.candidate_of(each), str(each["label"])) for each in options)
     return to_win(plan.scenario, plan.catalog, first, other)
-
-
-def _option(option: dict[str, Any]) -> Option:
-    """Return an option in the form that the conditions need: only its candidate matters."""
-    return Option(explore.candidate_of(option), str(option["label"]))
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
@@ -232,16 +215,16 @@ def _conditions(found: Sequence[Condition]) -> Table:
         Column("label", "Input"),
         Column("now", "Now", "number", of=lambda each: _named(each, each.now)),
         Column("needed", "Needed", "number", of=lambda each: _named(each, each.needed)),
-        Column("possible", "Possible", of=_likely),
+        Column(
+            "possible",
+            "Possible",
+            of=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
+        ),
         Column("text", "", of=_words),
     )
     return listed(
         "conditions", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)), title=""
     )
-
-
-def _likely(each: Condition) -> Cell:
-    return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
 
 
 def _words(each: Condition) -> Cell:
@@ -265,38 +248,3 @@ def _value(value: Any, unit: str) -> str:
     if unit == "year":
         return counted(value, "year")
     return f"{number(float(f'{value:.4g}'))} {unit}".strip()
-
-
-PAGE = Page(
-    message,
-    (
-        tab("designs", "Designs", wide_card(Card("compare", designs_data))),
-        tab("all", "All differences", parted_card(results_data, inputs_data)),
-        tab(
-            "explore",
-            "Explore",
-            parted_card(
-                Card("run", explore.explore_data),
-                to_win_data,
-                explore.frontier_head,
-                Picture(explore.frontier_rows, frontier_chart),
-                explore.frontier_table,
-                explore.ranked_data,
-                explore.works_data,
-                explore.unpriced_data,
-                explore.rejected_data,
-            ),
-        ),
-        tab(
-            "inputs",
-            "Sensitivity",
-            parted_card(
-                Card("run", sensitivity.sensitivity_data),
-                sensitivity.tornado_head,
-                Picture(sensitivity.tornado_rows, tornado_chart),
-                sensitivity.ranges_data,
-                sensitivity.thresholds_data,
-            ),
-        ),
-    ),
-)

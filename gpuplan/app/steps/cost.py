@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.customer import OFFER
 from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
-    Card,
     Contents,
-    Page,
     Picture,
-    Tab,
     act,
     bare,
-    box,
     figure,
     lettered,
     panel,
-    parted_card,
     said,
     sheet,
     strong,
-    tab,
     visit,
-    wide_card,
 )
-from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
+from gpuplan.app.forms import field_data, form, stated_hint
+from gpuplan.app.header import excluded, paid_for
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import alternatives
 from gpuplan.locales import written_day
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
@@ -39,39 +34,20 @@ from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
 from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
-from gpuplan.wording import (
-    BASIS_WORDS,
-    LICENCE_NAMES,
-    counted,
-    rounded_money,
-    short_number,
-    short_watts,
-    stated_percent,
-)
+from gpuplan.wording import BASIS_WORDS, counted, rounded_money, short_number, short_watts, stated_percent
 
 ORDER = (
-    "servers/",
-    "host-",
-    "gpus/",
-    "nics/",
-    "adapter-",
-    "switches/",
-    "cable-",
-    "management-",
-    "compute-",
-    "storage-",
+    *("servers/", "host-", "gpus/", "nics/", "adapter-", "switches/", "cable-"),
+    *("management-", "compute-", "storage-"),
 )
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 
 
-FIRST = ("cost.years", "cost.hardware_discount", "cost.licence_discount")
-"""Inputs beside the chart."""
 SHOWN_EXCLUDED = 3
 """Items without a price that are named beside the chart."""
 
@@ -90,90 +66,57 @@ def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> di
 # Inputs
 
 
-def first_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs that move the cost most."""
-    return {
-        "title": "",
-        "fields": [field_data(workbook, path) for path in FIRST],
-    }
+first_form = form("first", "")
 
 
+@partial(form, "money", "Money")
 def money_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the financial inputs that every project needs."""
-    scenario = workbook.scenario
-    use = workbook.plan.lines.get("cost.utilisation")
-    dollars = scenario.cost.currency == "USD"
+    """Return what counts without an exchange rate and a stated utilisation; the add-on is one to VCF."""
+    cost, use = workbook.scenario.cost, workbook.plan.lines.get("cost.utilisation")
+    used = "" if use is None or cost.utilisation is not None else percent(use.value)
     return {
-        "title": "Money",
-        "fields": [
-            field_data(workbook, "cost.currency"),
-            field_data(
-                workbook, "cost.usd_rate", empty="1" if dollars else f"how many {scenario.cost.currency}?"
-            ),
-            _factor(workbook, "discount_rate"),
-            *(field_data(workbook, path) for path in LICENCE_NAMES),
-            *[field_data(workbook, "cost.private_ai")] * (scenario.cost.platform_licence == "vcf"),
-            field_data(workbook, "cost.licence_term_years"),
-            field_data(
-                workbook,
-                "cost.utilisation",
-                empty="from the groups"
-                if use is None or scenario.cost.utilisation is not None
-                else f"{percent(use.value)} (from the groups)",
-            ),
-        ],
+        "empties": {
+            "cost.usd_rate": "1" if cost.currency == "USD" else f"how many {cost.currency}?",
+            "cost.utilisation": f"{used} (from the groups)" if used else "from the groups",
+        },
+        "without": () if cost.platform_licence == "vcf" else ("cost.private_ai",),
         "stale": workbook.stale,
     }
 
 
+@partial(form, "factors", "Other factors and purchases", fold=True, hint=stated_hint)
 def factors_form(workbook: Workbook) -> dict[str, Any]:
-    """Return inputs needed more rarely: factors with a planning value, and optional purchases."""
+    """Return the processors of the server, and the day of the prices."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
-    prices = PriceList(scenario, catalog)
-    fields = [
-        planned_field(workbook, "cost.sockets", sockets or catalog_factor(catalog, "sockets")),
-        planned_field(workbook, "cost.cores_per_socket", workbook.plan.cores),
-        *(_factor(workbook, name) for name in ("support_share", "warranty_years", "residual_share")),
-        field_data(workbook, "cost.later_price_change"),
-        *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
-        *(
-            field_data(workbook, f"cost.{name}")
-            for name in ("spare_gpus", "storage_tb", "management_hosts", "compute_hosts_bought")
-        ),
-        field_data(workbook, "cost.as_of", empty=f"{written_day(prices.as_of)}, newest price"),
-    ]
     return {
-        "title": "Other factors and purchases",
-        "fold": True,
-        "hint": stated_hint(fields),
-        "fields": fields,
+        "empties": {
+            "cost.sockets": sockets or catalog_factor(catalog, "sockets"),
+            "cost.cores_per_socket": workbook.plan.cores,
+            "cost.as_of": f"{written_day(PriceList(scenario, catalog).as_of)}, newest price",
+        }
     }
 
 
+def _stated(fields: Sequence[Mapping[str, Any]]) -> str:
+    """Name the inputs that are stated; nothing for a customer, who is asked for none."""
+    stated = [field["label"].lower() for field in fields if field["value"]]
+    return " and ".join(stated) or "notes and margin" * bool(fields)
+
+
+@partial(form, "internal", INTERNAL, fold=True, hint=_stated)
 def internal_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs that the customer does not see: notes, the margin, and its amount."""
+    """Return the amount of the margin; the customer sees nothing of it, nor the inputs."""
     if workbook.customer:
-        return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
-    fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
+        return {"title": "", "shown": False, "without": ("internal.margin", "internal.notes")}
     margin = workbook.once("cost: margin", lambda: tables.margin(workbook.plan))
     return {
-        "title": INTERNAL,
-        "fold": True,
-        "hint": " and ".join(field["label"].lower() for field in fields if field["value"])
-        or "notes and margin",
         "shown": True,
-        "fields": fields,
         "text": "Not shown in the customer view, nor in files and links for the customer.",
         "tables": [screen(margin)] if margin else [],
         "stale": workbook.stale,
     }
-
-
-def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
-    """Return an input for which the catalog's planning value is used while it is empty."""
-    return planned_field(workbook, f"cost.{name}", catalog_factor(workbook.catalog, name))
 
 
 # What it costs
@@ -200,25 +143,18 @@ def parts_in_short(workbook: Workbook) -> Contents:
         for part in costs.parts
         if part.total
     ]
-    return {
-        "parts": parts,
-        "after": [said(strong("Cost excludes: "), *_few_excluded(costs), ".")] * bool(costs.excludes),
-    }
-
-
-def _few_excluded(costs: Costs) -> list[dict[str, Any] | str]:
-    """Return the first items without a price; the breakdown has all of them."""
-    items = excluded(costs)
     most = 2 * SHOWN_EXCLUDED - 1  # the excluded items and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
-    return [*items[:most], f" and {number(left)} more" if left > 0 else ""]
+    more = f" and {number(left)} more" if left > 0 else ""
+    excludes = said(strong("Cost excludes: "), *excluded(costs)[:most], more, ".")
+    return {"parts": parts, "after": [excludes] * bool(costs.excludes)}
 
 
 @panel("Per unit")
 def unit_data(workbook: Workbook) -> Contents:
     """Return the cost of a GPU-hour, a million tokens and a user a month."""
     table = tables.per_unit(workbook.plan)
-    return {"tables": [screen(table)]} if table.rows else None
+    return table if table.rows else None
 
 
 @panel("What it costs")
@@ -276,17 +212,16 @@ def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
     return found
 
 
+@partial(Picture, draw=charts.years_chart)
 def years_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the years."""
     costs = workbook.plan.costs
     return {} if costs is None else charts.years_rows(costs)
 
 
-@panel("By part", "with its letter in the chart")
+@panel("By part", "with its letter in the chart", needs="costs")
 def parts_data(workbook: Workbook) -> Contents:
     """Return the cost of each part, with its letter in the chart."""
-    if workbook.plan.costs is None:
-        return None
     return tables.cost_by_part(workbook.plan).dressed(
         "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
@@ -310,12 +245,10 @@ def groups_data(workbook: Workbook) -> Contents:
     )
 
 
-@panel("Cost of tokens", "by load, rented, and at a price per token")
+@panel("Cost of tokens", "by load, rented, and at a price per token", needs="token_costs")
 def tokens_data(workbook: Workbook) -> Contents:
     """Return the cost of a million tokens; nothing without a group that a language model serves."""
     plan = workbook.plan
-    if not plan.token_costs:
-        return None
     prices = [plan.scenario.get(f"prices.{key}") for key in TOKENS]
     compare = visit("Enter a price per token", "prices.tokens-in")
     text = [said(compare, " to compare with a service.")] if None in prices else []
@@ -331,7 +264,10 @@ def prices_data(workbook: Workbook) -> Contents:
     costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
     if costs is None:
         return None
-    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
+    ranks = {start: at for at, start in enumerate((*ORDER, ""))}
+    items = sorted(
+        paid_for(costs), key=lambda item: (min(ranks[s] for s in ranks if item.key.startswith(s)), item.key)
+    )
     catalog = _catalog_prices(workbook)
     rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
     rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
@@ -368,10 +304,6 @@ def prices_badge(workbook: Workbook) -> str:
     assumed = sum(price.fact.basis == "assumed" for price in costs.prices)
     counts = ((assumed, "assumed"), (len(costs.unknown), "not known"))
     return ", ".join(f"{number(count)} {words}" for count, words in counts if count)
-
-
-def _rank(key: str) -> int:
-    return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
 
 
 def _others(workbook: Workbook, costs: Costs) -> list[str]:
@@ -474,7 +406,6 @@ def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
 
 
 def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:
-    """Return the button that removes a stated price."""
     path = f"prices.{key}"
     if workbook.seen.get(path) is None:
         return {}
@@ -534,59 +465,9 @@ def power_data(workbook: Workbook) -> Contents:
 # Bill of materials
 
 
-@panel("Bill of materials", "on the day of installation")
+@panel("Bill of materials", "on the day of installation", needs="costs")
 def bill_data(workbook: Workbook) -> Contents:
     """Return all items of the design: quantity, rule, price, cost and source."""
-    if workbook.plan.costs is None:
-        return None
     return tables.bill_of_materials(workbook.plan).dressed(
         "sources", lambda _, cell: _sources(workbook, cell.value)
     )
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["cost"](workbook.plan),
-    (
-        Tab(
-            "years",
-            "By year",
-            box(
-                "gp-page gp-two",
-                box(
-                    "gp-main",
-                    box(
-                        "gp-card gp-wide gp-paid",
-                        years_head,
-                        Picture(years_rows, charts.years_chart),
-                        parts_in_short,
-                    ),
-                    box("gp-inputs", Card("form", first_form)),
-                ),
-                box(
-                    "gp-side gp-prices", box("gp-card", unit_data), box("gp-card", alternatives.in_short_data)
-                ),
-            ),
-        ),
-        tab(
-            "alternatives",
-            "Alternatives",
-            wide_card(alternatives.alternatives_data),
-            wide_card(alternatives.rent_data),
-            wide_card(tokens_data),
-        ),
-        tab(
-            "breakdown",
-            "Breakdown",
-            parted_card(cost_data, box("gp-pair gp-years", parts_data, groups_data), years_table),
-        ),
-        tab("bill", "Bill of materials", wide_card(bill_data)),
-        tab("prices", "Prices", wide_card(prices_data), badge=prices_badge),
-        tab("power", "Power and space", wide_card(power_data)),
-        tab(
-            "money",
-            "Assumptions",
-            box("gp-inputs", Card("form", money_form)),
-            box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
-        ),
-    ),
-)

@@ -6,17 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, act, box, select, tab, wide_card
+from gpuplan.app.cards import IDLE, Card, act, background_card, receiving, select, upload_data
 from gpuplan.app.delivering import Order, Preview
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.report import money, number
 from gpuplan.report.figures import as_of
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.wording import NAMES, said, some_of
@@ -64,6 +62,7 @@ def order(workbook: Workbook, kind: str) -> Order:
     return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
 
 
+@partial(Card, "run")
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
@@ -150,27 +149,18 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(form, "document", "Document control")
 def document_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs for author, approver, version and dates of the document."""
-    named, status = said("document.to be named"), NAMES["document.status"]
-    empty = {
-        "author": named,
-        "approver": named,
+    """Return what the document says where author, approver, version or date are not stated."""
+    empties = {
+        **dict.fromkeys(("author", "approver"), said("document.to be named")),
         "version": said("document.first version"),
         "date": f"{written_day(document_day(workbook.plan))}, day of the prices",
-        "decide_by": "proposed by gpuplan",
     }
-    options = {"status": [("", f"{status['draft']} (default)"), *status.items()]}
-    names = ("author", "approver", "version", "status", "date", "decide_by")
-    return {
-        "title": "Document control",
-        "fields": [
-            field_data(workbook, f"document.{name}", options.get(name), empty=empty.get(name, ""))
-            for name in names
-        ],
-    }
+    return {"empties": {f"document.{name}": words for name, words in empties.items()}}
 
 
+@partial(Card, "run")
 def preview_run(workbook: Workbook) -> dict[str, Any]:
     """Return the button for the first pages of the document, and their progress."""
     shown, nothing = _previewed(workbook), not workbook.plan.pools
@@ -186,6 +176,7 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(Card, "preview")
 def preview_data(workbook: Workbook) -> dict[str, Any]:
     """Return the first pages of the document."""
     shown = _previewed(workbook)
@@ -203,6 +194,7 @@ def _preview_is_old(workbook: Workbook) -> bool:
     return shown is not None and shown.source != workbook.delivering.source(order(workbook, "html"), "html")
 
 
+@partial(form, "format", "Numbers and paper")
 def format_form(workbook: Workbook) -> dict[str, Any]:
     """Return the customer's formats of numbers, money, dates and paper; with an example."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
@@ -214,34 +206,10 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
     return {
-        "title": "Numbers and paper",
-        "fields": [field_data(workbook, path, choices) for path, choices in options.items()],
+        "options": options,
         "text": f"Example: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
         "Screen, documents, tables and charts follow, and typed values are read the same way.",
     }
 
 
-PAGE = Page(
-    lambda workbook: HEADLINES["deliver"](workbook.plan),
-    (
-        tab("files", "Files", wide_card(Card("run", deliver_data))),
-        tab(
-            "document",
-            "Document",
-            box(
-                "gp-split gp-document gp-cards-even",
-                box("gp-card", Card("form", document_form)),
-                box("gp-card", Card("run", preview_run), Card("preview", preview_data)),
-            ),
-        ),
-        tab(
-            "templates",
-            "Templates",
-            box(
-                "gp-split gp-three gp-cards-even",
-                *(box("gp-card", Card("run", partial(template_data, kind))) for kind in TEMPLATES),
-            ),
-        ),
-        tab("format", "Numbers and paper", box("gp-card", Card("form", format_form))),
-    ),
-)
+docx_template, pptx_template, brand = (Card("run", partial(template_data, kind)) for kind in TEMPLATES)

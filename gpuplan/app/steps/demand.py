@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import Silos, silos
-from gpuplan.app.cards import Card, Contents, Page, Picture, asked, box, lettered, panel, said, tab, tried
-from gpuplan.app.header import field_data
+from gpuplan.app.cards import Card, Contents, Picture, asked, lettered, panel, said, tried
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import methods, simulate, week
-from gpuplan.app.steps.stated import stated_data
-from gpuplan.app.steps.usecases import DAYS, EMPTIES, days_of, group_heads, group_rows
+from gpuplan.app.steps.usecases import group_heads, group_rows, stated_data
 from gpuplan.app.steps.week import weeks
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
 from gpuplan.locales import per_cent
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import amount, basis_word, number, percent
+from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
@@ -38,12 +36,10 @@ from gpuplan.wording import (
 IN_MONEY = "The cost step has their prices."
 
 
-@panel("Silos and pool", slow=True)
+@panel("Silos and pool", needs="groups", slow=True)
 def silo_data(workbook: Workbook) -> Contents:
     """Return each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
-    if not plan.groups:
-        return None
     if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
         return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
     if not asked(workbook, "silos"):
@@ -51,26 +47,19 @@ def silo_data(workbook: Workbook) -> Contents:
     found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
     if found is None:
         return problem
+    scenario = plan.scenario
+    total = ["the stated total"] * (scenario.deciding_total_gpus is not None)
+    left = [*total, *["the existing hosts"] * bool(scenario.hardware.existing)]
+    not_counted = f"Not counted: {' and '.join(left)}. " if left else ""
     more = (
         "Hosts include this design's failover capacity. Utilisation is the share of GPUs allocated on average over the week, "
-        f"whether the chips are busy or not. {_leaves_out(workbook)}"
+        f"whether the chips are busy or not. {not_counted}{IN_MONEY}"
     )
     return {
         "text": [said(_silo_words(found, bool(plan.scenario.hardware.existing)))],
         "tables": [screen(lettered(workbook, tables.silos(plan, found)), more=more)],
         "notes": [_quoted(workbook)],
     }
-
-
-def _leaves_out(workbook: Workbook) -> str:
-    scenario, left = workbook.plan.scenario, []
-    if scenario.deciding_total_gpus is not None:
-        left.append("the stated total")
-    if scenario.hardware.existing:
-        left.append("the existing hosts")
-    if not left:
-        return IN_MONEY
-    return f"Not counted: {' and '.join(left)}. {IN_MONEY}"
 
 
 def _silo_words(found: Silos, existing: bool) -> str:
@@ -104,6 +93,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # GPU demand by each rule
 
 
+@partial(Card, "demand", slow=True)
 def rules_data(workbook: Workbook) -> dict[str, Any]:
     """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
     asked = workbook.scenario.demand
@@ -139,10 +129,7 @@ def _saving(workbook: Workbook) -> str:
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
     asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
-    about, formula = (
-        {"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""),
-        "",
-    )
+    about, formula = ({"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""), "")
     if answer and answer.method and gpus is None:
         about = f"not with {METHOD_NAMES[answer.method]}: work arrives as jobs"
     elif answer and answer.method:
@@ -203,37 +190,23 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 # Users and hours
 
 
+@partial(Card, "grid")
 def people_data(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of inputs that decide when GPUs are needed."""
-    planned = workbook.catalog.assumptions["duration-of-work"].fact("work_h")
-    empties = EMPTIES | {"work_h": f"{number(planned.value)} ({basis_word(planned.basis)})"}
-    rows = group_rows(workbook, COLUMNS, {"days": DAYS}, empties)
-    for row in rows:
-        for field in row["cells"]:
-            if field["path"].endswith(".days"):
-                field["options"] = [{"value": v, "text": t} for v, t in days_of(field["value"])]
     return {
         "title": "Users and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
         "heads": group_heads(COLUMNS),
-        "rows": rows,
+        "rows": group_rows(workbook, COLUMNS),
         "stale": workbook.stale,
     }
 
 
+@partial(form, "growth", "Growth", tables=[], text="", button=None)
 def growth_form(workbook: Workbook) -> dict[str, Any]:
     """Return the needs of the design in later years, and the purchases for each."""
-    growing = any(group.growth for group in workbook.plan.scenario.groups)
-    data: dict[str, Any] = {
-        "title": "Growth",
-        "shown": bool(workbook.scenario.groups),
-        "stale": workbook.stale,
-        "fields": [field_data(workbook, "demand.years")],
-        "tables": [],
-        "text": "",
-        "button": None,
-    }
-    if not growing:
+    data = {"shown": bool(workbook.scenario.groups), "stale": workbook.stale}
+    if not any(group.growth for group in workbook.plan.scenario.groups):
         return data | {
             "text": "No group grows, so the first purchase is enough for these years. Enter growth per group under Hours."
         }
@@ -243,16 +216,14 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     if years is None:
         return data | {"text": f"This growth cannot be planned: {problem}."}
     left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
-    more = " ".join(
-        filter(
-            None,
-            [
-                f"Hosts are bought at the start of a year and kept.{_totals_grow(workbook)}",
-                _cost_counts(workbook),
-                left_out,
-            ],
-        )
+    decides = workbook.plan.scenario.deciding_total_gpus is not None
+    notes = (
+        "Hosts are bought at the start of a year and kept.",
+        "The stated total grows in line with the groups." * decides,
+        _cost_counts(workbook),
+        left_out,
     )
+    more = " ".join(filter(None, notes))
     return data | {"tables": [screen(tables.growth(years), more=more)]}
 
 
@@ -264,55 +235,5 @@ def _cost_counts(workbook: Workbook) -> str:
     return f"The cost counts {counted(costs.years, 'year')}: {amount(costs.hosts[-1], 'host')} in year {costs.years}."
 
 
-def _totals_grow(workbook: Workbook) -> str:
-    decides = workbook.plan.scenario.deciding_total_gpus is not None
-    return " The stated total grows in line with the groups." if decides else ""
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["demand"](workbook.plan),
-    (
-        tab(
-            "rule",
-            "Sizing rule",
-            Card("demand", rules_data, slow=True),
-            box(
-                "gp-card",
-                week.day_head,
-                box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
-            ),
-        ),
-        tab("people", "Hours", Card("grid", people_data)),
-        tab(
-            "waiting",
-            "Waiting",
-            box(
-                "gp-card",
-                methods.odds_head,
-                box(
-                    "gp-split gp-even",
-                    Picture(methods.odds_rows, charts.odds_chart, slow=True),
-                    methods.odds_data,
-                ),
-            ),
-            Card("form", methods.assumption_form),
-        ),
-        tab(
-            "pool",
-            "Pooling and growth",
-            box("gp-pair", box("gp-card", silo_data), Card("form", growth_form)),
-            box("gp-card", week.mixes_data),
-        ),
-        tab("simulate", "Simulation", box("gp-card", Card("run", simulate.simulate_data))),
-        tab(
-            "audit",
-            "Audit",
-            box(
-                "gp-card",
-                Card("run", audit_data),
-                Picture(week_rows, charts.week_chart),
-                Card("panel", audit_tables),
-            ),
-        ),
-    ),
-)
+audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)
+audit_week = Picture(week_rows, charts.week_chart)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Contents, Page, act, attributes, panel, parted_card, tab, wide_card
+from gpuplan.app.cards import Card, Contents, act, attributes, panel
 from gpuplan.app.header import message_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.known import unconfirmed
 from gpuplan.report import number
-from gpuplan.report.headlines import design
+from gpuplan.report.headlines import Headline, design
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
@@ -19,6 +20,7 @@ from gpuplan.wording import run_words
 CONFIRM, DOUBT = "Confirm", "Undo"
 
 
+@partial(Card, "design")
 def decisions_data(workbook: Workbook) -> dict[str, Any]:
     """Return the decisions with justification and implication, and the numbers of their sources."""
     numbers = _cited(workbook)
@@ -35,6 +37,11 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+def message(workbook: Workbook) -> Headline:
+    """Return how many messages and planning values are open."""
+    return design(workbook.plan, workbook.messages)
+
+
 def _cited(workbook: Workbook) -> Mapping[str, int]:
     """Return the number of each source that decisions, access modes and messages cite."""
     plan = workbook.plan
@@ -45,6 +52,7 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
     return {id: n for n, id in enumerate(known, 1)}
 
 
+@partial(Card, "design")
 def messages_data(workbook: Workbook) -> dict[str, Any]:
     """Return the points to fix and to confirm, then the notes."""
     return {
@@ -106,23 +114,12 @@ def sources_data(workbook: Workbook) -> Contents:
     return table.dressed("title", lambda n, _: {"note": urls[n], "tone": "source"}).without("url")
 
 
-def _weighty(workbook: Workbook) -> str:
+def weighty_badge(workbook: Workbook) -> str:
     """Return the number of messages to fix or to confirm."""
     count = sum(message.level != "note" for message in workbook.messages)
     return number(count) if count else ""
 
 
-PAGE = Page(
-    lambda workbook: design(workbook.plan, workbook.messages),
-    (
-        tab("decisions", "Decisions", wide_card(Card("design", decisions_data))),
-        tab("messages", "Messages", wide_card(Card("design", messages_data)), badge=_weighty),
-        tab(
-            "values",
-            "Planning values",
-            parted_card(values_data, confirmed_data),
-            badge=lambda workbook: number(len(unconfirmed(workbook.plan))),
-        ),
-        tab("sources", "Sources", wide_card(sources_data)),
-    ),
-)
+def unconfirmed_badge(workbook: Workbook) -> str:
+    """Return the number of planning values to confirm."""
+    return number(len(unconfirmed(workbook.plan)))

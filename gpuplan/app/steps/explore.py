@@ -10,9 +10,8 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
-from gpuplan.app.cards import Contents, act, details, panel
+from gpuplan.app.cards import Card, Contents, Picture, act, background_card, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.report import number
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
@@ -78,6 +77,7 @@ def use_option(workbook: Workbook, label: str) -> None:
 # Running it
 
 
+@partial(Card, "run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """Return the designs to explore, the progress, and the winner."""
     found = workbook.exploring.found
@@ -219,7 +219,6 @@ _unpriced, _rejected, _frontier = (
 
 
 def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[Workbook], str]:
-    """Return words with their count."""
     return lambda workbook: words.format(number(len(of(workbook))))
 
 
@@ -229,19 +228,13 @@ def _dearer(workbook: Workbook) -> list[Option]:
     return [option for option in _found(workbook, "ranked") if option["label"] not in first]
 
 
-@details(
-    "explore-ranked",
-    "Other designs",
-    _counted("{}, and why each loses", _dearer),
-    _dearer,
-)
+@details("explore-ranked", "Other designs", _counted("{}, and why each loses", _dearer), _dearer)
 def ranked_data(workbook: Workbook) -> Contents:
     """Return the designs of the ranking that are not the cheapest on their hardware, or dearer."""
     return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
 
 
 def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
-    """Return the first of these designs with some columns."""
     table = _designs(workbook, workbook.exploring.found or {}, options[:SHOWN_ALL])
     return {"tables": [screen(table.only("label", "hosts", *columns, "acts"), more=_cut(len(options)))]}
 
@@ -278,12 +271,7 @@ def unpriced_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table, more=_cut(len(options)))]}
 
 
-@details(
-    "explore-rejected",
-    "Ruled out",
-    _counted("{}, each with its reason", _rejected),
-    _rejected,
-)
+@details("explore-rejected", "Ruled out", _counted("{}, each with its reason", _rejected), _rejected)
 def rejected_data(workbook: Workbook) -> Contents:
     """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})
@@ -305,6 +293,7 @@ def frontier_head(workbook: Workbook) -> Contents:
     return {} if _priced(workbook) else None
 
 
+@partial(Picture, draw=charts.frontier_chart)
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the frontier."""
     found = workbook.exploring.found

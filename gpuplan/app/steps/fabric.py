@@ -67,7 +67,6 @@ def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
 
 
 def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
-    """Return a figure for a count."""
     return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
@@ -111,7 +110,6 @@ def drawing_data(workbook: Workbook) -> Contents:
 
 
 def _row(count: int, name: str) -> dict[str, Any]:
-    """Switches side by side."""
     return {"count": count, "drawn": min(count, SHOWN_SWITCHES), "name": name}
 
 
@@ -129,7 +127,6 @@ def _ports_words(found: Cabling, switches: Switches) -> list[str]:
 
 
 def _about(found: Cabling, switches: Switches) -> str:
-    """Describe the whole drawing in words."""
     shape = switches.shape
     leaves = f"{number(shape.leaves)} leaf switches {switches.leaf_name}{switches.where}"
     up = f"{number(switches.up_gbit_s)} Gbit/s"
@@ -161,5 +158,4 @@ def settings_data(workbook: Workbook) -> Contents:
 @panel("When a part fails")
 def failures_data(workbook: Workbook) -> Contents:
     """Return the capacity left when a part of the network fails."""
-    found = workbook.plan.cabling
-    return part_failures(found) if found else None
+    return part_failures(workbook.plan.cabling) if workbook.plan.cabling else None

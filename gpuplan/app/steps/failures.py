@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, chip, panel
+from gpuplan.app.cards import Contents, Picture, chip, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.bitfusion import clients
-from gpuplan.report.charts.availability import TITLE, capacity_rows
+from gpuplan.report.charts import availability
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
 from gpuplan.wording import capital, counted, in_words, run_words, verb
@@ -188,7 +188,6 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
 
 
 def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
-    """Return how many VMs of a group leave their host, and how."""
     if not vms:
         return Cell(vms)
     how, tone = move_words(workbook, group)
@@ -206,13 +205,11 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
 
 
 def _other_pairs(pairs: Sequence[Loss]) -> str:
-    """Say what holds for the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
         return "There are too many different pairs: only those that lose most were tried."
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
-TITLE_OF_LOSSES = {"title": TITLE["text"], "hint": TITLE["subtitle"]}
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 
@@ -226,11 +223,9 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
     return tuple(pool for pool in pools if pool.id == chosen)
 
 
-@panel("What a failure does")
+@panel("What a failure does", needs="pools")
 def failures_data(workbook: Workbook) -> Contents:
     """Return every loss of one host and the worst of two."""
-    if not workbook.plan.pools:
-        return None
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
     return {"hint": _hint(workbook.plan.pools), "tables": tables}
 
@@ -240,14 +235,10 @@ def _hint(pools: tuple[Pool, ...]) -> str:
     if survived:
         each = " in each cluster" * (len(pools) > 1)
         return f"any {in_words(survived)} host{'s' * (survived > 1)}{each} may fail"
-    singles = [_level(pool, 1) for pool in pools]
+    singles = [next((level for level in pool.losses if level.lost == 1), None) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
     words = "not every host failure is covered"
     return words if known else "not known whether every host failure is covered"
-
-
-def _level(pool: Pool, lost: int) -> LossLevel | None:
-    return next((level for level in pool.losses if level.lost == lost), None)
 
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
@@ -267,12 +258,13 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     return found
 
 
-@panel()
-def capacity_head(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def capacity_head(_workbook: Workbook) -> Contents:
     """Return the heading of the chart of losses."""
-    return TITLE_OF_LOSSES if workbook.plan.pools else None
+    return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 
 
+@partial(Picture, draw=availability.capacity_chart, wide=False)
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
     """Return the data of the chart of losses."""
-    return capacity_rows(workbook.plan)
+    return availability.capacity_rows(workbook.plan)

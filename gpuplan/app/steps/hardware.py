@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from io import BytesIO
 from typing import Any
 
-from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
-from gpuplan.app.header import field_data, planned_field
-from gpuplan.app.rows import COUNT, rows_of
+from gpuplan.app.cards import Card, Contents, attributes, details, panel, source_titles
+from gpuplan.app.forms import form
+from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
 from gpuplan.audit.hosts import hosts_in
@@ -27,29 +28,12 @@ MOST_FILE_BYTES = 10_000_000
 """Most bytes of a file of hosts: some 100,000 rows."""
 
 
-def hardware_form(workbook: Workbook) -> dict[str, Any]:
-    """Return GPU, server, GPUs per host, and the version that decides how a GPU is shared."""
-    gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
-    servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
-    versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
-    return {
-        "title": "Hardware",
-        "fields": [
-            field_data(workbook, "hardware.gpu", gpus),
-            field_data(workbook, "hardware.server", servers),
-            field_data(workbook, "hardware.gpus_per_host"),
-            field_data(workbook, "platform.vsphere", versions),
-        ],
-    }
+hardware_form, sharing_form = form("hardware", "Hardware"), form("sharing", "Sharing")
 
 
-def sharing_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the input for vGPUs of one size or of mixed sizes on a GPU."""
-    return {"title": "Sharing", "fields": [field_data(workbook, "platform.vgpu_sizes")]}
-
-
+@partial(form, "host", "More about the hosts", fold=True)
 def more_form(workbook: Workbook) -> dict[str, Any]:
-    """Return CPU and memory of a host, and existing hosts."""
+    """Return which of CPU, memory, existing hosts and other VMs count."""
     hardware = workbook.scenario.hardware
     counted = [
         word
@@ -64,38 +48,15 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         said.append(f"{number(there)} existing host{'s' * (there != 1)}")
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
         said.append(f"{amount(others, 'VM')} without a GPU")
-    return {
-        "title": "More about the hosts",
-        "fold": True,
-        "hint": ", ".join(said),
-        "fields": [
-            field_data(workbook, "hardware.vcpus_per_host", empty="not counted"),
-            field_data(workbook, "hardware.memory_gib_per_host", empty="not counted"),
-            planned_field(
-                workbook,
-                "hardware.vcpus_per_core",
-                workbook.catalog.assumptions["gpu-host"].fact("vcpus_per_core"),
-            ),
-            field_data(workbook, "hardware.storage"),
-        ],
-    }
+    return {"hint": ", ".join(said)}
 
 
+@partial(form, "management", "Management domain", fold=True)
 def management_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the deployed parts of the platform, and the hosts that its management domain has."""
+    """Return how many hosts the management domain needs."""
     domain = workbook.plan.management
     said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
-    names = ("model", "size", "storage", "services", "edges", "supervisor")
-    stated = {"hosts": "assumed to exist", "cores_per_host": "as needed", "memory_gib_per_host": "as needed"}
-    return {
-        "title": "Management domain",
-        "fold": True,
-        "hint": said + ", too few stated" * bool(domain and domain.short),
-        "fields": [
-            *(field_data(workbook, f"management.{name}") for name in names),
-            *(field_data(workbook, f"management.{name}", empty=empty) for name, empty in stated.items()),
-        ],
-    }
+    return {"hint": said + ", too few stated" * bool(domain and domain.short)}
 
 
 def _order_hint(workbook: Workbook) -> str:
@@ -132,18 +93,17 @@ def management_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
-@panel("What fits on existing hosts")
+@panel("What fits on existing hosts", needs="inventory")
 def inventory_data(workbook: Workbook) -> Contents:
     """Return the demand that fits on existing hosts, and the purchases for the rest."""
-    if workbook.plan.inventory is None:
-        return None
-    fits = screen(platform.inventory(workbook.plan))
-    return {"tables": [screen(platform.hosts_there(workbook.plan)), fits]}
+    made = platform.hosts_there, platform.inventory
+    return {"tables": [screen(table(workbook.plan)) for table in made]}
 
 
 EXISTING = "hardware.existing"
 
 
+@partial(Card, "grid")
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
@@ -179,6 +139,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     )
 
 
+@partial(Card, "grid")
 def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of the VMs without a GPU."""
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
@@ -253,6 +214,7 @@ def _word(mode: SharingMode) -> str:
     return "only if owned" if owned else WORDS[mode.verdict]
 
 
+@partial(Card, "allowed")
 def allowed_data(workbook: Workbook) -> dict[str, Any]:
     """Return every way to share GPUs, whether this GPU on this version supports it, and the rule with its source."""
     catalog, scenario = workbook.catalog, workbook.scenario
@@ -277,11 +239,9 @@ def _shared_hint(workbook: Workbook) -> str:
     return f"{said}, {amount(stranded, 'GPU') if stranded else 'nothing'} stranded"
 
 
-@panel("GPUs by profile")
+@panel("GPUs by profile", needs="pools")
 def shared_data(workbook: Workbook) -> Contents:
     """Return the shared GPUs with their proof, and the idle ones."""
-    if not workbook.plan.pools:
-        return None
     return {
         "hint": _shared_hint(workbook),
         "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)],

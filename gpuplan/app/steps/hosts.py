@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, Picture, attributes, box, group_colours, tab
+from gpuplan.app.cards import Card, attributes, group_colours
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import failures, hardware, over_time, posture
+from gpuplan.app.steps import over_time
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
-from gpuplan.models.gpu_layouts import layout_starts
-from gpuplan.models.placement import Family, Host, Load, Room, Slot
+from gpuplan.models.placement import Host, Load, Room, Slot
 from gpuplan.models.power_on import Play, Step
-from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
-from gpuplan.report.charts.availability import capacity_chart
-from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.host_tiles import Shares, layout_words, on_each_gpu, places_words, room_words
 from gpuplan.report.tables import host_kinds
 from gpuplan.report.tables.plan import equipment, unassigned_words
 from gpuplan.scenario import UNASSIGNED
-from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
 
 LARGE, COMPACT = 16, 40
@@ -43,6 +39,7 @@ DOWN = {"failed": "failed", "maintenance": "maintenance"}
 """Reason why a host is down, and its words."""
 
 
+@partial(Card, "hosts")
 def picture_data(workbook: Workbook) -> dict[str, Any]:
     """Return the hosts of every pool with the VMs on each GPU, before or after the failures clicked."""
     shown = over_time.watched_clusters(workbook) or shown_clusters(workbook)
@@ -150,9 +147,7 @@ class _Picture:
         self.letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
         self.colours = group_colours(workbook) | {UNASSIGNED: 0}
         self.profiles = {g.id: g.profile for g in plan.groups}
-        self.piece_mb = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups}
-        self.piece_mb |= {r.group: r.weight for r in pool.requests if r.weight}
-        self.gpu_mb = int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB)
+        self.shares = Shares(plan, pool)
         self.known: dict[Any, tuple[str, str]] = workbook.once("shares of a GPU in words", dict)
         """Texts of the shares on a GPU, by family and counts, cached for this plan."""
         failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
@@ -247,7 +242,6 @@ class _Picture:
         return "for orders" if index in empty[: pool.hosts_for_demand - pool.hosts_at_best] else "spare"
 
     def _summary(self, loads: Host) -> str:
-        """Return the groups on a host, in a few words."""
         vms = Counter(group for group, _ in _vms(loads))
         return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM"
 
@@ -266,15 +260,12 @@ class _Picture:
         )
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
-        """Return the GPUs of a host, each with its pieces."""
-        each: list[Load | None] = [load for load in loads for _ in range(load.gpus)]
-        each += [None] * (room.gpus - len(each))
-        return [self._gpu(index, at, load) for at, load in enumerate(each)]
+        return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         """Return one GPU of a host."""
         made = (
-            _gpu([], 1, 0, "free")
+            _gpu([], 1, True, "free")
             if load is None
             else self._shared_gpu(load)
             if load.family
@@ -287,45 +278,40 @@ class _Picture:
         what = self.profiles.get(slot.group) or "whole GPU"
         several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
         piece = self._piece(slot.group, 1, self.letters[slot.group])
-        return _gpu([piece], 0, 0, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
+        return _gpu([piece], 0, False, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
 
     def _piece(self, group: str, weight: int, text: str) -> dict[str, Any]:
         return {"text": text, "colour": self.colours[group], "weight": weight}
 
     def _shared_gpu(self, load: Load) -> dict[str, Any]:
         """Return a GPU that several pieces share, in proportion to their frame buffer."""
-        left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
+        left = self.shares.left_mb(load)
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)
         if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
-            pieces = [self._piece(s.group, self._piece_mb(s), self.letters[s.group]) for s in load.slots]
+            pieces = [
+                self._piece(s.group, self.shares.piece_mb(s.group), self.letters[s.group]) for s in load.slots
+            ]
         else:
-            pieces = self._by_group(load.slots)
+            pieces = self._by_group(load)
         title = f"{layout}. {who}. {room_for or 'No room for more'}"
-        return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
+        return _gpu(pieces, left, bool(room_for), title)
 
     def _people(self, load: Load) -> str:
-        """Return the users of a GPU."""
         people: dict[str, list[int]] = {}
         for slot in load.slots:
             people.setdefault(slot.group, []).append(slot.vm)
         return ", ".join(f"{self.names[g]} {runs(vms)}" for g, vms in people.items())
 
-    def _piece_mb(self, slot: Slot) -> int:
-        return self.piece_mb.get(slot.group, 0) or 1
-
-    def _by_group(self, slots: Sequence[Slot]) -> list[dict[str, Any]]:
+    def _by_group(self, load: Load) -> list[dict[str, Any]]:
         """Return one piece for each group; where there are more than two, the letters of the two largest."""
-        counts = Counter(slot.group for slot in slots)
-        weights: Counter[str] = Counter()
-        for slot in slots:
-            weights[slot.group] += self._piece_mb(slot)
-        lettered = {group for group, _ in weights.most_common(2)}
+        shares = self.shares.of(load)
+        largest = sorted(shares, key=lambda group: -shares[group].mb)[:2]
         pieces = []
-        for group, weight in weights.items():
-            letter = self.letters[group] if group in lettered else ""
-            many = self.zoom == "large" and len(weights) <= 2 and counts[group] > 1
-            pieces.append(self._piece(group, weight, f"{letter}\u00d7{counts[group]}" if many else letter))
+        for group, (vms, mb) in shares.items():
+            letter = self.letters[group] if group in largest else ""
+            many = self.zoom == "large" and len(shares) <= 2 and vms > 1
+            pieces.append(self._piece(group, mb, f"{letter}\u00d7{vms}" if many else letter))
         return pieces
 
     def _shared_words(self, load: Load, left: int) -> tuple[str, str]:
@@ -339,7 +325,7 @@ class _Picture:
         counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
         key = family.name, counts
         if key not in self.known:
-            self.known[key] = _layout_words(family, counts, self.plan), _room_for(family, counts)
+            self.known[key] = layout_words(self.plan, family, counts), room_words(family, counts)
         layout, fitting = self.known[key]
         return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
 
@@ -380,7 +366,7 @@ class _Arriving(_Picture):
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         made = super()._gpu(index, at, load)
         if load and load.family and not load.family.capacity:
-            made |= self._as_it_filled(index, at, load, made["parts"])
+            made = self._as_it_filled(index, at, load, made["parts"])
         spot = self.new.spot if self.new else None
         return made | {"new": bool(spot and spot.host == index and at in spot.gpus)}
 
@@ -396,143 +382,32 @@ class _Arriving(_Picture):
             starts.setdefault(slot.profile, []).append(start)
         counts = Counter(slot.profile for slot in load.slots)
         on_it = [
-            f"{name} at {_listed(starts[name])}" if places else f"{n} x {name}" for name, n in counts.items()
+            f"{name} at {places_words(starts[name])}" if places else f"{n} x {name}"
+            for name, n in counts.items()
         ]
-        made: dict[str, Any] = {"title": f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"}
+        title = f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"
         if not places:
-            left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
             if len(parts) == len(load.slots):
-                made["parts"] = [
-                    part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)
-                ]
-            return made | {"free": left if joins else 0, "rest": 0 if joins else left}
+                parts = [part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)]
+            return _gpu(parts, self.shares.left_mb(load), bool(joins), title)
         drawn, end = list[dict[str, Any]](), 0
         for slot, (start, size) in zip(load.slots, places, strict=True):
             gap = [{"text": "", "gap": "free" if joins else "rest", "weight": start - end}]
             piece = self._piece(slot.group, size, self.letters[slot.group])
             drawn += [*gap * (start > end), piece | self._is_new(slot)]
             end = start + size
-        left = self.play.region(index, at) - end
-        return made | {"parts": drawn, "free": left if joins else 0, "rest": 0 if joins else left}
+        return _gpu(drawn, self.play.region(index, at) - end, bool(joins), title)
 
 
-def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
-    """Return a GPU: its pieces, the free part, the stranded part, and its text."""
-    return {"parts": pieces, "free": free, "rest": rest, "title": title}
+def _gpu(pieces: list[dict[str, Any]], left: int, usable: bool, title: str) -> dict[str, Any]:
+    """Return a GPU: its pieces, what is left, free or stranded, and its text."""
+    return {"parts": pieces, "free": left if usable else 0, "rest": 0 if usable else left, "title": title}
 
 
 def _vms(loads: Host) -> set[tuple[str, int]]:
-    """Return the VMs on a host."""
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 
 def _use_word(loads: Host, room: Room, of: str) -> str:
     """Return the used GPUs of a host: ``4/4`` on a narrow tile, ``4 of 4`` in text."""
     return f"{sum(load.gpus for load in loads)}{of}{room.gpus} used" if loads else "spare"
-
-
-def _room_for(family: Family, counts: Sequence[int]) -> str:
-    """Return the VMs that still fit on a GPU with these counts; running MIG instances may block larger ones."""
-    around = [lay for lay in family.layouts if all(a >= b for a, b in zip(lay, counts, strict=True))]
-    sizes = family.sizes or (0,) * len(counts)
-    least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
-    fits = []
-    for at, (name, n) in enumerate(zip(family.profiles, counts, strict=True)):
-        too_large = family.in_order and sizes[at] > least
-        more = 0 if too_large else max((lay[at] for lay in around), default=n) - n
-        fits += [f"{more} more {name}"] * bool(more)
-    return " or ".join(fits)
-
-
-def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
-    """Return the profiles on a GPU, and the start of each, where a source lists it."""
-    pieces, region, compute_slices = pieces_of(plan.scenario, plan.catalog, family.profiles)
-    if not pieces:
-        return ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
-    on_it = [(piece, n) for piece, n in zip(pieces, counts, strict=True) if n]
-    if compute_slices:  # MIG: the larger come first, each to the lowest start that is free
-        on_it.sort(key=lambda one: (-one[0].size, -one[0].compute))
-    kinds = [piece for piece, _ in on_it]
-    starts = layout_starts([n for _, n in on_it], pieces=kinds, region=region, compute_slices=compute_slices)
-    return ", ".join(f"{piece.name} at {_listed(where)}" for piece, where in zip(kinds, starts, strict=True))
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """Return numbers as a list that ends with 'and'; of many the first and the last."""
-    if len(numbers) > SHOWN_PARTS:
-        return f"{number(len(numbers))} places from {numbers[0]} to {numbers[-1]}"
-    *before, last = map(number, numbers)
-    return f"{', '.join(before)} and {last}" if before else last
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["hosts"](workbook.plan),
-    (
-        tab(
-            "picture",
-            "Hosts",
-            box(
-                "gp-two",
-                box(
-                    "gp-main",
-                    Card("posture", posture.posture_data, slow=True),
-                    Card("watch", over_time.watch_data),
-                    Card("hosts", picture_data),
-                ),
-                box("gp-side", Card("form", hardware.hardware_form), Card("form", posture.maintenance_form)),
-            ),
-        ),
-        tab(
-            "failures",
-            "Failures",
-            box(
-                "gp-card",
-                failures.capacity_head,
-                Picture(failures.capacity_drawn, capacity_chart, wide=False),
-            ),
-            box("gp-card", posture.tolerance_data),
-            box("gp-card", failures.failures_data),
-        ),
-        tab(
-            "power-on",
-            "Power-on",
-            box(
-                "gp-card",
-                over_time.power_on_data,
-                Card("form", over_time.settings_form),
-                Card("run", over_time.tried_data),
-            ),
-        ),
-        tab("upgrades", "Maintenance", box("gp-card", over_time.rehearse_data)),
-        tab(
-            "hardware",
-            "Hardware",
-            box(
-                "gp-two",
-                box(
-                    "gp-main",
-                    box("gp-card", hardware.inventory_data),
-                    Card("grid", hardware.existing_grid),
-                    Card("grid", hardware.other_vms_grid),
-                    box("gp-card", hardware.shared_data),
-                    box("gp-card", hardware.host_line_data),
-                    box("gp-card", hardware.management_data),
-                ),
-                box(
-                    "gp-side",
-                    Card("form", hardware.more_form),
-                    Card("form", hardware.management_form),
-                    Card("form", posture.clusters_form),
-                    Card("form", hardware.sharing_form),
-                    Card("allowed", hardware.allowed_data),
-                ),
-            ),
-        ),
-        tab(
-            "risk",
-            "Risk",
-            box("gp-inputs", Card("form", posture.risk_form)),
-            box("gp-card", posture.platform_data),
-        ),
-    ),
-)

@@ -1,26 +1,37 @@
-"""GPU demand by assumption about arrivals: the methods beside each other, and the inputs of the assumption."""
+"""GPU demand by assumption about arrivals: the methods beside each other, their inputs, and the simulation on the hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
-from gpuplan.app.cards import Contents, panel, said, select, strong, tried
-from gpuplan.app.header import field_data
+from gpuplan.app.cards import (
+    Card,
+    Contents,
+    Picture,
+    background_card,
+    lettered,
+    panel,
+    said,
+    select,
+    strong,
+    tried,
+)
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.hosts import WholePool, pool_names, whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import RISKS
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, mean_gpus
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, believe_words, mean_gpus, stated_percent
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
-    """Return pools of hosts whose groups need GPUs, with their names."""
     mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
     return {
         kind: pool.name
@@ -30,7 +41,6 @@ def _pools(workbook: Workbook) -> dict[str, str]:
 
 
 def _pool(workbook: Workbook) -> str:
-    """Return the chosen pool."""
     return workbook.chosen("pool", _pools(workbook))
 
 
@@ -40,10 +50,7 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
     return tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
 
 
-@panel(
-    "GPUs by arrivals",
-    "and the probability of waiting in the busiest hours",
-)
+@panel("GPUs by arrivals", "and the probability of waiting in the busiest hours")
 def odds_head(workbook: Workbook) -> Contents:
     """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)
@@ -118,36 +125,31 @@ def _methods_table(workbook: Workbook, known: Methods) -> Table:
 
 
 def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
-    """Return a number with its range below it."""
     if cell.low is None or cell.high is None:
         return {}
     return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}
 
 
+@partial(form, "arrivals", "Assumptions about arrivals and placement", fold=True)
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
     """Return the assumption about arrivals, and the burstiness of demand."""
     options = [("auto", "automatic"), *METHOD_NAMES.items()]
     known, _ = _methods(workbook)
     bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
-    low, value, high = (f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty) if bursty else ("", "", "")
+    ends = ("_low", "", "_high")
+    empties = [f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty] if bursty else [""] * len(ends)
     asked = workbook.scenario.demand
     stated = sum(z is not None for z in (asked.peakedness, asked.peakedness_low, asked.peakedness_high))
     said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'from public traces'}"]
     return {
-        "title": "Assumptions about arrivals and placement",
-        "fold": True,
         "shown": bool(workbook.scenario.groups),
         "hint": ", ".join(said),
-        "fields": [
-            field_data(workbook, "demand.method", options),
-            field_data(workbook, "demand.peakedness", empty=value),
-            field_data(workbook, "demand.peakedness_low", empty=low),
-            field_data(workbook, "demand.peakedness_high", empty=high),
-            field_data(workbook, "platform.assignment"),
-        ],
+        "options": {"demand.method": options},
+        "empties": {f"demand.peakedness{end}": words for end, words in zip(ends, empties, strict=True)},
     }
 
 
+@partial(Picture, draw=charts.odds_chart, slow=True)
 def odds_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of chances."""
     pool = _pool(workbook)
@@ -172,3 +174,106 @@ def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]
         for t in simulating.simulations
         if t["pool"] == pool and t["rule"] == rule
     ]
+
+
+WHEN = NAMES["hours simulated"]
+
+BELIEVE = "Requests arrive independently, so bursts are not simulated. Where jobs arrive in bursts, trust the replay of an audit."
+
+
+@partial(Card, "run")
+def simulate_data(workbook: Workbook) -> dict[str, Any]:
+    """Return the inputs of the simulation, its progress, and its results."""
+    simulating = workbook.simulating
+    found, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
+    able = any(group.mode for group in workbook.plan.groups)
+    old = found and simulating.scenario != workbook.plan.scenario
+    card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
+    return card | {
+        "shown": bool(workbook.plan.groups),
+        "title": "Simulation on the hosts",
+        "hint": "with their profiles and the placement policy; first come, first served; waiting users do not give up",
+        "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
+        "text": _said(workbook, old),
+        "tables": _tables(workbook) if found else [],
+        "after": [BELIEVE] if found else [],
+        "old": old,
+    }
+
+
+def _said(workbook: Workbook, old: bool) -> list[str]:
+    """Compare the simulation with the formula, in a sentence."""
+    simulating = workbook.simulating
+    if not simulating.simulations:
+        return [
+            "The formulas treat the GPUs as one pool. Simulating the requests on these hosts also shows where GPUs stay idle "
+            "because no waiting request fits."
+        ]
+    said = ["The design has changed since: simulate again."] if old else []
+    if simulating.runner.state == "cancelled":
+        said.append("Stopped: these are the results so far.")
+    if any(t["growing"] for t in simulating.simulations):
+        said.append("Where the queue keeps growing, the figures depend on how long you look.")
+    return said + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
+
+
+def _fewest(workbook: Workbook) -> list[str]:
+    """Return the fewest hosts that keep the target, pool by pool."""
+    simulating, plan = workbook.simulating, workbook.plan
+    most, found = (simulating.scenario or plan.scenario).demand.chance, []
+    names = pool_names(plan.pools)
+    pools: dict[str, list[dict[str, Any]]] = {}
+    for simulation in simulating.simulations:
+        pools.setdefault(simulation["pool"], []).append(simulation)
+    for pool, simulations in pools.items():
+        kept = [simulation["hosts"] for simulation in simulations if simulation["chance"]["value"] <= most]
+        where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
+        what = f"{amount(min(kept), 'host')} or more meet" if kept else "None of these meets"
+        target = f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][simulations[0]['rule']]}"
+        found.append(f"{where}{what} the target: {target}.")
+    return found
+
+
+def _tables(workbook: Workbook) -> list[dict[str, Any]]:
+    """Return a row for each number of hosts; the groups on the hosts of the plan."""
+    simulations = workbook.simulating.simulations
+    planned = {(kind, pool.hosts): pool for kind, pool in whole_pools(workbook.plan.pools).items()}
+    tried = [(planned.get((each["pool"], each["hosts"])), each) for each in simulations]
+    return [_hosts(workbook, simulations), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
+
+
+def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the results by number of hosts: which numbers are planned, and which miss the target."""
+    scenario = workbook.simulating.scenario or workbook.plan.scenario
+    pools = whole_pools(workbook.plan.pools)
+    several = len({simulation["pool"] for simulation in simulations}) > 1
+
+    def name(at: int, cell: Cell) -> dict[str, Any]:
+        pool = pools.get(simulations[at]["pool"])
+        if pool is None:
+            return {}
+        said = {"text": f"{cell.words}, {pool.name}"} if several else {}
+        if pool.hosts == cell.value:
+            return said | {"tag": "planned"}
+        return said | ({"tag": "for the demand"} if pool.hosts_for_demand == cell.value else {})
+
+    def chance(_: int, cell: Cell) -> dict[str, Any]:
+        return {"tone": "bad"} if cell.value > scenario.demand.chance else {}
+
+    return screen(tables.simulated_hosts(simulations).dressed("hosts", name).dressed("chance", chance))
+
+
+def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
+    """Return the groups on the hosts of the plan."""
+    plan = workbook.plan
+    found = lettered(workbook, tables.simulated(plan, simulation))
+    seen = {one["group"] for one in simulation["groups"]}
+    names = {group.id: group.name for group in plan.scenario.groups}
+    away = [names.get(group, group) for group in pool.groups if group not in seen]
+    return screen(
+        found,
+        title=f"{pool.name}: on the planned hosts"
+        if len(whole_pools(plan.pools)) > 1
+        else "On the planned hosts",
+        more=f"No requests in these hours: {', '.join(away)}." if away else "",
+    )

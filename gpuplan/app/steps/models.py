@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import figure
-from gpuplan.app.header import field_data, planned_field
+from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
@@ -48,7 +48,7 @@ def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
         NAMES["empty input of a model"].get(name, ""),
     )
     if name in known:
-        found = planned_field(workbook, path, known[name])
+        found = field_data(workbook, path, empty=known[name])
     elif name in ("weights", "cache"):
         names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
         shown = [("", empty), *((str(each), names[str(each)]) for each in GROUP_FIELD_BY_NAME[name].choices)]
@@ -126,7 +126,6 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
 
 
 def _memory(made: Serving) -> dict[str, Any]:
-    """Return the memory of a replica."""
     held, count = made.held, max(1.0, made.gpus)
     parts = (
         ("weights", held.weights_gib, 1),
@@ -151,7 +150,6 @@ def _bar(
 
 
 def _more(made: Serving) -> str:
-    """Return the effect of one replica more, or fewer."""
     last = made.steps[-1]
     return f"With {amount(last.replicas, 'replica')}: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
 

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
-from gpuplan.app.cards import (
-    Card,
-    Contents,
-    Page,
-    Picture,
-    Tab,
-    box,
-    lettered,
-    panel,
-    parted_card,
-    rate,
-    said,
-    source_titles,
-    strong,
-    tab,
-    wide_card,
-)
-from gpuplan.app.header import field_data
+from gpuplan.app.cards import Contents, lettered, panel, rate, said, source_titles, strong
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import fabric, training
-from gpuplan.app.steps.kept_speed import judged, presets, with_changes
+from gpuplan.app.steps.training import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
@@ -35,8 +19,6 @@ from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.speed import round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
-from gpuplan.report.charts.network import scaling_chart
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
@@ -65,21 +47,18 @@ def _link(scenario: Scenario) -> str:
 # Inputs
 
 
+@partial(form, "network", "Network of a host")
 def network_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs of a host's link."""
+    """Return the speeds of a host's link to choose from, and its round trip."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
     return {
-        "title": "Network of a host",
-        "fields": [
-            field_data(workbook, "network.link_gbit_s", links),
-            field_data(workbook, "network.transport", list(TRANSPORT_NAMES.items())),
-            field_data(workbook, "network.mtu_bytes"),
-            field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
-        ],
+        "options": {"network.link_gbit_s": links},
+        "empties": {"network.latency_us": f"{number(trip.value)} ({trip.basis})"},
     }
 
 
+@partial(form, "rates", "Rates")
 def rates_form(workbook: Workbook) -> dict[str, Any]:
     """Return the rates of a link, and its users: shown where GPUs are reached over it."""
     tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
@@ -88,31 +67,18 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
         ends = f"between {number(min(tcp.low, link))} and {number(min(tcp.high, link))} Gbit/s"
         more = f"Without a TCP rate, the plan uses {rate(float(tcp.value))} Gbit/s ({tcp.basis}, {ends})."
     return {
-        "title": "Rates",
-        "fields": [
-            field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
-            field_data(workbook, "network.users_per_link", empty="from placement"),
-        ],
+        "empties": {"network.tcp_gbit_s": f"{rate(float(tcp.value))} ({tcp.basis})"},
         "text": more,
         "stale": workbook.stale,
     }
 
 
+@partial(form, "fabric", "Hosts and switches")
 def fabric_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs of the other connections and the switches."""
+    """Return the oversubscription that the workloads allow."""
     cabling = workbook.plan.cabling
-    switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
     bound = f"{number(cabling.max_oversubscription)}:1, by workload" if cabling else "by workload"
-    return {
-        "title": "Hosts and switches",
-        "fields": [
-            field_data(workbook, "network.other_gbit_s"),
-            field_data(workbook, "network.compute_hosts", empty="none counted"),
-            field_data(workbook, "network.oversubscription", empty=bound),
-            field_data(workbook, "network.leaf", switches),
-            field_data(workbook, "network.spine", switches),
-        ],
-    }
+    return {"empties": {"network.oversubscription": bound}}
 
 
 # Verdict
@@ -139,16 +105,12 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
     for each in sorted(found, key=lambda each: each.verdict != "bad"):
         if each.use and each.use.changes and each.verdict != "good":
             names.setdefault("; ".join(each.use.changes), []).append(each.name)
-    helped = [
-        said(strong(f"{_named(list(dict.fromkeys(who)))}: "), f"{change}.") for change, who in names.items()
-    ]
+    helped = []
+    for change, who in ((change, list(dict.fromkeys(who))) for change, who in names.items()):
+        whose = some_of(who) if len(who) <= FEW else counted(len(who), "workload")
+        helped.append(said(strong(f"{whose}: "), f"{change}."))
     left = len(helped) - SHOWN_HELP
     return [*helped[:SHOWN_HELP], said(f"The other tabs show {number(left)} more.")] if left > 0 else helped
-
-
-def _named(names: Sequence[str]) -> str:
-    """Return few names one after the other; their number where they would fill lines."""
-    return some_of(names) if len(names) <= FEW else counted(len(names), "workload")
 
 
 def _in_short(each: LinkVerdict) -> dict[str, Any]:
@@ -259,54 +221,3 @@ def _tcp_range(tcp: Fact) -> str:
     if tcp.low is None or tcp.high is None:
         return ""
     return f"TCP may move {written(tcp.low, 'g')} to {written(tcp.high, 'g')} Gbit/s, which gives the speed-up its range."
-
-
-PAGE = Page(
-    lambda workbook: HEADLINES["network"](workbook.plan),
-    (
-        Tab(
-            "verdict",
-            "Verdict",
-            box(
-                "gp-page gp-two",
-                box("gp-card gp-wide gp-verdicts", verdict_data),
-                box("gp-side", Card("form", network_form)),
-            ),
-        ),
-        tab(
-            "remote",
-            "Remote GPUs",
-            parted_card(remote_data, rules_data),
-            box("gp-inputs", Card("form", rates_form)),
-        ),
-        tab(
-            "fabric",
-            "Fabric",
-            box("gp-inputs", Card("form", fabric_form)),
-            parted_card(fabric.fabric_data, fabric.drawing_data),
-            box(
-                "gp-split gp-even gp-cards-even",
-                box("gp-card", fabric.settings_data),
-                box("gp-card", fabric.failures_data),
-            ),
-        ),
-        tab("traffic", "Typical work", wide_card(carries_data)),
-        tab(
-            "training",
-            "Training",
-            box(
-                "gp-inputs gp-joined",
-                Card("form", training.training_form),
-                parted_card(
-                    training.training_data,
-                    training.groups_data,
-                    training.scaling_head,
-                    Picture(training.scaling_rows, scaling_chart, slow=True),
-                    training.scaling_table,
-                ),
-            ),
-            badge=training.example_badge,
-        ),
-        tab("claims", "Vendor claims", wide_card(claims_data)),
-    ),
-)

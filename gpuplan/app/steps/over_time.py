@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
-from gpuplan.app.cards import Contents, act, panel, said, select
-from gpuplan.app.header import field_data
+from gpuplan.app.cards import Card, Contents, act, background_card, panel, said, select
+from gpuplan.app.forms import form
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
 from gpuplan.models.power_on import Play, Spot, Step
 from gpuplan.plan.hosts import Pool
@@ -23,15 +23,6 @@ from gpuplan.wording import capital, counted, headline_money, run_words, share_w
 
 KEY = "power-on"
 """Key of its events, and the name of the command that tries many orders."""
-SETTINGS = (
-    "platform.gpu_policy",
-    "platform.drs_consolidation",
-    "platform.nvlink_groups",
-    "availability.reserved_hosts",
-    "availability.sized_for",
-    "availability.orders_share",
-)
-"""Inputs of this step."""
 
 
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
@@ -54,11 +45,11 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
     return made.sentence if made else ""
 
 
-@panel("Power-on")
+@panel("Power-on", needs="pools")
 def power_on_data(workbook: Workbook) -> Contents:
     """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
-        return tables.SHARED if workbook.plan.pools else None
+        return tables.SHARED
     known = [made for made in made_of(workbook).values() if made.known]
     if not known:
         return "Too many VMs and hosts to try power-on orders here."
@@ -70,15 +61,13 @@ def power_on_data(workbook: Workbook) -> Contents:
     )
 
 
+@partial(form, "power-on", "Settings")
 def settings_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the settings by which vSphere places VMs as they start, and whether hosts are sized for them."""
-    return {
-        "title": "Settings",
-        "shown": bool(workbook.plan.power_on),
-        "fields": [field_data(workbook, path) for path in SETTINGS],
-    }
+    """Return whether vSphere places VMs by these settings as they start."""
+    return {"shown": bool(workbook.plan.power_on)}
 
 
+@partial(Card, "run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Return settings side by side, named orders, and the button that tries many more."""
     runner, done = workbook.powering_on.runner, studies(workbook)
@@ -188,6 +177,7 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
     return play
 
 
+@partial(Card, "watch")
 def watch_data(workbook: Workbook) -> dict[str, Any]:
     """Return the controls, and the outcome of the VM that was powered on last."""
     if not (clusters := watched_clusters(workbook)):
@@ -217,7 +207,6 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _result(refused: int, more: int) -> str:
-    """Say how the whole order ends."""
     if not refused:
         return "In this order every VM starts."
     first = "; the first of them" if more > 0 else ""
@@ -225,7 +214,6 @@ def _result(refused: int, more: int) -> str:
 
 
 def _name(workbook: Workbook, play: Play, step: Step) -> str:
-    """Return the name of a VM."""
     return f"{group_names(workbook.plan)[play.cluster.requests[step.kind].group]} {number(step.vm)}"
 
 
@@ -251,7 +239,6 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
 
 
 def _spot_words(spot: Spot, play: Play) -> str:
-    """Say where a VM runs."""
     numbers = sorted({gpu + 1 for gpu in spot.gpus})
     if not numbers:
         return f"on host {spot.host + 1}"
@@ -297,12 +284,12 @@ def differing(readings: Sequence[Reading]) -> list[str]:
 # ---- rehearsal
 
 
-@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", slow=True)
+@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", needs="pools", slow=True)
 def rehearse_data(workbook: Workbook) -> Contents:
     """Return the VMs that move when each host is evacuated, those shut down, and those restarted when one fails."""
     plan = workbook.plan
     if not plan.rehearsed:
-        return tables.NOT_REHEARSED if plan.pools else None
+        return tables.NOT_REHEARSED
     found = tables.rehearsals(plan, *shown_clusters(workbook))
     if not found:
         return tables.TOO_LARGE

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.purchase_plan import PostureCost, posture_costs
-from gpuplan.app.cards import Contents, panel
-from gpuplan.app.header import field_data, planned_field, stated_hint
+from gpuplan.app.cards import Card, Contents, panel
+from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import MANY_HOSTS
 from gpuplan.app.steps.failures import move_words, stun_text
@@ -29,9 +29,10 @@ COSTED_HOSTS = 64
 """Hosts up to which, if no group grows, every posture is planned again for its cost before the page is shown."""
 EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "exposed_h", "chance": "chance"}
 """Column of the table of postures -> end of the keys of its lines."""
-FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
+FAILURES = "availability.host_failures"
 
 
+@partial(Card, "posture", slow=True)
 def posture_data(workbook: Workbook) -> dict[str, Any]:
     """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
@@ -46,21 +47,10 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+@partial(form, "maintenance", "Maintenance")
 def maintenance_form(workbook: Workbook) -> dict[str, Any]:
-    """Return whether a host may fail while another is in maintenance, and the effect with the chosen posture."""
-    known = {posture.host_failures: posture for posture in workbook.plan.postures}
-    return {
-        "title": "Maintenance",
-        "stale": workbook.stale,
-        "fields": [field_data(workbook, ACCEPTED)],
-        "text": _bet(workbook, known),
-    }
-
-
-def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
-    """True if one host in maintenance is too much already: none is spare for a failure, nor for maintenance."""
-    accepted = workbook.plan.scenario.availability.maintenance_failure_accepted
-    return posture.host_failures == 0 and accepted and posture.exposed_h > 0
+    """Return the effect of a failure in maintenance with the chosen posture."""
+    return {"stale": workbook.stale, "text": _bet(workbook)}
 
 
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
@@ -90,12 +80,10 @@ def _covered(workbook: Workbook, failures: int) -> str:
     return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
 
 
-@panel("Host failure tolerance", "hours a year")
+@panel("Host failure tolerance", "hours a year", needs="postures")
 def tolerance_data(workbook: Workbook) -> Contents:
     """Return the risk of each posture, every figure with its derivation."""
     plan = workbook.plan
-    if not plan.postures:
-        return None
     table = postures(plan)
     for column, line in EXPLAINED.items():
         keys = [f"postures.n{each.host_failures}.{line}" for each in plan.postures]
@@ -132,8 +120,9 @@ def _costed(plan: Plan) -> tuple[PostureCost, ...]:
         return ()
 
 
-def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
+def _bet(workbook: Workbook) -> str:
     """Describe the risk in maintenance with the chosen posture, and the effect of more hosts."""
+    known = {posture.host_failures: posture for posture in workbook.plan.postures}
     availability = workbook.plan.scenario.availability
     now = known.get(availability.host_failures)
     if now is None:
@@ -141,7 +130,7 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
     more = known.get(availability.host_failures + 1)
     if now.exposed_h == 0:
         text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in maintenance is {percent(not_sure(now.chance))} a year."
-    elif _short_by_maintenance(workbook, now):
+    elif now.host_failures == 0 and availability.maintenance_failure_accepted:
         text = f"Maintenance itself takes GPUs that the plan needs: {hours(now.exposed_h)} a year."
     else:
         text = (
@@ -156,35 +145,28 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
     return f"{text} With {hosts} (N+{more.host_failures}): {percent(not_sure(more.chance))}{left}."
 
 
+@partial(form, "risk", "Risk inputs", hint=stated_hint)
 def risk_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs for failure rate, repair time, and the stun time allowed for a VM."""
-    reliability = workbook.catalog.assumptions["host-reliability"]
-    planned = {name: reliability.fact(name) for name in ("mtbf_h", "repair_h", "maintenance_h_per_host")}
+    """Return the planning value for the stun of a VM, and how the VMs leave a host."""
     scenario = workbook.plan.scenario
     measured = stun_item(workbook.catalog, scenario.platform.vsphere, scenario.hardware.gpu)
-    planned["stun_limit_s"] = measured.fact("limit_s")
-    fields = [planned_field(workbook, f"availability.{name}", fact) for name, fact in planned.items()]
     return {
-        "title": "Risk inputs",
-        "hint": stated_hint(fields),
-        "fields": fields,
+        "empties": {"availability.stun_limit_s": measured.fact("limit_s")},
         "tables": [screen(_stun_table(workbook), "Evacuation by vMotion")] if workbook.plan.groups else [],
     }
 
 
-@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences")
+@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences", needs="pools")
 def platform_data(workbook: Workbook) -> Contents:
     """Return the platform rules that hold for this design, and the checks on the cluster at hand-over."""
     plan = workbook.plan
-    if not plan.pools:
-        return None
     return {"tables": [screen(behaviour(plan)), screen(hand_over(plan), "Checks at hand-over")]}
 
 
+@partial(form, "clusters", "Clusters", fold=True)
 def clusters_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs that divide hosts into clusters, and the resulting clusters."""
-    plan, most = workbook.plan, workbook.catalog.assumptions["vi-cluster"].fact("max_hosts")
-    several = len(plan.pools) > 1
+    """Return the clusters into which the inputs divide the hosts."""
+    plan = workbook.plan
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
     why = (
         decision.justification
@@ -192,14 +174,8 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
         if f"pools.{plan.pools[0].kind}.clusters" in decision.lines
     )
     return {
-        "title": "Clusters",
-        "fold": True,
         "hint": counted(len(plan.pools), "cluster") if plan.pools else "",
-        "fields": [
-            field_data(workbook, "availability.split"),
-            planned_field(workbook, "availability.hosts_per_cluster", most),
-        ],
-        "tables": [screen(table, "", next(why, ""))] if several else [],
+        "tables": [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else [],
     }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, details, panel, select, sheet
-from gpuplan.app.header import field_data, range_words
+from gpuplan.app.cards import Card, Contents, Picture, background_card, details, panel, select, sheet
+from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import background_card
 from gpuplan.report import number
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
@@ -34,13 +34,13 @@ def _old(workbook: Workbook) -> bool:
 
 
 def _now(workbook: Workbook, view: str) -> float:
-    """Return the answer at the time the ranges were tried."""
     tried = workbook.sensitivity.plan
     if tried is None or tried.costs is None:
         return 0.0
     return tried.costs.net_present if view == "cost" else tried.totals.hosts
 
 
+@partial(Card, "run")
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs to try, the progress, and the inputs that move the answer most."""
     found = workbook.sensitivity.found
@@ -87,6 +87,7 @@ def tornado_head(workbook: Workbook) -> Contents:
     )
 
 
+@partial(Picture, draw=charts.tornado_chart)
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the tornado."""
     view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan

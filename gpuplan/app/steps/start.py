@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Page, Tab, box
-from gpuplan.app.guided import count_of
+from gpuplan.app.cards import Card
+from gpuplan.app.groups import count_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures
-from gpuplan.report.headlines import Headline
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import load_scenario
 from gpuplan.wording import NAMES, capital
@@ -19,6 +19,7 @@ EXAMPLES = NAMES["example"]
 """Scenarios to begin with, and their titles."""
 
 
+@partial(Card, "start")
 def start_data(workbook: Workbook) -> dict[str, Any]:
     """Return the ways to begin, each example with its answer."""
     answers = NAMES["what a step answers"]
@@ -48,6 +49,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
     }
 
 
+@partial(Card, "guide")
 def guide_data(workbook: Workbook) -> dict[str, Any]:
     """Return three questions: the kinds of workloads, the number of each, and their location."""
     problems = {problem.path: f"{capital(problem.message)}." for problem in workbook.unread}
@@ -79,9 +81,3 @@ def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]
         "planned": "one at a time" if planned is None else f"{number(planned)} assumed",
         "problem": problems.get(path, ""),
     }
-
-
-PAGE = Page(
-    lambda _workbook: Headline(""),
-    (Tab("start", "", box("gp-page gp-start", Card("guide", guide_data), Card("start", start_data))),),
-)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import (
     Contents,
+    Picture,
     details,
     figure,
     lettered,
@@ -14,19 +16,83 @@ from gpuplan.app.cards import (
     rate,
     said,
     select,
+    source_titles,
     strong,
 )
-from gpuplan.app.header import field_data
+from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, with_changes
+from gpuplan.catalog import Catalog
+from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.llm_job import SEQUENCE_TOKENS, job_curves
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts import network as charts
-from gpuplan.report.table import screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, kept_share, three_digits
+from gpuplan.wording import NAMES, VERDICTS, kept_range, kept_share, three_digits
+
+MARKS = {
+    "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
+    "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
+    "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},
+    "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
+    "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
+}
+"""A sign and a word beside each colour."""
+
+
+def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
+    """Return the workloads in the catalog, or those of one phase, with their names."""
+    rows = catalog.rows("network_workloads")
+    return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
+
+
+def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
+    """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
+    planning = catalog.assumptions["network-planning"]
+    return {
+        "low": low,
+        "typical": typical,
+        "high": high,
+        "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
+        "text": kept_range(low, high),
+        "words": f"{kept_share(typical)}, between {kept_share(low)} and {kept_share(high)}",
+    }
+
+
+def judged(
+    workbook: Workbook,
+    table: Table,
+    column: str,
+    uses: Sequence[RemoteUse | TrainingUse | None],
+    verdict: str = "verdict",
+    basis: str = "basis",
+) -> Table:
+    """Return a table with shares of a column as bars, signs beside verdicts, and any badges' sources on hovering."""
+
+    def shown(_: int, cell: Cell) -> dict[str, Any]:
+        if cell.value is None:
+            return {}
+        drawn = bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0)
+        return {"text": kept_share(cell.value), "range": drawn}
+
+    def signed(_: int, cell: Cell) -> dict[str, Any]:
+        return {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}
+
+    def sourced(n: int, _: Cell) -> dict[str, Any]:
+        use = uses[n]
+        return {"title": source_titles(workbook, use.sources if use else ())}
+
+    table = table.dressed(column, shown).dressed(verdict, signed)
+    return table.dressed(basis, sourced) if basis else table
+
+
+def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table:
+    """Return a table with the changes that would let each workload keep more of its speed."""
+    cells = [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
+    return table.beside(Column("changes", "What would change it"), cells, after="basis")
+
 
 KNEE = {0: "does not pay even on one host", 1: "a second host does not pay"}
 """Words for the knee of the curve where it comes at once."""
@@ -40,74 +106,64 @@ VIEWS = NAMES["view of the scaling"]
 """Views of the scaling chart."""
 
 
+OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
+"""Inputs of a job that is no language model."""
+OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
+
+
+@partial(form, "training", "Training on several hosts")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
     job, given = _job(workbook), workbook.plan.scenario.training
+    rows = workbook.catalog.rows("llm_models")
+    known = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
+    precisions = {"bf16": "BF16", "fp8": "FP8"}
+    options = {
+        "workload": presets(workbook.catalog, "training"),
+        "model": [("", "none"), *known],
+        "method": _first_unstated(NAMES["training method"]),
+        "sharding": _first_unstated(NAMES["sharding"]),
+        "precision": _first_unstated(precisions),
+    }
+    empties = {
+        "gpus_per_host": f"all {number(job.gpus_per_host)}",
+        **(_of_model(job, given.sequence_tokens) if given.model else _of_work(job, given.samples)),
+    }
     return {
-        "title": "Training on several hosts",
-        "fields": [
-            *(
-                []
-                if given.model
-                else [field_data(workbook, "training.workload", presets(workbook.catalog, "training"))]
-            ),
-            field_data(workbook, "training.model", _models(workbook)),
-            field_data(workbook, "training.hosts"),
-            field_data(workbook, "training.gpus_per_host", empty=f"all {number(job.gpus_per_host)}"),
-            field_data(workbook, "training.links", empty="1"),
-            *(_model_fields(workbook) if given.model else _work_fields(workbook)),
-            field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
-        ],
+        "options": {f"training.{name}": each for name, each in options.items()},
+        "empties": {f"training.{name}": each for name, each in empties.items()},
+        "without": [f"training.{name}" for name in (OF_WORK if given.model else OF_MODEL)],
         "text": ENTERED if workbook.plan.network.job_named else EXAMPLE,
+    }
+
+
+def _first_unstated(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return choices of which the first counts while nothing is stated."""
+    (_, usual), *others = names.items()
+    return [("", usual), *others]
+
+
+def _of_work(job: TrainingUse, stated: float | None) -> dict[str, str]:
+    return {
+        "batch": number(job.batch),
+        "gpu_samples_per_s": three_digits(job.one_gpu_per_s),
+        "samples": number(job.samples) if job.samples and stated is None else "not stated",
+        "epochs": "not stated",
+    }
+
+
+def _of_model(job: TrainingUse, stated: int | None) -> dict[str, str]:
+    return {
+        "sequence_tokens": number(SEQUENCE_TOKENS),
+        "batch": f"{number(round(job.batch / (stated or SEQUENCE_TOKENS)))} sequences",
+        "samples": "tokens not stated",
+        "epochs": "once",
     }
 
 
 def example_badge(workbook: Workbook) -> str:
     """Return the badge of a job that was not entered."""
     return "" if workbook.plan.network.job_named or not workbook.plan.pools else "example"
-
-
-def _models(workbook: Workbook) -> list[tuple[str, str]]:
-    """Language models whose shape is known, and none."""
-    rows = workbook.catalog.rows("llm_models")
-    known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
-    return [("", "none"), *known]
-
-
-def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the inputs of a job that is no language model."""
-    job = _job(workbook)
-    stated = workbook.plan.scenario.training.samples is not None
-    samples = number(job.samples) if job.samples and not stated else "not stated"
-    return [
-        field_data(workbook, "training.batch", empty=number(job.batch)),
-        field_data(workbook, "training.gpu_samples_per_s", empty=three_digits(job.one_gpu_per_s)),
-        field_data(workbook, "training.samples", empty=samples),
-        field_data(workbook, "training.epochs", empty="not stated"),
-        field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
-    ]
-
-
-def _model_fields(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the inputs of a language model."""
-    job, given = _job(workbook), workbook.plan.scenario.training
-    sequence = given.sequence_tokens or SEQUENCE_TOKENS
-
-    def choice(name: str, names: Mapping[str, str]) -> dict[str, Any]:
-        first = next(iter(names.values()))
-        others = [(key, words) for n, (key, words) in enumerate(names.items()) if n]
-        return field_data(workbook, f"training.{name}", [("", first), *others])
-
-    return [
-        choice("method", NAMES["training method"]),
-        choice("sharding", NAMES["sharding"]),
-        choice("precision", {"bf16": "BF16", "fp8": "FP8"}),
-        field_data(workbook, "training.sequence_tokens", empty=number(SEQUENCE_TOKENS)),
-        field_data(workbook, "training.batch", empty=f"{number(round(job.batch / sequence))} sequences"),
-        field_data(workbook, "training.micro_batch", empty="the fastest that fits"),
-        field_data(workbook, "training.samples", empty="tokens not stated"),
-        field_data(workbook, "training.epochs", empty="once"),
-    ]
 
 
 def _job(workbook: Workbook) -> TrainingUse:
@@ -189,7 +245,6 @@ def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
 
 
 def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
-    """Return a figure of the training job, with its line."""
     return figure(label, value, note, f"network.{JOB}.{what}" if what else "")
 
 
@@ -233,6 +288,7 @@ def scaling_head(workbook: Workbook) -> Contents:
     }
 
 
+@partial(Picture, draw=charts.scaling_chart, slow=True)
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the scaling chart."""
     return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
-from gpuplan.app.cards import Card, Page, attributes, box, figure, group_colours, tab
-from gpuplan.app.header import field_data, planned_field
+from gpuplan.analysis.demand import stated_gap_gpus
+from gpuplan.app.cards import Card, attributes, figure, group_colours
+from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
-from gpuplan.app.steps.stated import stated_data
+from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
-from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
+from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
-from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
@@ -22,39 +23,9 @@ from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted, whole
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
-SUMS = {
-    "sum": "sum of the peaks",
-    "stated": "sum of the peaks",
-    "hours": "in the busiest hours",
-}
-NAMED = ("name", "use_case")
-USED = (*NAMED, "people", "active_share")
-FIRST: dict[str, tuple[str, ...]] = {
-    SERVING: (
-        *(*NAMED, "model", "weights", "people", "active_share", "tokens_in", "tokens_out"),
-        *("first_token_s", "tokens_per_s", "hours", "access"),
-    ),
-    TUNING: (*NAMED, "model", "tuning", "tuning_tokens", "jobs_per_day", "hours", "access"),
-    RETRIEVAL: (*NAMED, "model", "documents", "people", "active_share", "hours", "access"),
-}
-"""Workload kind -> its few inputs; the others open with one click."""
-ON_WORKERS = ("high-end-training", "hpc", "gpu-database", "horovod", "distributed-tensorflow")
-"""Workload kinds that may run on several VMs, or take several GPUs, at once."""
-WORKERS = (*USED, "gpus_each", "vms_each", "hours", "access")
-OTHERS = (*USED, "gpus_each", "hours", "sites", "access")
-INPUTS_OF_ALL = (
-    *("people", "active_share", "gpus_each", "vms_each", "remote_allowed", "low_latency", "isolation"),
-    *("hours", "sites", "days", "work_h", "jobs_per_day", "runs_as"),
-)
-EMPTIES = {
-    "sites": "UTC",
-    "hours": "around the clock",
-    "days": "every day",
-    "off_hours_share": "none",
-    "jobs_per_day": "from active users",
-    "growth": "none",
-}
-"""Default of a group's hours where nothing is stated."""
+SUMS = {"sum": "sum of the peaks", "stated": "sum of the peaks", "hours": "in the busiest hours"}
+INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/workload_inputs")}
+"""Workload kind -> its few inputs, those of ``other`` kinds, and those of ``all``, which open with one click."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """Targets of a design besides its workloads."""
@@ -65,6 +36,7 @@ def days_of(days: object) -> list[tuple[str, str]]:
     return [("every-day", "every day"), *DAYS[1:]] if days == "every-day" else DAYS
 
 
+@partial(Card, "workloads")
 def workloads_data(workbook: Workbook) -> dict[str, Any]:
     """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {each.id: each for each in workbook.plan.groups}
@@ -88,14 +60,7 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
 
 def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
     """Return an input with all boards, servers or versions to choose from."""
-    tables: dict[str, Mapping[str, Any]] = {
-        "hardware.gpu": workbook.catalog.gpus,
-        "hardware.server": workbook.catalog.servers,
-        "platform.vsphere": workbook.catalog.vsphere,
-    }
-    none = [("", "not chosen")] * (path == "hardware.server")
-    known = [*none, *((each.id, each.name) for each in tables[path].values())] if path in tables else None
-    found = field_data(workbook, path, known)
+    found = field_data(workbook, path)
     return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
 
 
@@ -114,22 +79,17 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
         "words": sentence(plan, group, planned),
         "gets": gets(plan, group, planned),
         "access": access(planned),
-        "gpus": _gpus(line.value) if line else "\u2013",
+        "gpus": "\u2013" if line is None else number(line.value) if line.value < 1 else one_place(line.value),
         "key": line.key if line else "",
         "problem": f"{field_of(mine[0]).label}: {workbook.problem_of(mine[0])}" if mine else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
 
 
-def _gpus(gpus: float) -> str:
-    """GPUs of a workload: a share as a fraction, else one decimal at most."""
-    return number(gpus) if gpus < 1 else one_place(gpus)
-
-
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
     own = INPUTS.get(group.use_case, ())
-    first = FIRST.get(group.use_case) or (WORKERS if group.use_case in ON_WORKERS else OTHERS)
-    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF_ALL)) if name not in first]
+    first = INPUTS_OF.get(group.use_case) or INPUTS_OF["other"]
+    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF["all"])) if name not in first]
     more = [group_field(workbook, group, name) for name in rest]
     stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
     found = model_data(workbook, group) if own else _follows(group, planned)
@@ -173,9 +133,7 @@ def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
         group.use_case == TUNING and name in ("jobs_per_day", "hours")
     ):
         return model_field(workbook, group, name)
-    if name == "work_h":
-        return planned_field(workbook, path, workbook.catalog.assumptions["duration-of-work"].fact("work_h"))
-    cell = field_data(workbook, path, _options(workbook, name, group), empty=EMPTIES.get(name, ""))
+    cell = field_data(workbook, path, _options(workbook, name, group))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
         value = workbook.plan.sized.get(path)
         cell |= {"value": number(value), "locked": "Calculated from the model.", "assumed": False}
@@ -189,14 +147,12 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
     if name == "access":
         modes = ("vgpu", "mig", "bitfusion", "passthrough")
         return [("auto", "Automatic"), *((mode, MODE_NAMES[mode]) for mode in modes)]
-    if name == "runs_as":
-        names = NAMES["groups.*.runs_as"]
-        return [("", f"{names['vms']} (default)"), *names.items()]
     if name == "days":
         return days_of(group.days)
     return None
 
 
+@partial(Card, "grid")
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
@@ -204,16 +160,13 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)
         for g in groups
     )
-    options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
         "title": "Virtual machines",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU per share; CPU and memory not counted",
         "heads": group_heads(PER_VM),
-        "rows": group_rows(
-            workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted") | {"stun_read_s": "not measured"}
-        ),
+        "rows": group_rows(workbook, PER_VM),
         "stale": workbook.stale,
     }
 
@@ -227,13 +180,8 @@ def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def group_rows(
-    workbook: Workbook,
-    columns: Iterable[str],
-    options: Mapping[str, list[tuple[str, str]]],
-    empties: Mapping[str, str],
-) -> list[dict[str, Any]]:
-    """Return a row of inputs for each group; ``empties`` has the values used where nothing is stated."""
+def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[dict[str, Any]]:
+    """Return a row of inputs for each group."""
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     return [
         {
@@ -242,21 +190,21 @@ def group_rows(
             "letter": letters.get(group.id, "?"),
             "colour": colours.get(group.id, 1),
             "cells": [
-                field_data(workbook, f"groups.{group.id}.{c}", options.get(c), empty=empties.get(c, ""))
-                for c in columns
+                field_data(workbook, f"groups.{group.id}.{name}", _options(workbook, name, group))
+                for name in columns
             ],
         }
         for group in workbook.scenario.groups
     ]
 
 
+@partial(form, "customer", "Customer and demand")
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs beside the table: customer, stated total, Bitfusion."""
-    paths = ["customer", "demand.stated_gpus", "platform.bitfusion"]
-    paths += ["platform.bitfusion_servers"] * workbook.scenario.platform.bitfusion
-    return {"title": "Customer and demand", "fields": [field_data(workbook, path) for path in paths]}
+    """Leave out the input that counts only where the customer owns Bitfusion."""
+    return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
 
 
+@partial(Card, "access")
 def access_data(workbook: Workbook) -> dict[str, Any]:
     """Return the access mode of each group; reasons, rejected modes and drawbacks, each once for all its groups."""
     groups, colours = workbook.plan.groups, group_colours(workbook)
@@ -336,12 +284,35 @@ def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
 
 
-PAGE = Page(
-    lambda workbook: HEADLINES["usecases"](workbook.plan),
-    (
-        tab("groups", "Workloads", Card("workloads", workloads_data)),
-        tab("vms", "Virtual machines", Card("grid", per_vm_data)),
-        tab("access", "Access", Card("access", access_data)),
-        tab("basis", "Customer", box("gp-inputs", Card("form", demand_form))),
-    ),
-)
+RULE, TOTAL = "demand.rule", "demand.stated_gpus"
+
+
+def stated_data(workbook: Workbook) -> dict[str, Any] | None:
+    """Return both numbers in a sentence, and the options; None without groups or without a total."""
+    plan = workbook.plan
+    gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
+    if gap is None or stated is None:
+        return None
+    total, needed = amount(stated, "GPU"), amount(whole(stated + gap), "GPU")
+    by_total = plan.scenario.deciding_total_gpus is not None
+    take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
+    if not by_total:
+        take_groups |= {"text": f"Use the groups ({needed})", "path": TOTAL, "value": ""}
+    take_total = {
+        "at": "take-total",
+        "text": f"Use the stated total ({total})",
+        "path": RULE,
+        "value": "stated",
+    }
+    text = f"The stated total is {total}; the groups need {number(whole(stated + gap))}."
+    if gap == 0:
+        text = f"The stated total of {total} is exactly what the groups need."
+    elif by_total:
+        text += f" The design provides {total}."
+    else:
+        text += f" The design provides {needed}."
+    return {
+        "text": text,
+        "tone": "warn" if gap > 0 else "",
+        "ways": [take_groups] if by_total or gap == 0 else [take_groups, take_total],
+    }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
-from gpuplan.app.cards import Contents, chip, panel, said, select, visit
+from gpuplan.app.cards import Contents, Picture, chip, panel, said, select, visit
 from gpuplan.app.state import Workbook
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
@@ -27,12 +28,10 @@ def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
 
 
 def _places(workbook: Workbook) -> dict[str, str]:
-    """Return the clocks of the groups."""
     return {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
 
 
 def _place(workbook: Workbook) -> str:
-    """Return the chosen clock."""
     return workbook.chosen("clock", _places(workbook))
 
 
@@ -99,6 +98,7 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     return [said(" ".join(text))]
 
 
+@partial(Picture, draw=charts.day_chart)
 def day_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the hours."""
     return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
@@ -117,16 +117,11 @@ def mixes_data(workbook: Workbook) -> Contents:
             screen(
                 _mixes(workbook, pool),
                 title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-                more=_more(pool),
+                more=f"and {left} more" if (left := len(pool.needed) - SHOWN_MIXES) > 0 else "",
             )
             for pool in several
         ],
     }
-
-
-def _more(pool: PoolDemand) -> str:
-    left = len(pool.needed) - SHOWN_MIXES
-    return f"and {left} more" if left > 0 else ""
 
 
 def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_width
@@ -15,9 +15,9 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.failures import fail_hosts, worst_failures
 from gpuplan.plan.hosts import POOL_NAMES, Pool
 from gpuplan.report.diagrams import OTHER, group_symbols
+from gpuplan.report.host_tiles import Shares, on_each_gpu
 from gpuplan.report.tables import group_names
 from gpuplan.report.tables.plan import equipment
-from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, number, said
 
 LINE = SMALL * LINE_HEIGHT
@@ -212,9 +212,7 @@ class _Picture:
             self.sketch.text(area, tile.note, colour=tone, align="r", bold=strong)
         across = _across(tile.gpus)
         wide = (inside - (across - 1) * 3) / across
-        every: list[Load | None] = [load for load in tile.loads for _ in range(load.gpus)]
-        every += [None] * (tile.gpus - len(every))
-        for at, load in enumerate(every):
+        for at, load in enumerate(on_each_gpu(tile.loads, tile.gpus)):
             row, column = divmod(at, across)
             left, upper = place.left + PAD + column * (wide + 3), place.top + LINE + 6 + row * (self.high + 3)
             self._gpu(section, tile, load, Box(left, upper, wide, self.high))
@@ -295,22 +293,13 @@ def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, i
     """Return (group, VMs, height) on a GPU, the largest first; without room for all, the number of others."""
     if load.family is None:
         return [(load.slots[0].group, 1, high)]
-    counts = Counter(slot.group for slot in load.slots)
-    parts = _parts(plan, pool)
-    held = {group: count * parts.get(group, 1.0) for group, count in counts.items()}
-    ranked = sorted(counts, key=lambda group: (-held[group], group))
+    shares = Shares(plan, pool)
+    ranked = sorted(shares.of(load, shares.gpu_mb).items(), key=lambda each: (-each[1].mb, each[0]))
     most = max(1, int(high / LINE))
-    kept = [(group, counts[group], held[group]) for group in ranked]
+    kept = [(group, share.vms, share.mb / shares.gpu_mb) for group, share in ranked]
     if len(kept) > most:
         others = kept[most - 1 :]
         kept = [*kept[: most - 1], (f"+{len(others)}", 1, sum(part for *_, part in others))]
     tall = [max(LINE, high * part) for *_, part in kept]
     factor = min(1.0, high / sum(tall))
     return [(group, count, each * factor) for (group, count, _), each in zip(kept, tall, strict=True)]
-
-
-def _parts(plan: Plan, pool: Pool) -> Mapping[str, float]:
-    """The part of a GPU that one VM of a group takes."""
-    whole = float(plan.catalog.gpus[pool.gpu].fact("memory_gib").value) * MIB_PER_GIB
-    own = {g.id: g.frame_buffer_mb / max(1, g.vgpus_each) / whole or 1.0 for g in plan.groups}
-    return own | {r.group: r.weight / whole for r in pool.requests if r.weight}

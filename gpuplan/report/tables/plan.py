@@ -148,6 +148,13 @@ def catalog_name(catalog: Catalog, table: str, id: str) -> str:
     return str(named or id.replace("-", " "))
 
 
+def catalog_choices(catalog: Catalog, table: str) -> list[tuple[str, str]]:
+    """Return the ids of a table of the catalog with their names."""
+    if table in ITEM_TABLES:
+        return [(each.id, each.name) for each in catalog.items(table).values()]
+    return [(row.id, str(row["name"])) for row in catalog.rows(table)]
+
+
 def totals(plan: Plan) -> Table:
     """Tabulate the headline numbers."""
     return tabulate(

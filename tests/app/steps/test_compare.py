@@ -12,7 +12,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.cards import Card
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps.compare import PAGE, designs_data, inputs_data, results_data, try_out
+from gpuplan.app.steps.compare import designs_data, inputs_data, message, results_data, try_out
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -49,8 +49,8 @@ def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
     assert [each.name for each in book.kept] == [NAME]
     assert book.scenario == before.with_value("availability.host_failures", 2)
     assert is_approved(said(book)["Hosts"], "9 hosts")
-    assert has_approved(PAGE.message(book).sentence)
-    assert PAGE.message(book).about == f"Compared with {NAME}."
+    assert has_approved(message(book).sentence)
+    assert message(book).about == f"Compared with {NAME}."
     book.undo()
     assert book.scenario == before
     try_out(book, "N+2")
@@ -59,7 +59,7 @@ def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
 
 def test_each_difference_is_a_sentence_and_marked_in_the_tables(book: Workbook) -> None:
     book.keep()
-    assert PAGE.message(book).sentence == "Nothing differs."
+    assert message(book).sentence == "Nothing differs."
     assert designs_data(book)["tries"], "something to try"
     book.edit("groups.data-scientists.people", "80")
     book.edit("cost.licence_discount", "10 %")

@@ -15,8 +15,8 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.forms import place_of
 from gpuplan.app.header import drawer_data
-from gpuplan.app.places import place_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
 from gpuplan.app.strip import strip_data

@@ -11,11 +11,12 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.pages import PAGES
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.design import (
-    PAGE,
     confirmed_data,
     decisions_data,
+    message,
     messages_data,
     sources_data,
     values_data,
@@ -46,7 +47,7 @@ def test_decisions_messages_and_sources(catalog: Catalog, name: str) -> None:
         cited = {int(number) for number in re.findall(r"\d+", decision["cites"])}
         assert cited <= set(numbers)
         assert decision["key"] == "" or decision["key"] in book.plan.lines
-    for tab in PAGE.tabs:
+    for tab in PAGES["design"].tabs:
         for card in tab.content.children[0].children:  # type: ignore[union-attr]
             data = card.data(book)  # type: ignore[union-attr]
             assert json.loads(json.dumps(data, allow_nan=False)) == data
@@ -78,12 +79,12 @@ def test_a_click_says_that_the_customer_confirmed_a_planning_value(catalog: Cata
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
 def test_the_message_of_the_step_counts_as_the_strip_does(catalog: Catalog, name: str) -> None:
     book = Workbook(catalog, load_scenario(name))
-    said = PAGE.message(book).sentence
+    said = message(book).sentence
     (shown,) = (f for f in strip_data(book)["figures"] if f["key"] == "messages")
     words = {"1": "one", "2": "two", "3": "three", "4": "four"}
     assert f"{words[shown['value']]} point" in said
     assert f"{shown['note']} to confirm." in said
-    badges = {tab.name: tab.badge(book) for tab in PAGE.tabs}
+    badges = {tab.name: tab.badge(book) for tab in PAGES["design"].tabs}
     assert badges["messages"] == shown["value"]
     assert shown["note"] == f"and {badges['values']} planning values"
 

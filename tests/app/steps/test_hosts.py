@@ -140,7 +140,7 @@ def test_starts_are_worked_out_once_for_a_plan(catalog: Catalog, monkeypatch: py
         asked.append(tuple(counts))
         return layout_starts(counts, **given)
 
-    monkeypatch.setattr("gpuplan.app.steps.hosts.layout_starts", counted)
+    monkeypatch.setattr("gpuplan.plan.sharing.layout_starts", counted)
     book = Workbook(catalog, mixed())
     picture_data(book)
     picture_data(book)

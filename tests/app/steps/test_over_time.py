@@ -17,12 +17,12 @@ from approved import is_approved
 
 from gpuplan.analysis.power_on import power_on, studies_plain
 from gpuplan.app.events import EVENTS
+from gpuplan.app.forms import FORMS
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.screen import WorkbookApp
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import picture_data
 from gpuplan.app.steps.over_time import (
-    SETTINGS,
     SHOWN_REFUSED,
     differing,
     play_of,
@@ -125,7 +125,9 @@ def test_the_tab_begins_with_the_orders_that_start_every_vm(mixed: Workbook) -> 
 
 
 def test_settings_side_by_side_and_a_button_that_takes_one(mixed: Workbook) -> None:
-    assert [field["path"] for field in settings_form(mixed)["fields"]] == list(SETTINGS)
+    assert [field["path"] for field in settings_form(mixed)["fields"]] == [
+        each.path for each in FORMS["power-on"]
+    ]
     settings, named, readings = card(mixed)["tables"]
     assert settings["rows"][0][0]["text"] == "Current settings"
     uses = {row[0]["text"]: row[0]["acts"][0] for row in settings["rows"][1:]}

@@ -15,7 +15,7 @@ import altair as alt
 
 from gpuplan import load_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
-from gpuplan.app.places import place_of
+from gpuplan.app.forms import place_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import sensitivity as step
 from gpuplan.catalog import Catalog

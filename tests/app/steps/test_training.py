@@ -12,6 +12,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import network as step
 from gpuplan.app.steps import training
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
@@ -133,3 +134,20 @@ def test_a_language_model_is_asked_for_other_things_and_shown_in_tokens(enterpri
     assert len({row["name"] for row in rows_of}) == len(training.scaling_head(enterprise)["legend"])
     enterprise.edit("training.method", "lora")
     assert enterprise.plan.network.training[-1].hosts <= job.hosts
+
+
+def test_a_range_is_around_its_number_and_said_in_words(enterprise: Workbook) -> None:
+    for data in (step.remote_data(enterprise), step.carries_data(enterprise)):
+        for row in data["tables"][0]["rows"]:
+            for cell in row:
+                if "range" in cell:
+                    shown = cell["range"]
+                    assert 0 < shown["low"] <= shown["typical"] <= shown["high"] <= 1
+                    assert shown["marks"] == [0.75, 0.9]
+                    assert shown["words"].startswith(f"{cell['text']}, between ")
+
+
+def test_every_verdict_has_a_sign_and_a_word_of_its_own() -> None:
+    for verdicts in (training.MARKS, step.MET):
+        for shown in ("sign", "text"):
+            assert len({verdict[shown] for verdict in verdicts.values()}) == len(verdicts)

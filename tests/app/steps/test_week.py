@@ -13,7 +13,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan.analysis.demand import hour_demand, local_quarters, week_demand
-from gpuplan.app.places import place_of
+from gpuplan.app.forms import place_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog

@@ -15,8 +15,8 @@ import pytest
 from waiting import LIMIT_S
 
 from gpuplan import Plan
-from gpuplan.app import quiet
-from gpuplan.app.quiet import Later, collect_later
+from gpuplan.app import idle_work
+from gpuplan.app.idle_work import Later, collect_later
 from gpuplan.serve import forking
 
 
@@ -28,11 +28,10 @@ def run(page: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 @pytest.fixture(autouse=True)
 def in_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "running_loop", asyncio.get_running_loop)
+    monkeypatch.setattr(idle_work, "running_loop", asyncio.get_running_loop)
 
 
 def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) -> None:
-    worked: dict[str, Any] = {}
     calls: list[Plan] = []
     seen: list[object] = []
 
@@ -42,7 +41,7 @@ def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) ->
 
     async def page() -> None:
         arrived = asyncio.Event()
-        later = Later(lambda: worked, arrived.set)
+        later = Later(arrived.set)
         seen.extend(later.found("a", work, plans["starter"]) for _ in range(2))
         await asyncio.wait_for(arrived.wait(), 10)
         seen.append(later.found("a", work, plans["starter"]))
@@ -53,14 +52,13 @@ def test_it_is_worked_out_once_and_is_none_until_then(plans: dict[str, Plan]) ->
 
 
 def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Plan]) -> None:
-    now: list[dict[str, Any]] = [{}]
     calls: list[str] = []
 
     async def page() -> None:
         arrived = asyncio.Event()
-        later = Later(lambda: now[0], arrived.set)
+        later = Later(arrived.set)
         later.found("old", lambda _: calls.append("old"), plans["starter"])
-        now[0] = {}
+        later.forget()
         later.found("new", lambda _: calls.append("new"), plans["starter"])
         await asyncio.wait_for(arrived.wait(), 10)
 
@@ -76,15 +74,15 @@ def test_it_has_a_process_and_without_it_a_thread(seconds: int) -> None:
 import asyncio, os, signal, time
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.demand import sharing_saves
-from gpuplan.app import quiet
-quiet.prepare()
+from gpuplan.app import idle_work
+idle_work.prepare()
 plan = make_plan(load_scenario("current").with_value("demand.rule", "hours"))
-beside = quiet._process.submit(os.getpid).result()
-first = asyncio.run(quiet._done(sharing_saves, plan))
+beside = idle_work._process.submit(os.getpid).result()
+first = asyncio.run(idle_work._done(sharing_saves, plan))
 os.kill(beside, signal.SIGKILL)
 time.sleep({seconds})
-again = asyncio.run(quiet._done(sharing_saves, plan))
-print(beside != os.getpid(), first is not None, first == again == sharing_saves(plan), quiet._process)
+again = asyncio.run(idle_work._done(sharing_saves, plan))
+print(beside != os.getpid(), first is not None, first == again == sharing_saves(plan), idle_work._process)
 """
     told = subprocess.run(
         [sys.executable, "-c", code],
@@ -102,15 +100,15 @@ def test_garbage_is_collected_once_nothing_happens_any_more(
     monkeypatch: pytest.MonkeyPatch, enough: int, times: int
 ) -> None:
     collected: list[int] = []
-    monkeypatch.setattr(quiet, "ENOUGH", enough)
+    monkeypatch.setattr(idle_work, "ENOUGH", enough)
     monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
 
     async def page() -> None:
         for _ in range(3):
             collect_later()
-            await asyncio.sleep(quiet.COLLECT_S / 3)
+            await asyncio.sleep(idle_work.COLLECT_S / 3)
         assert collected == []
-        await asyncio.sleep(2 * quiet.COLLECT_S)
+        await asyncio.sleep(2 * idle_work.COLLECT_S)
 
     run(page)
     assert len(collected) == times

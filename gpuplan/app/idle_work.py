@@ -70,25 +70,37 @@ def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Pa
 
 
 class Later:
-    """Long work on a plan, one task at a time, each begun once nothing changes.
+    """Results of work on a plan. Long work is done one task at a time, each begun once nothing changes.
 
-    ``of`` gives the current results; a result for earlier ones, because the design has changed meanwhile, is dropped.
+    A result for an earlier plan, because the design has changed meanwhile, is dropped.
     """
 
-    def __init__(self, of: Callable[[], dict[str, Any]], changed: Callable[[], None]) -> None:
-        self._of, self._changed = of, changed
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._worked: dict[str, Any] = {}
+        self._changed = changed
         self._turn = asyncio.Lock()
         self._pending: dict[asyncio.Task[None] | None, dict[str, Any]] = {}
         """Work that is not done yet, and the place of its result."""
 
+    def forget(self) -> None:
+        """Discard the results: there is another plan."""
+        self._worked = {}
+
     @property
     def busy(self) -> bool:
-        """True while work for the current results is not done yet."""
-        return any(worked is self._of() for worked in self._pending.values())
+        """True while work for the current plan is not done yet."""
+        return any(worked is self._worked for worked in self._pending.values())
+
+    def once(self, key: str, work: Callable[[], T]) -> T:
+        """Return the result of ``work``, worked out on first request."""
+        if key not in self._worked:
+            self._worked[key] = work()
+        found: T = self._worked[key]
+        return found
 
     def found(self, key: str, work: Callable[[Plan], T], plan: Plan) -> T | None:
         """Return the result for a plan of ``work``, a function of a module with its arguments; None until done."""
-        worked = self._of()
+        worked = self._worked
         if key not in worked:
             loop = running_loop()
             if loop is None:
@@ -103,11 +115,11 @@ class Later:
         try:
             await asyncio.sleep(QUIET_S)
             async with self._turn:
-                if worked is self._of():
+                if worked is self._worked:
                     worked[key] = await _done(work, plan)
         finally:
             self._pending.pop(asyncio.current_task())
-        if worked is self._of():
+        if worked is self._worked:
             self._changed()
 
 

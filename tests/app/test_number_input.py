@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuplan.app.typed import as_typed, is_half_typed
+from gpuplan.app.number_input import as_typed, is_half_typed
 from gpuplan.locales import LOCALES, PLAIN, speaking, written
 from gpuplan.scenario import ScenarioError, field_of, parse_value
 

@@ -18,7 +18,7 @@ class _Question(Instance[Any]):
         return super().validate(obj, scenario_of(value))
 
 
-class Holding(HasTraits):
+class WorkbookTraits(HasTraits):
     """Traits that follow an open workbook, and lead it: ``observe``, ``ipywidgets.link`` and ``interact`` work with them.
 
     A value that cannot be planned is refused, and the last good plan stays.

@@ -16,8 +16,33 @@ NUMERIC = ("int", "number", "share", "gpus", "range")
 """Kinds of inputs that hold numbers."""
 SPACES = re.compile(r"[\u00a0\u2007\u2009\u202f\t ]+")
 QUOTES = re.compile(r"[\u2019\u02bc']")
-GROUPED = r"\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3}"
+GROUPED = r"(?P<whole>\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3})"
 """Digits with a sign before each three, or each two and the last three as in India."""
+
+
+def _readings(decimal: str, other: str) -> list[tuple[str, re.Pattern[str]]]:
+    """Return (sign between thousands, pattern of a number), the first that fits counts."""
+    unsigned = r"[^., ']"
+    rows = (
+        (" ", r"GROUPED([.,](?P<part>\d+))?"),
+        ("'", r"GROUPED([.,](?P<part>\d+))?"),
+        (other, rf"(?!0)GROUPED\{decimal}(?P<part>{unsigned}*)"),
+        (decimal, rf"(?!0)GROUPED\{other}(?P<part>{unsigned}*)"),
+        (other, r"(?!0)GROUPED"),
+        (
+            "",
+            rf"(?P<whole>\d+)\{other}(?P<part>\d+)",
+        ),  # one sign that cannot separate thousands is a decimal sign
+        ("", rf"(?P<whole>{unsigned}*)\{decimal}(?P<part>{unsigned}*)"),
+        (decimal, "GROUPED"),
+        ("", rf"(?P<whole>{unsigned}+)"),
+    )
+    grouped = [(sign, pattern.replace("GROUPED", GROUPED)) for sign, pattern in rows]
+    return [(sign, re.compile(pattern.replace("SIGN", re.escape(sign)))) for sign, pattern in grouped]
+
+
+READINGS = {decimal: _readings(decimal, other) for decimal, other in (".,", ",.")}
+"""Decimal sign of a locale -> the ways to read a number there."""
 LARGER = {"k": 3, "K": 3, "M": 6, "bn": 9, "lakh": 5, "crore": 7}
 """Suffix of a number -> its number of zeros."""
 NOT_THOUSAND = ("GiB", "token")
@@ -110,36 +135,18 @@ def _without_unit(spec: Field, given: str, currency: str) -> str:
 
 
 def _digits(given: str, locale: Locale) -> str | None:
-    """Return digits with a point from a locale's; one sign that cannot separate thousands is always a decimal sign."""
+    """Return digits with a point from a locale's; None for what can be read in no way."""
     sign, body = (given[0], given[1:].lstrip()) if given[:1] in ("+", "-", "\u2212") else ("", given)
-    sign = "-" if sign == "\u2212" else sign
     body = QUOTES.sub("'", body)
-    for space in (" ", "'"):
-        if space in body:
-            whole, point, part = re.fullmatch(r"([^.,]*)([.,]?)(.*)", body).groups()  # type: ignore[union-attr]
-            if not re.fullmatch(GROUPED.replace("SIGN", space), whole) or space in part:
-                return None
-            body = whole.replace(space, "") + ("." if point else "") + part
-            return sign + body if re.fullmatch(r"\d+(\.\d+)?", body) else None
-    signs = [each for each in body if each in ".,"]
-    if not signs:
-        return sign + body if body else None
-    decimal = signs[-1] if len(set(signs)) == 2 else locale.decimal
-    other = "," if decimal == "." else "."
-    whole, _, part = body.partition(decimal)
-    if other in whole:
-        if not re.fullmatch(GROUPED.replace("SIGN", re.escape(other)), whole) or whole.startswith("0"):
-            alone = body.count(other) == 1 and decimal not in body
-            return sign + body.replace(other, ".") if alone and re.fullmatch(r"\d+[.,]\d+", body) else None
-        whole = whole.replace(other, "")
-    elif body.count(decimal) > 1:
-        every = re.fullmatch(GROUPED.replace("SIGN", re.escape(decimal)), body)
-        return sign + body.replace(decimal, "") if every else None
-    return f"{sign}{whole}.{part}" if decimal in body else sign + whole
+    for thousands, pattern in READINGS[locale.decimal]:
+        if found := pattern.fullmatch(body):
+            part = found.groupdict().get("part")
+            whole = sign.replace("\u2212", "-") + found["whole"].replace(thousands, "")
+            return whole if part is None else f"{whole}.{part}"
+    return None
 
 
 def _times(digits: str, zeros: int) -> str | None:
-    """Return a number with more zeros."""
     if not PLAIN_NUMBER.fullmatch(digits):
         return None
     with localcontext(prec=60):

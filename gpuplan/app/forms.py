@@ -1,0 +1,195 @@
+"""Inputs on the screen: the place and form of each as in ``data/words/input_places.csv``, and its field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from gpuplan.app.cards import Card, attributes
+from gpuplan.app.state import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, own_rows
+from gpuplan.locales import PLAIN, SPOKEN, written
+from gpuplan.plan.prices import catalog_factor
+from gpuplan.report import basis_word, number
+from gpuplan.report.tables.known import CHOICE_NAMES
+from gpuplan.report.tables.plan import catalog_choices
+from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value
+from gpuplan.units import exact
+from gpuplan.wording import NAMES, stated_percent, unit_of
+
+CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
+"""Kind of an input -> its control, where it is not a text field."""
+Options = Sequence[tuple[str, str]]
+"""Values to choose from, and their names."""
+
+
+class Found(NamedTuple):
+    """A tab of a step."""
+
+    step: str
+    tab: str
+
+
+class Asked(NamedTuple):
+    """A row of the file: where an input is asked for, and what counts while it is empty."""
+
+    path: str
+    """Path of an input, or a pattern of several."""
+    place: Found
+    form: str
+    """Name of a form, which has its inputs in this order; empty where another card asks for it."""
+    empty: str
+    """Words for an empty field."""
+    planned: str
+    """Item of the catalog with the planning value that counts instead; the fact is named as the input, or here."""
+
+
+ASKED = tuple(
+    Asked(row["path"], Found(row["step"], row["tab"]), row["form"], row["empty"], row["planned"])
+    for row in own_rows("words/input_places")
+)
+"""All inputs; for the place of one, the first row that fits counts."""
+FORMS = {name: [each for each in ASKED if each.form == name] for name in {each.form for each in ASKED}}
+EMPTIES = {each.path: each for each in ASKED if each.empty or each.planned}
+
+
+def place_of(path: str) -> Found:
+    """Return the step and the tab of an input."""
+    return next(each.place for each in ASKED if fnmatchcase(path, each.path))
+
+
+def form(
+    name: str,
+    title: str,
+    more: Callable[[Workbook], dict[str, Any]] = lambda _workbook: {},
+    *,
+    hint: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
+    **head: Any,
+) -> Card:
+    """Return a form with its inputs; ``more`` returns the rest of its data.
+
+    Of that, ``empties`` has words or planning values for empty fields, ``options`` their choices, and ``without`` the inputs
+    that are not asked for, all by path. ``hint`` makes the hint from the fields.
+    """
+
+    def data(workbook: Workbook) -> dict[str, Any]:
+        made = {"title": title, **head, **more(workbook)}
+        empties, options, without = (made.pop(key, {}) for key in ("empties", "options", "without"))
+        made["fields"] = [
+            field_data(workbook, each.path, options.get(each.path), empty=empties.get(each.path))
+            for each in FORMS[name]
+            if each.path not in without
+        ]
+        return made | ({"hint": hint(made["fields"])} if hint else {})
+
+    return Card("form", data)
+
+
+def field_data(
+    workbook: Workbook, path: str, options: Options | None = None, *, empty: str | Fact | None = None
+) -> dict[str, Any]:
+    """Return one input for a form: its label, value, options, the question to ask, and its problem.
+
+    ``empty`` is what counts while nothing is stated, as the field shows it, or a planning value; else that of the file.
+    """
+    spec, value = field_of(path), workbook.text_of(path)
+    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
+        value = WORDED[spec.kind](path, value)
+    empty = _empty_words(workbook.catalog, path, spec, empty)
+    if options is None:
+        options = _options(workbook.catalog, path, spec, empty)
+        empty = "" if spec.table else empty  # it is one of the options
+    known = workbook.seen.origin(path)
+    grey = bool(empty) and value is None  # a value in grey states its own basis
+    assumed = known.basis == "assumed" and not grey
+    return attributes(spec, "label", "low", "high", "question") | {
+        "path": path,
+        "kind": CONTROLS.get(spec.kind, "text"),
+        "value": value if isinstance(value, bool) else "" if value is None else str(value),
+        "options": [{"value": v, "text": t} for v, t in options],
+        "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
+        "empty": empty,
+        "problem": workbook.problem_of(path),
+        "locked": workbook.locked(path),
+        "assumed": assumed,
+        "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
+        "known": known.note if assumed or confirmed else "",
+        "by": known.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
+    }
+
+
+def _pattern(path: str) -> str:
+    """Return the path of an input of a group as the file has it."""
+    head, _, rest = path.partition(".")
+    return f"groups.*.{rest.partition('.')[2]}" if head == "groups" else path
+
+
+def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | None) -> str:
+    """Return the words for an empty field: those given, of a planning value, or of the file."""
+    if empty is None and (asked := EMPTIES.get(_pattern(path))):
+        empty = asked.empty or _planned(catalog, asked)
+    if not isinstance(empty, Fact):
+        return empty or ""
+    value = stated_percent(float(empty.value)) if spec.kind == "share" else number(empty.value)
+    return f"{value} ({basis_word(empty.basis)})"
+
+
+def _planned(catalog: Catalog, asked: Asked) -> Fact:
+    item, _, name = asked.planned.partition(" ")
+    name = name or asked.path.rpartition(".")[2]
+    return catalog_factor(catalog, name) if item == "factors" else catalog.assumptions[item].fact(name)
+
+
+def _options(catalog: Catalog, path: str, spec: Field, empty: str) -> Options:
+    """Return the values to choose from: the entries of a table of the catalog, or the choices by their names."""
+    if spec.table:
+        return [*[("", empty)] * spec.optional, *catalog_choices(catalog, spec.table)]
+    names = NAMES.get(_pattern(path)) or CHOICE_NAMES.get(path)
+    if names is None:
+        none = [("", empty)] * (spec.optional and spec.kind == "choice")
+        return [*none, *((str(each), str(each)) for each in spec.choices)]
+    usual = [("", f"{next(iter(names.values()))} (default)")] * (spec.optional and "" not in names)
+    return [*usual, *names.items()]
+
+
+def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many inputs of a form are stated."""
+    stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
+    return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
+
+
+def range_words(path: str, ends: tuple[float, float]) -> str:
+    """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
+    within = path.removeprefix("ranges.")
+    share = not within.startswith("prices.") and field_of(within).kind == "share"
+    return " to ".join(
+        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
+    )
+
+
+def _gpus_words(path: str, value: Any) -> str:
+    """Return GPUs as shown, if that can be read again as the same number."""
+    shown = number(value)
+    return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
+
+
+def _as_written(_: str, value: Any) -> str:
+    """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
+    text = repr(value)
+    if SPOKEN.get() is PLAIN or "e" in text:
+        return text
+    places = len(text.partition(".")[2])
+    grouped = "," if abs(value) >= SPOKEN.get().grouped_from else ""
+    return written(value, f"{grouped}.{places}f")
+
+
+WORDED: Mapping[str, Callable[[str, Any], str]] = {
+    "int": _as_written,
+    "number": _as_written,
+    "share": lambda _, value: stated_percent(value),
+    "range": range_words,
+    "gpus": _gpus_words,
+}
+"""Kind of an input -> formatter of its value in a field, where it is not shown unchanged."""

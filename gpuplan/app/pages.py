@@ -1,0 +1,82 @@
+"""The pages of the steps, as ``data/words/pages.csv`` lays them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from gpuplan.app.cards import Box, Page, Place, Tab
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import (
+    alternatives,
+    compare,
+    cost,
+    deliver,
+    demand,
+    design,
+    explore,
+    fabric,
+    failures,
+    hardware,
+    hosts,
+    methods,
+    network,
+    over_time,
+    posture,
+    sensitivity,
+    start,
+    training,
+    usecases,
+    week,
+)
+from gpuplan.facts import own_rows
+from gpuplan.report.headlines import HEADLINES, Headline
+
+MODULES = (
+    *(alternatives, compare, cost, deliver, demand, design, explore, fabric, failures, hardware, hosts),
+    *(methods, network, over_time, posture, sensitivity, start, training, usecases, week),
+)
+BY_NAME = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
+    "start": lambda _workbook: Headline(""),
+    "compare": compare.message,
+    "design": design.message,
+}
+"""Message of a step, where it needs more than the plan."""
+
+
+def _named(name: str) -> Any:
+    """Return a card, a chart or a badge by its module and its name there."""
+    module, _, what = name.partition(".")
+    return getattr(BY_NAME[module], what)
+
+
+def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
+    """Return cards in boxes: those that follow each other in one of the same style share it, until a ``+`` begins another."""
+    found: list[Place | tuple[str, list[tuple[list[str], Place]]]] = []
+    opened = ""
+    for (style, *inside), place in ((path or [""], place) for path, place in rows):
+        if not style:
+            found.append(place)
+        elif style == opened:
+            found[-1][1].append((inside, place))  # type: ignore[index]
+        else:
+            found.append((style.removeprefix("+"), [(inside, place)]))
+        opened = style.removeprefix("+")
+    return tuple(Box(each[0], _laid_out(each[1])) if isinstance(each, tuple) else each for each in found)
+
+
+def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
+    tabs = []
+    for name, (first, *others) in ((name, [*each]) for name, each in groupby(rows, lambda row: row["tab"])):
+        cards = [(row["box"].split("/"), _named(row["card"])) for row in (first, *others)]
+        (content,) = _laid_out(cards)
+        assert isinstance(content, Box)
+        badge = {"badge": _named(first["badge"])} if first["badge"] else {}
+        tabs.append(Tab(name, first["title"], content, needs=first["needs"], **badge))
+    return Page(MESSAGES.get(step) or (lambda workbook: HEADLINES[step](workbook.plan)), tuple(tabs))
+
+
+PAGES = {step: _page(step, rows) for step, rows in groupby(own_rows("words/pages"), lambda row: row["step"])}
+"""Step -> its page."""
