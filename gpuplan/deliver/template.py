@@ -27,6 +27,7 @@ from gpuplan.deliver.untrusted import (
     Unreadable,
     is_clicked,
     members,
+    parsed,
     shown_part,
 )
 from gpuplan.scenario import one_line
@@ -382,7 +383,7 @@ def _without_cuts(content: bytes) -> bytes:
     """Return the settings of a document without the entries that load from elsewhere."""
     from lxml import etree
 
-    root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+    root = parsed(content)
     for child in list(root):
         if isinstance(child.tag, str) and etree.QName(child).localname in CUT_FROM_SETTINGS:
             root.remove(child)
