@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 from gpuplan.deliver.executive import OWNERS, Executive, document_day
 from gpuplan.deliver.xlsx.book import Book
-from gpuplan.deliver.xlsx.cells import Live, address, tab
-from gpuplan.deliver.xlsx.charts import Charts
-from gpuplan.deliver.xlsx.choices import Shown
-from gpuplan.deliver.xlsx.look import CHANGE
+from gpuplan.deliver.xlsx.cells import CHANGE, Live, address, tab
+from gpuplan.deliver.xlsx.choices import Charts, Shown
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
 from gpuplan.locales import written_day

@@ -10,8 +10,7 @@ from typing import Any
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import OWNERS, Executive
-from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of, ordered
-from gpuplan.deliver.xlsx.book import HEAD, Book
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, column_of, ordered
 from gpuplan.deliver.xlsx.cells import Live, address, tab
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive
-from gpuplan.deliver.xlsx import bill, choices, overview, prices, results, sheets, years
+from gpuplan.deliver.xlsx import choices, overview, prices, sheets, years
 from gpuplan.deliver.xlsx.book import Book
-from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.money import Money, name_results
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 
@@ -22,9 +22,9 @@ def xlsx_bytes(
     first = overview.overview_page(book)
     if money is not None:
         prices.own_sheet(book, plan, money)
-        bill.bill_sheet(book, plan, money)
+        prices.bill_sheet(book, plan, money)
         years.cost_by_year_sheet(book, plan, money)
-        results.name_results(book, money)
+        name_results(book, money)
         prices.factors_sheet(book, plan, money)
     alternatives = choices.alternatives_sheet(book, plan, summary, money)
     drivers = choices.drivers_sheet(book, plan, summary)
