@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
-from gpuplan.deliver.document.hosts import MOST_HOSTS
+from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.writing import Citations, grid_of, of_clusters, tabled
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
