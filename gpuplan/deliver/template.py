@@ -57,7 +57,8 @@ NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors
 """Parts of a deck that are left out; the others are its looks."""
 PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
 
-MACROS = "macro"
+TYPES = "[Content_Types].xml"
+MACROS, MACRO_TYPES = "macro", re.compile("macroEnabled|vbaProject|vbaData", re.IGNORECASE)
 HARMFUL_TYPES = {
     "oleobject": "OLE object",
     "package": "embedded file",
@@ -186,30 +187,23 @@ class _Package:
     def __init__(self, parts: dict[str, bytes], kind: str) -> None:
         self.parts, self.kind = parts, kind
         self.reader = Reader()
-        types = (
-            self._read("[Content_Types].xml", wanted=True).elements if "[Content_Types].xml" in parts else []
-        )
-        self.defaults = {
-            a.get("extension", "").lower(): a.get("contenttype", "") for t, a in types if t == "Default"
+        types = self._read(TYPES, wanted=True).elements if TYPES in parts else []
+        self.types = {
+            (tag, a.get(key, "").lstrip("/").lower()): a.get("contenttype", "")
+            for tag, a in types
+            if (key := {"Default": "extension", "Override": "partname"}.get(tag))
         }
-        self.overrides = {
-            a.get("partname", "").lstrip("/").lower(): a.get("contenttype", "")
-            for t, a in types
-            if t == "Override"
-        }
-        self.all_types = [*self.defaults.values(), *self.overrides.values()]
         self.relations: dict[str, list[_Relation]] = {}
         self.said: dict[str, Said] = {}
         self._check_macros()
-        main = self._main()
+        self.main = self._main()
         for name in parts:
             if name.lower().endswith(".rels"):
                 self.relations[name] = self._relations(name)
-            elif name != "[Content_Types].xml" and self._is_xml(name):
+            elif name != TYPES and self._is_xml(name):
                 self.said[name] = self._read(name)
-        self.unread = set(parts) - set(self.said) - set(self.relations) - {"[Content_Types].xml"}
+        self.unread = set(parts) - set(self.said) - set(self.relations) - {TYPES}
         self._check_macros()
-        self.main = main
 
     def checked(self) -> Checked:
         """Return the file rebuilt from only the parts that are kept."""
@@ -221,7 +215,7 @@ class _Package:
                 f"template holds what would load from elsewhere or run in the {what} file: {_listed(refused)}; delete it there in "
                 f"{program} and save the template again"
             )
-        parts = {"[Content_Types].xml": self._types(kept), "_rels/.rels": _written(self.roots)}
+        parts = {TYPES: self._types(kept), "_rels/.rels": _written(self.roots)}
         for name, relations in kept.items():
             said = self.said.get(name)
             parts[name] = _without_cuts(self.parts[name]) if said and said.cut else self.parts[name]
@@ -236,17 +230,18 @@ class _Package:
             raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
 
     def _relations(self, name: str) -> list[_Relation]:
-        found = []
-        for tag, held in self._read(name, wanted=True).elements:
-            if tag.lower() == "relationship":
-                away = held.get("targetmode", "internal").lower() != "internal"
-                found.append(
-                    _Relation(held.get("id", ""), held.get("type", ""), held.get("target", ""), away)
-                )
-        return found
+        return [
+            _Relation(
+                *(a.get(key, "") for key in ("id", "type", "target")),
+                away=a.get("targetmode", "internal").lower() != "internal",
+            )
+            for tag, a in self._read(name, wanted=True).elements
+            if tag.lower() == "relationship"
+        ]
 
     def _type_of(self, name: str) -> str:
-        return self.overrides.get(name.lower()) or self.defaults.get(name.rpartition(".")[2].lower(), "")
+        ending = name.rpartition(".")[2].lower()
+        return self.types.get(("Override", name.lower())) or self.types.get(("Default", ending), "")
 
     def _is_xml(self, name: str) -> bool:
         held = self._type_of(name).partition(";")[0].strip().lower()
@@ -258,7 +253,7 @@ class _Package:
         another = TemplateError(
             f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
         )
-        if not set(types) & set(self.all_types) or "_rels/.rels" not in self.parts:
+        if not set(types) & set(self.types.values()) or "_rels/.rels" not in self.parts:
             raise another
         self.roots = [
             relation
@@ -272,14 +267,8 @@ class _Package:
 
     def _check_macros(self) -> None:
         found = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
-        found += [
-            held
-            for held in self.all_types
-            if re.search("macroEnabled|vbaProject|vbaData", held, re.IGNORECASE)
-        ]
-        found += [
-            name for name, held in self.relations.items() if MACROS in (relation.harm() for relation in held)
-        ]
+        found += [type for type in self.types.values() if MACRO_TYPES.search(type)]
+        found += [name for name, own in self.relations.items() if MACROS in (each.harm() for each in own)]
         if found:
             what = self.kind.upper()
             raise TemplateError(

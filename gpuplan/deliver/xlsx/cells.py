@@ -187,17 +187,17 @@ def digits(value: float, kind: str) -> int:
 
 def limits(value: Editable) -> dict[str, Any]:
     """Return the validation of an editable cell: a number within its limits."""
-    rule: dict[str, Any] = {
-        "validate": "decimal",
-        "ignore_blank": True,
-        "error_title": said("sheet.not allowed"),
-    }
     low, high = value.low, value.high
     if high is None:
-        told = said("sheet.at least", low=written(low, "g"))
-        return rule | {"criteria": ">=", "value": low, "error_message": told}
-    told = said("sheet.between", low=written(low, "g"), high=written(high, "g"))
-    return rule | {"criteria": "between", "minimum": low, "maximum": high, "error_message": told}
+        rule = {
+            "criteria": ">=",
+            "value": low,
+            "error_message": said("sheet.at least", low=written(low, "g")),
+        }
+    else:
+        told = said("sheet.between", low=written(low, "g"), high=written(high, "g"))
+        rule = {"criteria": "between", "minimum": low, "maximum": high, "error_message": told}
+    return {"validate": "decimal", "ignore_blank": True, "error_title": said("sheet.not allowed")} | rule
 
 
 def _letters(col: int) -> str:

@@ -45,7 +45,7 @@ def xlsx_bytes(
     for name in ("messages", "trail", "sources"):
         sheets.plain_sheet(book, plan, name)
     figures = overview.ChartTables(alternatives, drivers, failures)
-    overview.fill_overview(book, first, plan, summary, money, figures)
+    overview.Overview(book, first, plan, summary, money).fill(figures)
     sheets.names_sheet(book)
     sheets.internal_sheet(book, plan)
     return book.content()
