@@ -41,10 +41,7 @@ ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 OFFICE = "application/vnd.openxmlformats-officedocument"
 MAIN_TYPES = {
     "docx": (f"{OFFICE}.wordprocessingml.document.main+xml", f"{OFFICE}.wordprocessingml.template.main+xml"),
-    "pptx": (
-        f"{OFFICE}.presentationml.presentation.main+xml",
-        f"{OFFICE}.presentationml.template.main+xml",
-    ),
+    "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
 }
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
 PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
@@ -133,13 +130,13 @@ def left_out_text(left_out: tuple[str, ...]) -> str:
     return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
 
 
-def packed_parts(parts: Mapping[str, bytes]) -> bytes:
-    """Parts of an Office file as a zip file, the same bytes for the same parts."""
+def packed_parts(parts: Mapping[str, bytes], *, mode: int = 0) -> bytes:
+    """Parts of an Office file, or files with their permissions, as a zip file: the same bytes for the same parts."""
     stream = BytesIO()
     with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
         for name, content in parts.items():
             info = ZipInfo(name, ZIP_DATE)
-            info.compress_type = ZIP_DEFLATED
+            info.compress_type, info.external_attr = ZIP_DEFLATED, mode << 16
             packed.writestr(info, content)
     return stream.getvalue()
 
@@ -159,7 +156,12 @@ class _Relation(NamedTuple):
     id: str
     type: str
     target: str
-    away: bool
+    mode: str
+
+    @property
+    def away(self) -> bool:
+        """True if it leads outside."""
+        return self.mode.lower() != "internal"
 
     @property
     def kind(self) -> str:
@@ -232,8 +234,7 @@ class _Package:
     def _relations(self, name: str) -> list[_Relation]:
         return [
             _Relation(
-                *(a.get(key, "") for key in ("id", "type", "target")),
-                away=a.get("targetmode", "internal").lower() != "internal",
+                a.get("id", ""), a.get("type", ""), a.get("target", ""), a.get("targetmode", "internal")
             )
             for tag, a in self._read(name, wanted=True).elements
             if tag.lower() == "relationship"

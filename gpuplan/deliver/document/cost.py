@@ -28,12 +28,7 @@ from gpuplan.report.tables.cost import (
 )
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.report.tables.models import token_costs
-from gpuplan.wording import (
-    counted,
-    money,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import counted, money, said, stated_percent
 
 BILL_WIDTHS = {
     "name": 0.2,
@@ -68,10 +63,7 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     if costs.gpu_hour_used is not None:
         gpu_hour += said("cost.and used with gpus", cost=span["gpu_hour_used"], use=use_words(plan))
     outside, growth = "; ".join(costs.outside), growth_words(costs)
-    left_out = (
-        Paragraph(said("cost.left out because a")),
-        Bullets(costs.excludes[:MOST_ROWS]),
-    )
+    left_out = (Paragraph(said("cost.left out because a")), Bullets(costs.excludes[:MOST_ROWS]))
     return chapter(
         title,
         Paragraph(lead, "lead"),

@@ -186,9 +186,9 @@ class _Writer:
     def _contents(self, document: Document) -> Iterator[tuple[int, str, str]]:
         """(level, number, title) of chapters and sections; a template numbers them itself."""
         for n, chapter in enumerate(document.chapters, 1):
-            titles = ((1, f"{n}", chapter), *((2, f"{n}.{m}", s) for m, s in enumerate(chapter.sections, 1)))
-            for level, number, part in titles:
-                yield level, f"{number}  " if self.own else "", part.title
+            yield 1, f"{n}  " if self.own else "", chapter.title
+            for m, section in enumerate(chapter.sections, 1):
+                yield 2, f"{n}.{m}  " if self.own else "", section.title
 
     def _count(self, kind: str) -> int:
         """The number of the next table, figure or heading."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
@@ -28,24 +28,45 @@ PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
 
 
+class _Look(NamedTuple):
+    """The look of a style, with sizes in points; spacing and weight are as they were where none is stated."""
+
+    size: float
+    colour: str
+    before: float
+    after: float
+    spacing: float | None = None
+    bold: bool | None = None
+
+    def give(self, style: Any) -> None:
+        """Give a style this look."""
+        style.font.size, form = Pt(self.size), style.paragraph_format
+        if self.colour:
+            style.font.color.rgb = RGBColor.from_string(self.colour)
+        if self.bold is not None:
+            style.font.bold = self.bold
+        form.space_before, form.space_after = Pt(self.before), Pt(self.after)
+        form.line_spacing = self.spacing
+
+
 def dress(word: Any, brand: Brand, paper: str) -> None:
     """Give the usual file its page, styles and numbered headings."""
     section = word.sections[0]
     section.page_width, section.page_height = map(Mm, PAPERS[paper])
     section.left_margin = section.right_margin = Mm(22)
     section.top_margin, section.bottom_margin = Mm(20), Mm(20)
-    rows = (
-        ("Normal", 10, brand.ink, 0, 5, 1.08),
-        ("Title", 22, brand.accent, 0, 2, 1.0),
-        ("Subtitle", 10, brand.quiet, 0, 8, 1.08),
-        ("Heading 1", 18, brand.accent, 22, 8, 1.08),
-        ("Heading 2", 13, brand.accent, 14, 4, 1.08),
-        ("Caption", 9, brand.quiet, 6, 3, 1.08),
-        ("List Bullet", 10, brand.ink, 0, 3, 1.08),
-    )
-    for name, *look in rows:
+    looks = {
+        "Normal": _Look(10, brand.ink, 0, 5, 1.08),
+        "Title": _Look(22, brand.accent, 0, 2, 1.0),
+        "Subtitle": _Look(10, brand.quiet, 0, 8, 1.08),
+        "Heading 1": _Look(18, brand.accent, 22, 8, 1.08),
+        "Heading 2": _Look(13, brand.accent, 14, 4, 1.08),
+        "Caption": _Look(9, brand.quiet, 6, 3, 1.08),
+        "List Bullet": _Look(10, brand.ink, 0, 3, 1.08),
+    }
+    for name, look in looks.items():
         style = word.styles[name]
-        _look(style, *look)
+        look.give(style)
         heads = name.startswith(("Title", "Heading"))
         style.font.name, style.font.italic = brand.headings if heads else brand.text, False
         for theme in ("asciiTheme", "hAnsiTheme"):
@@ -79,44 +100,27 @@ def _numbered_headings(word: Any) -> None:
 def add_styles(word: Any, brand: Brand, *, own: bool) -> None:
     """Add the styles that a template lacks; those that it has stay as they are."""
     present = {style.name for style in word.styles}
-    rows = (
-        ("lead", 12, brand.ink, 0, 6, None, True),
-        ("note", 9, brand.quiet, 0, 6, None),
-        ("cell", 9, "", 0, 0, 1.0),
-        ("small", 8.5, "", 0, 0, 1.0),
-        ("reference", 8, brand.ink, 0, 2, 1.0),
-    )
-    for name, *look in rows:
+    looks = {
+        "lead": _Look(12, brand.ink, 0, 6, None, True),
+        "note": _Look(9, brand.quiet, 0, 6, None),
+        "cell": _Look(9, "", 0, 0, 1.0),
+        "small": _Look(8.5, "", 0, 0, 1.0),
+        "reference": _Look(8, brand.ink, 0, 2, 1.0),
+    }
+    for name, look in looks.items():
         if OWN_STYLES[name] not in present:
             style = word.styles.add_style(OWN_STYLES[name], WD_STYLE_TYPE.PARAGRAPH)
             style.base_style = word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
-            _look(style, *look)
+            look.give(style)
     if own:
-        for level, *look in ((1, 10, "", 3, 1, 1.0, True), (2, 9, "", 0, 1, 1.0, False)):
+        for level, look in enumerate((_Look(10, "", 3, 1, 1.0, True), _Look(9, "", 0, 1, 1.0, False)), 1):
             style = word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
             style.base_style = word.styles["Normal"]
             form = style.paragraph_format
             form.left_indent, form.line_spacing = Pt(18 * (level - 1)), 1.0
-            _look(style, *look)
+            look.give(style)
     for language in word.styles.element.iter(qn("w:lang")):
         language.set(qn("w:val"), "en-GB")
-
-
-def _look(
-    style: Any,
-    size: float,
-    colour: str,
-    before: float,
-    after: float,
-    spacing: float | None,
-    bold: bool | None = None,
-) -> None:
-    style.font.size, form = Pt(size), style.paragraph_format
-    if colour:
-        style.font.color.rgb = RGBColor.from_string(colour)
-    if bold is not None:
-        style.font.bold = bold
-    form.space_before, form.space_after, form.line_spacing = Pt(before), Pt(after), spacing
 
 
 def emptied(word: Any) -> None:

@@ -7,14 +7,7 @@ from importlib.metadata import version
 
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.deliver.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
-from gpuplan.deliver.executive import (
-    MOST_ALTERNATIVES,
-    MOST_DRIVERS,
-    OWNERS,
-    Driver,
-    Executive,
-    document_day,
-)
+from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, Executive, document_day
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped

@@ -73,10 +73,7 @@ def _hours(plan: Plan, cite: Citations) -> list[Block]:
     sources = plan.lines["availability.host_up"].sources if "availability.host_up" in plan.lines else ()
     return [
         *tabled(postures(plan)),
-        Paragraph(
-            said("availability.the hours follow from", sources=cite(sources)),
-            "note",
-        ),
+        Paragraph(said("availability.the hours follow from", sources=cite(sources)), "note"),
     ]
 
 

@@ -105,10 +105,7 @@ def _silos(plan: Plan) -> list[Block]:
         text = said("hosts.the pool needs fewer", gpus=amount(found.saved_gpus, "GPU"))
     else:
         text = said("hosts.the pool needs as")
-    return [
-        Paragraph(f"{text} {said('hosts.each silo')}"),
-        *tabled(silos_table(plan, found)),
-    ]
+    return [Paragraph(f"{text} {said('hosts.each silo')}"), *tabled(silos_table(plan, found))]
 
 
 def physical_chapter(plan: Plan, cite: Citations) -> Chapter:

@@ -25,16 +25,7 @@ from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
 from gpuplan.report.traffic_report import started
 from gpuplan.scenario import RISKS
-from gpuplan.wording import (
-    METHOD_NAMES,
-    MODE_NAMES,
-    amount,
-    number,
-    said,
-    some_of,
-    stated_percent,
-    whole,
-)
+from gpuplan.wording import METHOD_NAMES, MODE_NAMES, amount, number, said, some_of, stated_percent, whole
 
 
 def access_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -85,12 +76,7 @@ def _said_once(
     for text, (reason, modes, names) in held.items():
         points.setdefault((tuple(modes), tuple(names)), []).append(text + cite(reason.sources))
     return [
-        said(
-            key,
-            mode=", ".join(modes),
-            names=names,
-            text=" ".join(texts),
-        )
+        said(key, mode=", ".join(modes), names=names, text=" ".join(texts))
         for (modes, names), texts in points.items()
     ]
 
@@ -222,21 +208,11 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
             "demand.the plan covers the", now=now, after=after, aim=aim, sources=sources
         )
         blocks.append(Paragraph(text))
-    blocks += drawn(
-        charts.waiting_svg(plan),
-        said("demand.enough figure"),
-        said("demand.enough figure alt"),
-    )
+    blocks += drawn(charts.waiting_svg(plan), said("demand.enough figure"), said("demand.enough figure alt"))
     blocks += tabled(rules(rule_answers(plan)))
     if plan.pools and any(g.pool == plan.pools[0].kind and g.mode for g in plan.groups):
         known = methods(plan, plan.pools[0].kind)
         blocks.append(
-            Paragraph(
-                said(
-                    "demand.closest to this work",
-                    method=METHOD_NAMES[known.believe].lower(),
-                ),
-                "note",
-            )
+            Paragraph(said("demand.closest to this work", method=METHOD_NAMES[known.believe].lower()), "note")
         )
     return blocks

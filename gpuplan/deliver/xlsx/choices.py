@@ -5,7 +5,7 @@ The charts are native: each follows the cells of the sheet that has its figures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.brand import Brand
@@ -129,7 +129,7 @@ def _quantities(money: Money, found: Sequence[Priced]) -> Block:
             return Live(money.weight_at(key), money.discounted(key))
         return priced.quantities.get(key, 0.0) if priced.quantities else None
 
-    names = (price.name for price in (*money.costs.prices, *money.costs.unknown))
+    names = [*(price.name for price in money.costs.prices), *(item.name for item in money.costs.unknown)]
     rows = [
         [name, *(cell(key, each) for each in found)] for name, key in zip(names, money.prices, strict=True)
     ]
@@ -253,7 +253,7 @@ class Charts:
         }
 
 
-def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> Mapping[str, Any]:
+def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:
     """A series of bars: its name, its cells and its look."""
     fill = {"color": colour}
     return {"name": name, "categories": categories, "values": values, "fill": fill, "gap": gap}

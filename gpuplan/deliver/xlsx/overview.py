@@ -122,7 +122,7 @@ class Overview:
         for first, tile in zip(range(0, COLUMNS, wide), tiles, strict=False):
             last, form = first + wide - 1, FORMATS.get(tile.kind)
             self.page.span(at, first, last, tile.label, "tile")
-            look = {"num_format": form} if form else {}
+            look: dict[str, Any] = {"num_format": form} if form else {}
             self.page.span(at + 1, first, last, tile.value, "tile value", **look)
             self.page.span(at + 2, first, last, tile.note, "tile note")
             if tile.name:
