@@ -91,16 +91,11 @@ def _features(plan: Plan, cite: Citations) -> list[Block]:
             rows.setdefault(key, []).append(group)
             sources.setdefault(key, {}).update(dict.fromkeys(trait.sources))
     order = list(dict.fromkeys(feature for feature, _, _ in rows))
-    shown = sorted(rows.items(), key=lambda item: order.index(item[0][0]))
-    told = [
-        (
-            feature,
-            said(f"logical.verdict {verdict}"),
-            _whom(plan, held),
-            text + cite(sources[feature, verdict, text]),
-        )
-        for (feature, verdict, text), held in shown
-    ]
+    told = []
+    for key, affected in sorted(rows.items(), key=lambda item: order.index(item[0][0])):
+        feature, verdict, text = key
+        words = (feature, said(f"logical.verdict {verdict}"), _whom(plan, affected))
+        told.append((*words, text + cite(sources[key])))
     heads = tuple(said(f"logical.features.{key}") for key in ("feature", "verdict", "workloads", "text"))
     return grid_of(said("logical.features"), heads, told, widths=(0.15, 0.11, 0.26, 0.48))
 
@@ -115,9 +110,10 @@ def _rejected(plan: Plan, cite: Citations) -> list[Block]:
     held: dict[tuple[str, bool, str], tuple[tuple[str, ...], list[GroupPlan]]] = {}
     for group in plan.groups:
         for each in group.ruled_out:
-            held.setdefault((each.mode, each.possible, each.reason.text), (each.reason.sources, []))[
-                1
-            ].append(group)
+            _, affected = held.setdefault(
+                (each.mode, each.possible, each.reason.text), (each.reason.sources, [])
+            )
+            affected.append(group)
     rows = [
         (MODE_NAMES[mode], number(possible), _whom(plan, groups), text + cite(sources))
         for (mode, possible, text), (sources, groups) in sorted(held.items(), key=lambda item: item[0][0])
@@ -146,29 +142,25 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _models(plan: Plan) -> list[Block]:
     """Describe the needs of language models, and the reason for the GPUs of each replica."""
     made = [each for each in plan.llm.serving.values() if each.replicas]
-    jobs = [(each, why_job(each)) for each in plan.llm.tuning.values()]
     sentences = [
         said("demand.replica", name=each.name, gpus=amount(each.gpus, "GPU"), why=why)
         for each in made
         if (why := why_size(each))
     ]
-    sentences += [
-        f"{each.name}: {sentence[0].lower()}{sentence[1:]}"
-        for each in made
-        for sentence in [started(traffic_of(plan, each.id))]
-    ]
+    starts = [(each.name, started(traffic_of(plan, each.id))) for each in made]
+    sentences += [f"{name}: {sentence[0].lower()}{sentence[1:]}" for name, sentence in starts]
     sentences += [
         said("demand.job", name=each.name, gpus=amount(each.gpus * each.hosts, "GPU"), why=why)
-        for each, why in jobs
-        if why
+        for each in plan.llm.tuning.values()
+        if (why := why_job(each))
     ]
-    served, tuned = (
-        tabled(serving(plan), caption=said("demand.table llm serving")),
-        tabled(tuning(plan), caption=said("demand.table fine tuning")),
-    )
     sentences += [f"{each.name}: {why_share(each)}." for each in plan.llm.retrieval.values()]
-    found = tabled(retrieval(plan), caption=said("demand.table embeddings and rag"))
-    return [*([Paragraph(" ".join(sentences))] if sentences else []), *served, *tuned, *found]
+    return [
+        *([Paragraph(" ".join(sentences))] if sentences else []),
+        *tabled(serving(plan), caption=said("demand.table llm serving")),
+        *tabled(tuning(plan), caption=said("demand.table fine tuning")),
+        *tabled(retrieval(plan), caption=said("demand.table embeddings and rag")),
+    ]
 
 
 def _method(plan: Plan) -> str:

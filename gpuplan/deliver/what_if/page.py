@@ -16,7 +16,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white
+from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white, mixed
 from gpuplan.deliver.executive import document_day
 from gpuplan.deliver.html import templates
 from gpuplan.deliver.texts import clean
@@ -105,12 +105,13 @@ def _data(found: WhatIf, teller: Teller) -> str:
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
     """Return the texts of a slider at each position."""
     count = range(len(axis.values))
-    said_of = {"readouts": texts.readout, "moved": texts.moved, "by": _by, "ticks": texts.tick}
+    said_of = {
+        "readouts": texts.readout,
+        "moved": texts.moved,
+        "by": lambda *where: texts.by(*where) or said("whatif.same"),
+        "ticks": texts.tick,
+    }
     return {"own": axis.own} | {key: [at(of(axis, n)) for n in count] for key, of in said_of.items()}
-
-
-def _by(axis: Axis, at: int) -> str:
-    return texts.by(axis, at) or said("whatif.same")
 
 
 def _drawn(answer: object) -> tuple[float, ...]:
@@ -212,15 +213,5 @@ def on_dark(accent: str) -> str:
     """Lighten the accent as far as a dark card requires."""
     if accent == PLAIN.accent:
         return PLAIN_ON_DARK
-    mixed = (_with_white(accent, tenths / 10) for tenths in range(11))
-    return next(colour for colour in mixed if _contrast(colour) >= LEAST_CONTRAST)
-
-
-def _with_white(colour: str, share: float) -> str:
-    parts = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
-    return "".join(f"{round(part + share * (255 - part)):02X}" for part in parts)
-
-
-def _contrast(colour: str) -> float:
-    """Contrast of a colour and the card below it (WCAG 2.2)."""
-    return contrast_on_white(DARK_CARD) / contrast_on_white(colour)
+    lighter, card = (mixed(accent, tenths / 10) for tenths in range(10, -1, -1)), contrast_on_white(DARK_CARD)
+    return next(colour for colour in lighter if card / contrast_on_white(colour) >= LEAST_CONTRAST)
