@@ -10,6 +10,8 @@ from dataclasses import replace
 from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
+import xlsxwriter
+
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.xlsx.cells import NUMBERS, SIZE, Styles, cleaned, digits, plain
 from gpuplan.deliver.xlsx.page import BOLD, PRINTED, Page, fitted, wide, widest_word
@@ -157,8 +159,6 @@ class Book:
     """A workbook in progress, with its styles and its ways to lay out a sheet."""
 
     def __init__(self, plan: Plan, brand: Brand = PLAIN) -> None:
-        import xlsxwriter
-
         self._file = io.BytesIO()
         self.file = xlsxwriter.Workbook(
             self._file,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from xlsxwriter.utility import xl_rowcol_to_cell
+
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.texts import clean
 from gpuplan.locales import SPOKEN, written
@@ -200,13 +202,9 @@ def limits(value: Editable) -> dict[str, Any]:
     return {"validate": "decimal", "ignore_blank": True, "error_title": said("sheet.not allowed")} | rule
 
 
-def _letters(col: int) -> str:
-    return ("" if col < 26 else chr(64 + col // 26)) + chr(65 + col % 26)
-
-
 def address(row: int, col: int, sheet: str = "") -> str:
     """Address of a cell, rows and columns counted from 0."""
-    return f"{of_sheet(sheet)}${_letters(col)}${row + 1}"
+    return of_sheet(sheet) + str(xl_rowcol_to_cell(row, col, row_abs=True, col_abs=True))
 
 
 def area(top: int, left: int, bottom: int, right: int, sheet: str = "") -> str:
