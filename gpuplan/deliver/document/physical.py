@@ -152,6 +152,8 @@ def software_chapter(plan: Plan, cite: Citations) -> Chapter:
     title = said("software.title")
     if not plan.pools:
         return Chapter(title, (Paragraph(said("software.nothing")),))
+    names = [group.name for group in on_kubernetes(plan)]
+    pods = Paragraph(said("software.on kubernetes", names=names))
     return chapter(
         title,
         section(said("software.versions"), tabled(software(plan), cite, widths=(0.26, 0.5, 0.14, 0.1))),
@@ -161,13 +163,8 @@ def software_chapter(plan: Plan, cite: Citations) -> Chapter:
             tabled(of_clusters(plan, shared_gpus(plan))),
         ),
         section(said("software.licences"), tabled(licences(plan), cite)),
-        section(said("software.kubernetes"), _kubernetes(plan)),
+        section(said("software.kubernetes"), pods if names else None),
     )
-
-
-def _kubernetes(plan: Plan) -> list[Block]:
-    names = [group.name for group in on_kubernetes(plan)]
-    return [Paragraph(said("software.on kubernetes", names=names))] if names else []
 
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:

@@ -204,17 +204,14 @@ def limits(value: Editable) -> dict[str, Any]:
 
 def address(row: int, col: int, sheet: str = "") -> str:
     """Address of a cell, rows and columns counted from 0."""
-    return of_sheet(sheet) + str(xl_rowcol_to_cell(row, col, row_abs=True, col_abs=True))
+    cell: str = xl_rowcol_to_cell(row, col, row_abs=True, col_abs=True)
+    quoted = sheet if sheet.isalnum() else f"'{sheet}'"
+    return f"{quoted}!{cell}" if sheet else cell
 
 
 def area(top: int, left: int, bottom: int, right: int, sheet: str = "") -> str:
     """Address of all cells between two corners."""
     return f"{address(top, left, sheet)}:{address(bottom, right)}"
-
-
-def of_sheet(sheet: str) -> str:
-    """Return the sheet part of an address."""
-    return f"'{sheet}'!" if sheet and not sheet.isalnum() else f"{sheet}!" if sheet else ""
 
 
 def sum_of(rows: Iterable[int], cols: Iterable[int], sheet: str = "") -> str:

@@ -97,10 +97,6 @@ class Money(PricedItems):
         """Address of the total of such a column."""
         return address(HEAD + 1 + len(self.prices), [*OWN].index(column), tab("own"))
 
-    def planned_at(self, key: str) -> str:
-        """Return the address of the planning price on the sheet of prices and their sources."""
-        return address(self.price_row[key], column_of(self.price_table, "value"), tab("prices"))
-
     def bill_at(self, material: int, key: str) -> str:
         """Address of a cell of the bill of materials, from another sheet."""
         return address(HEAD + 1 + material, column_of(self.bill, key), tab("bill"))
@@ -117,10 +113,6 @@ class Money(PricedItems):
     def driver_at(self, name: str, year: int) -> str:
         """Return the address of a year's driver of running costs."""
         return self.year_at(self.driver_row[name], year)
-
-    def result_at(self, name: str) -> str:
-        """Address of a result of the sheet of costs, from another sheet."""
-        return address(self.results[name], 2, tab("years"))
 
     def weight_at(self, key: str) -> str:
         """Address of the discounted quantity behind a price, from another sheet."""

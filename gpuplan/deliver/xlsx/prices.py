@@ -39,9 +39,10 @@ def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
         address(row, [*OWN].index(name)) for name in ("planned", "own", "used", "change")
     )
     weight, quantity = money.weight_at(key), money.discounted(key)
+    listed_at = address(row, column_of(money.price_table, "value"), tab("prices"))
     in_use = f'IF({own}="",IF(ISNUMBER({planned}),{planned},""),{own})'
     return known | {
-        "planned": said("sheet.not known") if value is None else Live(money.planned_at(key), value),
+        "planned": said("sheet.not known") if value is None else Live(listed_at, value),
         "own": Editable(None, "price"),
         "used": Live(in_use, "" if value is None else value),
         "change": Live(f'IF({own}="",0,{own}-IF(ISNUMBER({planned}),{planned},0))', 0.0),

@@ -49,8 +49,9 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     for id in ids:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
     share, at = len(block.columns) + column_of(table, "share"), list(rows)
+    total = address(money.results["total"], 2, tab("years"))
     totals = [
-        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{money.result_at('total')}", each.total)
+        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{total}", each.total)
         for each in money.costs.groups
     ]
     paid = book.block(table, {"total": totals})
