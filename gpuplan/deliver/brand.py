@@ -122,11 +122,11 @@ def _read(data: Mapping[Any, Any], folder: Path, problems: list[Problem]) -> Ite
             names = did_you_mean(key, known) or f"; there is {', '.join(known)}"
             problems.append(Problem("brand", show(key), f"a known field{names}"))
             continue
-        parts = {key: value}
-        if names := PARTS.get(key):
-            parts = value if isinstance(value, Mapping) and not set(value) - set(names) else {}
+        parts: Mapping[Any, Any] = {key: value}
+        if own := PARTS.get(key):
+            parts = value if isinstance(value, Mapping) and not set(value) - set(own) else {}
             if parts is not value:
-                problems.append(Problem(f"brand.{key}", show(value), f"some of {', '.join(names)}"))
+                problems.append(Problem(f"brand.{key}", show(value), f"some of {', '.join(own)}"))
         for name, part in parts.items():
             try:
                 yield name, _logo(part, folder) if key == "logo" else _text(key, part)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.template import packed_parts
+from gpuplan.deliver.office import packed_parts
 from gpuplan.plan import Plan, make_plan
 
 if TYPE_CHECKING:

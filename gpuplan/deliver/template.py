@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml, rels_of, target_of, xml_part
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -25,7 +24,6 @@ from gpuplan.deliver.untrusted import (
     Said,
     TemplateError,
     Unreadable,
-    is_clicked,
     members,
     parsed,
     shown_part,
@@ -36,7 +34,6 @@ MOST_TEMPLATE_BYTES = 30_000_000
 """Most bytes of a template."""
 SHOWN = 3
 """Most parts that a message names."""
-ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 MAIN_TYPES = {
@@ -55,23 +52,7 @@ NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors
 PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
 
 TYPES = "[Content_Types].xml"
-MACROS, MACRO_TYPES = "macro", re.compile("macroEnabled|vbaProject|vbaData", re.IGNORECASE)
-HARMFUL_TYPES = {
-    "oleobject": "OLE object",
-    "package": "embedded file",
-    "control": "ActiveX control",
-    "activexcontrolbinary": "ActiveX control",
-    "afchunk": "imported file",
-    "subdocument": "subdocument",
-    "vbaproject": MACROS,
-    "wordvbadata": MACROS,
-    "keymapcustomizations": MACROS,
-    "attachedtoolbars": MACROS,
-    "extensibility": "custom ribbon",
-    "webextension": "web add-in",
-    "webextensiontaskpanes": "web add-in",
-}
-"""Last word of the type of a relationship -> what it brings."""
+MACRO_TYPES = re.compile("macroEnabled|vbaProject|vbaData", re.IGNORECASE)
 ASCII = rb"[\0\t\n\r\x20-\x7e]"
 XML_BEGINS = re.compile(
     rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<\0?[?!A-Za-z_](" + ASCII + rb"{30}|" + ASCII + rb"*\Z)"
@@ -130,57 +111,10 @@ def left_out_text(left_out: tuple[str, ...]) -> str:
     return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
 
 
-def packed_parts(parts: Mapping[str, bytes], *, mode: int = 0) -> bytes:
-    """Parts of an Office file, or files with their permissions, as a zip file: the same bytes for the same parts."""
-    stream = BytesIO()
-    with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
-        for name, content in parts.items():
-            info = ZipInfo(name, ZIP_DATE)
-            info.compress_type, info.external_attr = ZIP_DEFLATED, mode << 16
-            packed.writestr(info, content)
-    return stream.getvalue()
-
-
 def _listed(names: Iterable[str]) -> str:
     names = tuple(dict.fromkeys(names))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-# ---- its parts and their relations
-
-
-class _Relation(NamedTuple):
-    """One part names another, or something outside."""
-
-    id: str
-    type: str
-    target: str
-    mode: str
-
-    @property
-    def away(self) -> bool:
-        """True if it leads outside."""
-        return self.mode.lower() != "internal"
-
-    @property
-    def kind(self) -> str:
-        """The last word of its type."""
-        return self.type.rstrip("/").rpartition("/")[2]
-
-    def harm(self) -> str:
-        """Say what it would load or run; empty if nothing."""
-        if not self.away:
-            return HARMFUL_TYPES.get(self.kind.lower(), "")
-        if self.kind.lower() == "hyperlink":
-            return "" if is_clicked(self.target) else "link to a file"
-        return {
-            "attachedTemplate": "attached template",
-            "image": "linked picture",
-            "oleObject": "linked OLE object",
-            "frame": "frame of another file",
-            "subDocument": "subdocument",
-        }.get(self.kind, f"external {one_line(self.kind[:30])}")
 
 
 class _Package:
@@ -195,7 +129,7 @@ class _Package:
             for tag, a in types
             if (key := {"Default": "extension", "Override": "partname"}.get(tag))
         }
-        self.relations: dict[str, list[_Relation]] = {}
+        self.relations: dict[str, list[Relation]] = {}
         self.said: dict[str, Said] = {}
         self._check_macros()
         self.main = self._main()
@@ -217,12 +151,12 @@ class _Package:
                 f"template holds what would load from elsewhere or run in the {what} file: {_listed(refused)}; delete it there in "
                 f"{program} and save the template again"
             )
-        parts = {TYPES: self._types(kept), "_rels/.rels": _written(self.roots)}
+        parts = {TYPES: self._types(kept), "_rels/.rels": relations_xml(self.roots)}
         for name, relations in kept.items():
             said = self.said.get(name)
             parts[name] = _without_cuts(self.parts[name]) if said and said.cut else self.parts[name]
             if relations:
-                parts[_rels_of(name)] = _written(relations)
+                parts[rels_of(name)] = relations_xml(relations)
         return Checked(packed_parts(parts), tuple(dict.fromkeys(self._left_out(kept))))
 
     def _read(self, name: str, *, wanted: bool = False) -> Said:
@@ -231,11 +165,9 @@ class _Package:
         except Unreadable as error:
             raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
 
-    def _relations(self, name: str) -> list[_Relation]:
+    def _relations(self, name: str) -> list[Relation]:
         return [
-            _Relation(
-                a.get("id", ""), a.get("type", ""), a.get("target", ""), a.get("targetmode", "internal")
-            )
+            Relation(a.get("id", ""), a.get("type", ""), a.get("target", ""), a.get("targetmode", "internal"))
             for tag, a in self._read(name, wanted=True).elements
             if tag.lower() == "relationship"
         ]
@@ -261,7 +193,7 @@ class _Package:
             for relation in self._relations("_rels/.rels")
             if not relation.away and relation.kind in ("officeDocument", *PROPERTIES)
         ]
-        starts = [_target("", relation) for relation in self.roots if relation.kind == "officeDocument"]
+        starts = [target_of("", relation) for relation in self.roots if relation.kind == "officeDocument"]
         if len(starts) != 1 or self._type_of(starts[0]) not in types:
             raise another
         return starts[0]
@@ -276,21 +208,21 @@ class _Package:
                 f"template has macros ({_listed(map(shown_part, found))}); save it as {what} without them"
             )
 
-    def _kept(self) -> dict[str, list[_Relation]]:
+    def _kept(self) -> dict[str, list[Relation]]:
         """Map each kept part to its relations to other kept parts and to pages."""
-        kept: dict[str, list[_Relation]] = {}
-        next_ones = [_target("", relation) for relation in self.roots]
+        kept: dict[str, list[Relation]] = {}
+        next_ones = [target_of("", relation) for relation in self.roots]
         while next_ones:
             name = next_ones.pop()
             if name in kept:
                 continue
             if name not in self.parts or not self._type_of(name):
                 raise _unreadable(self.kind, f"it names {shown_part(name)}, which it does not hold")
-            kept[name] = [r for r in self.relations.get(_rels_of(name), ()) if self._is_kept(name, r)]
-            next_ones += [_target(name, relation) for relation in kept[name] if not relation.away]
+            kept[name] = [r for r in self.relations.get(rels_of(name), ()) if self._is_kept(name, r)]
+            next_ones += [target_of(name, relation) for relation in kept[name] if not relation.away]
         return kept
 
-    def _is_kept(self, name: str, relation: _Relation) -> bool:
+    def _is_kept(self, name: str, relation: Relation) -> bool:
         """True if a relation of a kept part is kept with it."""
         if name == self.main:
             return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
@@ -303,7 +235,7 @@ class _Package:
         if said and not (name == self.main and self.kind == "docx"):
             yield from said.harms
         loaded = said.loaded if said else set()
-        for relation in self.relations.get(_rels_of(name), ()):
+        for relation in self.relations.get(rels_of(name), ()):
             harm = relation.harm() or ("linked content" if relation.away and relation.id in loaded else "")
             if harm and self._is_kept(name, relation):
                 yield harm
@@ -317,12 +249,12 @@ class _Package:
         elif name in self.unread and XML_BEGINS.match(self.parts[name]):
             yield "text under another name"
 
-    def _left_out(self, kept: Mapping[str, list[_Relation]]) -> Iterator[str]:
+    def _left_out(self, kept: Mapping[str, list[Relation]]) -> Iterator[str]:
         """List what would load or run and is not in the new file."""
         for name, said in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
             yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
-        held = {_rels_of(name): set(relations) for name, relations in kept.items()}
+        held = {rels_of(name): set(relations) for name, relations in kept.items()}
         for name, relations in self.relations.items():
             for relation in relations:
                 if (harm := relation.harm()) and relation not in held.get(name, ()):
@@ -342,31 +274,7 @@ class _Package:
         relations = "application/vnd.openxmlformats-package.relationships+xml"
         head = f'<Default Extension="rels" ContentType="{relations}"/><Default Extension="xml" ContentType="application/xml"/>'
         space = "http://schemas.openxmlformats.org/package/2006/content-types"
-        return _xml(f'<Types xmlns="{space}">{head}{"".join(lines)}</Types>')
-
-
-def _rels_of(name: str) -> str:
-    """Return the path of a part's relations."""
-    return join(dirname(name), "_rels", f"{basename(name)}.rels")
-
-
-def _target(name: str, relation: _Relation) -> str:
-    """The part that a relation of a part leads to."""
-    return normpath(join("/", dirname(name), relation.target)).lstrip("/")
-
-
-def _written(relations: Iterable[_Relation]) -> bytes:
-    lines = [
-        f"<Relationship Id={quoteattr(r.id)} Type={quoteattr(r.type)} Target={quoteattr(r.target)}"
-        + (' TargetMode="External"/>' if r.away else "/>")
-        for r in relations
-    ]
-    space = "http://schemas.openxmlformats.org/package/2006/relationships"
-    return _xml(f'<Relationships xmlns="{space}">{"".join(lines)}</Relationships>')
-
-
-def _xml(text: str) -> bytes:
-    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{text}'.encode()
+        return xml_part(f'<Types xmlns="{space}">{head}{"".join(lines)}</Types>')
 
 
 def _without_cuts(content: bytes) -> bytes:
