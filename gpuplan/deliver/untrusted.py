@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
+from itertools import chain
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -57,18 +59,41 @@ HARMFUL_FIELDS = {
 """Fields that load from elsewhere, run something or want a data source."""
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of files of old Office programs, of encrypted files of today, and of OLE objects."""
-SVG = "{http://www.w3.org/2000/svg"
-NAMED = (
-    "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}",
-    "{http://purl.oclc.org/ooxml/officeDocument/relationships}",
-)
-"""Namespaces whose attributes name a relationship, which is checked itself."""
-LINKS = ("hyperlink", "hlinkClick")
-"""Elements that follow their relationship only at a click."""
-CLICKED = {"a", "shape", "group", "rect", "roundrect", "oval", "line", "polyline", "arc", "curve", "image"}
+SPACES = {
+    "s": "http://www.w3.org/2000/svg",
+    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "strict": "http://purl.oclc.org/ooxml/officeDocument/relationships",
+    "re": "http://exslt.org/regular-expressions",
+}
+NAMED = "namespace-uri() = '{r}' or namespace-uri() = '{strict}'".format(**SPACES)
+"""Attributes that name a relationship, which is checked itself."""
+LOADED = f"//*[not(local-name() = 'hyperlink' or local-name() = 'hlinkClick')]/@*[{NAMED}]"
+"""Relationships of elements that do not wait for a click."""
+CLICKED = "self::s:a or namespace-uri() != $svg and re:test(local-name(), $clicked)"
 """Elements whose ``href`` is only followed by a click; in SVG that is ``a`` alone."""
-AWAY = re.compile(r"url\(\s*['\"]?\s*(?!#|data:)|@import", re.IGNORECASE)
-"""Drawing styles that load content."""
+PATTERNS = {
+    "svg": SPACES["s"],
+    "clicked": "^(a|shape|group|rect|roundrect|oval|line|polyline|arc|curve|image)$",
+    "page": r"^\s*(https?://|mailto:|#)",
+    "outside": r"^\s*(?!\s|#|data:|$)",
+    "url": r"url\(\s*['\"]?\s*(?!#|data:)",
+    "style": r"url\(\s*['\"]?\s*(?!#|data:)|@import",
+    "program": r"^\s*ppaction://(macro|program|ole)",
+}
+"""Links to pages and mailboxes, what is neither within the part nor empty, drawing styles and actions that load or run."""
+OUTSIDE = f"[not({NAMED})][re:test(., $outside)]"
+HARMS = {
+    "//processing-instruction('xml-stylesheet')": "linked style",
+    "//s:style[re:test(., $style, 'i')]": "linked style",
+    "//*[local-name() = 'HyperlinkBase'][re:test(., '\\S') and not(re:test(., $page, 'i'))]": "link to files",
+    "//s:*[self::s:script or self::s:foreignObject or self::s:handler or @*[re:test(name(), '^on', 'i')]]": "script",
+    "//s:*[@*[re:test(., $url, 'i')]]": "linked picture",
+    f"//@*[local-name() = 'action'][not({NAMED})][re:test(., $program, 'i')]": "action that runs a program",
+    f"//@*[local-name() = 'src' or local-name() = 'althref']{OUTSIDE}": "linked picture",
+    f"//@*[local-name() = 'href']{OUTSIDE}[not(parent::*[{CLICKED}])]": "linked picture",
+    f"//@*[local-name() = 'href']{OUTSIDE}[parent::*[{CLICKED}]][not(re:test(., $page, 'i'))]": "link to a file",
+}
+"""What would load from elsewhere or run -> its name in messages."""
 WORDS = re.compile(r'"([^"]*)"?|(\S+)')
 
 
@@ -203,10 +228,16 @@ class Reader:
             self.listed += len(said.elements)
             if self.listed > MOST_LISTED:
                 raise TemplateError(f"template names more than {MOST_LISTED:,} parts; use a smaller one")
-        said.harms += ["linked style"] * len(root.xpath("//processing-instruction('xml-stylesheet')"))
-        for node in root.iter("*"):
-            _look(node, said)
-        for code in _codes(root):
+        for node in root.iter(*(f"{{*}}{name}" for name in HARMFUL_ELEMENTS)):
+            is_setting = said.root == "settings" and node.getparent() is root
+            can_go = is_setting and _local(node) in CUT_FROM_SETTINGS
+            (said.cut if can_go else said.harms).append(HARMFUL_ELEMENTS[_local(node)])
+        found = partial(root.xpath, namespaces=SPACES, smart_strings=False, **PATTERNS)
+        for path, words in HARMS.items():
+            said.harms += [words] * len(found(path))
+        said.loaded |= set(found(LOADED))
+        codes = (value.strip() for value in found(f"//@*[local-name() = 'instr'][not({NAMED})]"))
+        for code in chain(_codes(root), codes):
             said.harms += _harms_of_field(code)
         return said
 
@@ -246,50 +277,6 @@ def _root(content: bytes) -> Any:
 
 def _local(node: Any) -> str:
     return str(node.tag.rpartition("}")[2])
-
-
-def _look(node: Any, said: Said) -> None:
-    """Note what an element would load or run."""
-    space, _, local = node.tag.rpartition("}")
-    if local in HARMFUL_ELEMENTS:
-        can_go = (
-            said.root == "settings" and local in CUT_FROM_SETTINGS and node.getparent().getparent() is None
-        )
-        (said.cut if can_go else said.harms).append(HARMFUL_ELEMENTS[local])
-    if local == "HyperlinkBase" and (text := node.xpath("string()").strip()) and not is_clicked(text):
-        said.harms.append("link to files")
-    if space == SVG:
-        said.harms += _harms_of_drawing(node, local)
-    for key, value in node.attrib.items():
-        if key.startswith(NAMED):
-            said.loaded |= set() if local in LINKS else {value}
-        else:
-            said.harms += _harms_of_attribute(local, key.rpartition("}")[2], value.strip(), space == SVG)
-
-
-def _harms_of_drawing(node: Any, local: str) -> Iterator[str]:
-    if local == "style" and AWAY.search(node.xpath("string()")):
-        yield "linked style"
-    if local in ("script", "foreignObject", "handler") or any(
-        k.lower().startswith("on") for k in node.attrib
-    ):
-        yield "script"
-    if any("url(" in value.lower() and AWAY.search(value) for value in node.attrib.values()):
-        yield "linked picture"
-
-
-def _harms_of_attribute(local: str, name: str, value: str, drawing: bool) -> Iterator[str]:
-    if name == "instr":
-        yield from _harms_of_field(value)
-    elif name == "action":
-        if value.lower().startswith(("ppaction://macro", "ppaction://program", "ppaction://ole")):
-            yield "action that runs a program"
-    elif name in ("src", "href", "althref") and value and not value.startswith(("#", "data:")):
-        clicked = name == "href" and (local == "a" if drawing else local in CLICKED)
-        if not clicked:
-            yield "linked picture"
-        elif not is_clicked(value):
-            yield "link to a file"
 
 
 def _codes(root: Any) -> Iterator[str]:
