@@ -121,7 +121,7 @@ def test_every_source_is_used(catalog: Catalog) -> None:
         for p in DATA.rglob("*")
         if p.suffix in (".csv", ".yaml", ".yml", ".json") and p.name != "sources.csv"
     ]
-    texts += list((ROOT / "gpuplan").rglob("*.py"))
+    texts += [*(ROOT / "gpuplan").rglob("*.py"), *(ROOT / "gpuplan").rglob("*.j2")]
     words = {word for path in texts for word in re.findall(r"[\w.-]+", path.read_text(encoding="utf-8"))}
     assert not sorted(id for id in catalog.sources if id not in words)
 

@@ -22,7 +22,17 @@ LEAST_CONTRAST = 4.5
 COLOURS = ("accent", "ink", "quiet")
 FONTS = ("headings", "text")
 TEXTS = ("name", "footer")
-FONT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .-]{0,39}")
+PARTS = {"colours": COLOURS, "fonts": FONTS}
+LINE = (f".{{0,{LONGEST}}}", f"a text of at most {LONGEST} characters on one line")
+ALLOWED = {
+    "name": LINE,
+    "footer": LINE,
+    "colours": ("#[0-9A-Fa-f]{6}", "a colour such as #0B5CAD"),
+    "fonts": ("[A-Za-z0-9][A-Za-z0-9 .-]{0,39}", "the name of a font, such as Calibri"),
+    "currency": ("[A-Z]{3}", "a code such as EUR"),
+    "paper": ("a4|letter", "a4 or letter"),
+}
+"""Field -> pattern of its texts, and what is allowed in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +64,12 @@ class Brand:
     @property
     def shade(self) -> str:
         """A light tint of the accent, for emphasis on white."""
-        return _mixed(self.accent, 0.09)
+        return mixed(self.accent, 0.09)
 
     @property
     def line(self) -> str:
         """Colour of rules in tables."""
-        return _mixed(self.quiet, 0.35)
+        return mixed(self.quiet, 0.35)
 
     def applied(self, scenario: Scenario) -> Scenario:
         """The scenario with the firm's currency and paper where it states none itself."""
@@ -106,71 +116,35 @@ def brand_of(text: bytes, folder: Path) -> Brand:
 
 def _read(data: Mapping[Any, Any], folder: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     """Return the valid fields of a brand; the others are problems."""
-    known = (*TEXTS, "logo", "colours", "fonts", "currency", "paper")
+    known = (*TEXTS, "logo", *PARTS, "currency", "paper")
     for key, value in data.items():
         if key not in known:
             names = did_you_mean(key, known) or f"; there is {', '.join(known)}"
             problems.append(Problem("brand", show(key), f"a known field{names}"))
-        elif key == "colours":
-            yield from _parts(key, value, COLOURS, _colour, problems)
-        elif key == "fonts":
-            yield from _parts(key, value, FONTS, _font, problems)
-        else:
-            read = {"logo": lambda given: _logo(given, folder), "currency": _currency, "paper": _paper}.get(
-                key, _text
-            )
-            yield from _one(key, key, value, read, problems)
+            continue
+        parts: Mapping[Any, Any] = {key: value}
+        if own := PARTS.get(key):
+            parts = value if isinstance(value, Mapping) and not set(value) - set(own) else {}
+            if parts is not value:
+                problems.append(Problem(f"brand.{key}", show(value), f"some of {', '.join(own)}"))
+        for name, part in parts.items():
+            try:
+                yield name, _logo(part, folder) if key == "logo" else _text(key, part)
+            except ValueError as error:
+                path = f"brand.{key}.{name}" if key in PARTS else f"brand.{key}"
+                problems.append(Problem(path, show(part), str(error)))
 
 
-def _parts(
-    key: str, given: Any, names: tuple[str, ...], read: Any, problems: list[Problem]
-) -> Iterator[tuple[str, Any]]:
-    if not isinstance(given, Mapping) or set(given) - set(names):
-        problems.append(Problem(f"brand.{key}", show(given), f"some of {', '.join(names)}"))
-        return
-    for name, value in given.items():
-        yield from _one(name, f"{key}.{name}", value, read, problems)
-
-
-def _one(name: str, path: str, given: Any, read: Any, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """Return a field by its reader, whose ValueError says what is allowed."""
-    try:
-        yield name, read(given)
-    except ValueError as error:
-        problems.append(Problem(f"brand.{path}", show(given), str(error)))
-
-
-def _text(given: Any) -> str:
-    if isinstance(given, str) and len(given) <= LONGEST and given.isprintable():
+def _text(key: str, given: Any) -> str:
+    """A field that is a text; a ValueError says what is allowed."""
+    pattern, allowed = ALLOWED[key]
+    if not (isinstance(given, str) and re.fullmatch(pattern, given) and given.isprintable()):
+        raise ValueError(allowed)
+    if key != "colours":
         return given.strip()
-    raise ValueError(f"a text of at most {LONGEST} characters on one line")
-
-
-def _colour(given: Any) -> str:
-    if not (isinstance(given, str) and re.fullmatch("#[0-9A-Fa-f]{6}", given)):
-        raise ValueError("a colour such as #0B5CAD")
-    colour = given[1:].upper()
-    if contrast_on_white(colour) < LEAST_CONTRAST:
+    if contrast_on_white(given[1:]) < LEAST_CONTRAST:
         raise ValueError(f"a darker colour: white on it needs a contrast of {LEAST_CONTRAST}")
-    return colour
-
-
-def _font(given: Any) -> str:
-    if isinstance(given, str) and FONT.fullmatch(given):
-        return given
-    raise ValueError("the name of a font, such as Calibri")
-
-
-def _currency(given: Any) -> str:
-    if isinstance(given, str) and re.fullmatch("[A-Z]{3}", given):
-        return given
-    raise ValueError("a code such as EUR")
-
-
-def _paper(given: Any) -> str:
-    if given in ("a4", "letter"):
-        return str(given)
-    raise ValueError("a4 or letter")
+    return given[1:].upper()
 
 
 def _logo(given: Any, folder: Path) -> bytes:
@@ -192,7 +166,7 @@ def contrast_on_white(colour: str) -> float:
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
-def _mixed(colour: str, share: float) -> str:
+def mixed(colour: str, share: float) -> str:
     """Mix a share of a colour into white."""
     parts = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
     return "".join(f"{round(255 + share * (part - 255)):02X}" for part in parts)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
+from gpuplan.deliver.office import packed_parts
 from gpuplan.plan import Plan, make_plan
 
 if TYPE_CHECKING:
@@ -166,11 +165,4 @@ def _for_customer(plan: Plan) -> Plan:
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
     """Files as one ZIP, the same bytes for the same files."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(name)  # of 1980-01-01
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, files[name])
-    return buffer.getvalue()
+    return packed_parts(dict(sorted(files.items())), mode=0o644)

@@ -1,4 +1,4 @@
-"""Pages of HTML and shapes of slides from templates: how texts are written in them."""
+"""Files from templates, and how texts are written in pages of HTML and shapes of slides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuplan.deliver.texts import FILLED, clean
 from gpuplan.wording import said
@@ -21,19 +21,18 @@ _BREAKS = re.compile(rf"[^\s]{{{LONGEST_WORD + 1},}}")
 _PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=&?]+")
 
 
+def environment(kind: str, **more: Any) -> Environment:
+    """The templates of a kind of file, in which a name that is not given is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("gpuplan.deliver", f"{kind}/templates")
+    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **more)
+
+
 @cache  # reading the template takes 0.1 s
 def templates(kind: str) -> Environment:
     """The templates of a kind of file, and how texts are written in them."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    found = Environment(
-        loader=PackageLoader("gpuplan.deliver", f"{kind}/templates"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    found = environment(kind, autoescape=True, keep_trailing_newline=True)
     found.filters |= {
         "base64": lambda text: b64encode(clean(text).encode()).decode(),
         "css": _in_css,

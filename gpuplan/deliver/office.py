@@ -1,15 +1,107 @@
-"""Common parts of Office files: their properties, and the same bytes for the same content."""
+"""Common parts of Office files: their relations and properties, and the same bytes for the same content."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from io import BytesIO
-from typing import Any
-from zipfile import ZipFile, is_zipfile
+from posixpath import basename, dirname, join, normpath
+from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
-from gpuplan.deliver.template import ZIP_DATE, packed_parts
 from gpuplan.deliver.texts import clean, one_line
+from gpuplan.deliver.untrusted import is_clicked, shown_part
+
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+MACROS = "macro"
+HARMFUL_TYPES = {
+    "oleobject": "OLE object",
+    "package": "embedded file",
+    "control": "ActiveX control",
+    "activexcontrolbinary": "ActiveX control",
+    "afchunk": "imported file",
+    "subdocument": "subdocument",
+    "vbaproject": MACROS,
+    "wordvbadata": MACROS,
+    "keymapcustomizations": MACROS,
+    "attachedtoolbars": MACROS,
+    "extensibility": "custom ribbon",
+    "webextension": "web add-in",
+    "webextensiontaskpanes": "web add-in",
+}
+"""Last word of the type of a relationship -> what it brings."""
+
+
+class Relation(NamedTuple):
+    """One part names another, or something outside."""
+
+    id: str
+    type: str
+    target: str
+    mode: str
+
+    @property
+    def away(self) -> bool:
+        """True if it leads outside."""
+        return self.mode.lower() != "internal"
+
+    @property
+    def kind(self) -> str:
+        """The last word of its type."""
+        return self.type.rstrip("/").rpartition("/")[2]
+
+    def harm(self) -> str:
+        """Say what it would load or run; empty if nothing."""
+        if not self.away:
+            return HARMFUL_TYPES.get(self.kind.lower(), "")
+        if self.kind.lower() == "hyperlink":
+            return "" if is_clicked(self.target) else "link to a file"
+        return {
+            "attachedTemplate": "attached template",
+            "image": "linked picture",
+            "oleObject": "linked OLE object",
+            "frame": "frame of another file",
+            "subDocument": "subdocument",
+        }.get(self.kind, f"external {shown_part(self.kind[:30])}")
+
+
+def rels_of(name: str) -> str:
+    """Return the path of a part's relations."""
+    return join(dirname(name), "_rels", f"{basename(name)}.rels")
+
+
+def target_of(name: str, relation: Relation) -> str:
+    """The part that a relation of a part leads to."""
+    return normpath(join("/", dirname(name), relation.target)).lstrip("/")
+
+
+def relations_xml(relations: Iterable[Relation]) -> bytes:
+    """The part that lists the relations of another."""
+    lines = [
+        f"<Relationship Id={quoteattr(r.id)} Type={quoteattr(r.type)} Target={quoteattr(r.target)}"
+        + (' TargetMode="External"/>' if r.away else "/>")
+        for r in relations
+    ]
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return xml_part(f'<Relationships xmlns="{space}">{"".join(lines)}</Relationships>')
+
+
+def xml_part(text: str) -> bytes:
+    """A part of XML."""
+    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{text}'.encode()
+
+
+def packed_parts(parts: Mapping[str, bytes], *, mode: int = 0) -> bytes:
+    """Parts of an Office file, or files with their permissions, as a zip file: the same bytes for the same parts."""
+    stream = BytesIO()
+    with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            info = ZipInfo(name, ZIP_DATE)
+            info.compress_type, info.external_attr = ZIP_DEFLATED, mode << 16
+            packed.writestr(info, content)
+    return stream.getvalue()
 
 
 def same_bytes(file: bytes, *, day: str) -> bytes:

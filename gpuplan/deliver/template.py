@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml, rels_of, target_of, xml_part
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -25,8 +24,8 @@ from gpuplan.deliver.untrusted import (
     Said,
     TemplateError,
     Unreadable,
-    is_clicked,
     members,
+    parsed,
     shown_part,
 )
 from gpuplan.scenario import one_line
@@ -35,15 +34,11 @@ MOST_TEMPLATE_BYTES = 30_000_000
 """Most bytes of a template."""
 SHOWN = 3
 """Most parts that a message names."""
-ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 MAIN_TYPES = {
     "docx": (f"{OFFICE}.wordprocessingml.document.main+xml", f"{OFFICE}.wordprocessingml.template.main+xml"),
-    "pptx": (
-        f"{OFFICE}.presentationml.presentation.main+xml",
-        f"{OFFICE}.presentationml.template.main+xml",
-    ),
+    "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
 }
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
 PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
@@ -56,23 +51,8 @@ NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors
 """Parts of a deck that are left out; the others are its looks."""
 PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
 
-MACROS = "macro"
-HARMFUL_TYPES = {
-    "oleobject": "OLE object",
-    "package": "embedded file",
-    "control": "ActiveX control",
-    "activexcontrolbinary": "ActiveX control",
-    "afchunk": "imported file",
-    "subdocument": "subdocument",
-    "vbaproject": MACROS,
-    "wordvbadata": MACROS,
-    "keymapcustomizations": MACROS,
-    "attachedtoolbars": MACROS,
-    "extensibility": "custom ribbon",
-    "webextension": "web add-in",
-    "webextensiontaskpanes": "web add-in",
-}
-"""Last word of the type of a relationship -> what it brings."""
+TYPES = "[Content_Types].xml"
+MACRO_TYPES = re.compile("macroEnabled|vbaProject|vbaData", re.IGNORECASE)
 ASCII = rb"[\0\t\n\r\x20-\x7e]"
 XML_BEGINS = re.compile(
     rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<\0?[?!A-Za-z_](" + ASCII + rb"{30}|" + ASCII + rb"*\Z)"
@@ -131,52 +111,10 @@ def left_out_text(left_out: tuple[str, ...]) -> str:
     return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
 
 
-def packed_parts(parts: Mapping[str, bytes]) -> bytes:
-    """Parts of an Office file as a zip file, the same bytes for the same parts."""
-    stream = BytesIO()
-    with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
-        for name, content in parts.items():
-            info = ZipInfo(name, ZIP_DATE)
-            info.compress_type = ZIP_DEFLATED
-            packed.writestr(info, content)
-    return stream.getvalue()
-
-
 def _listed(names: Iterable[str]) -> str:
     names = tuple(dict.fromkeys(names))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-# ---- its parts and their relations
-
-
-class _Relation(NamedTuple):
-    """One part names another, or something outside."""
-
-    id: str
-    type: str
-    target: str
-    away: bool
-
-    @property
-    def kind(self) -> str:
-        """The last word of its type."""
-        return self.type.rstrip("/").rpartition("/")[2]
-
-    def harm(self) -> str:
-        """Say what it would load or run; empty if nothing."""
-        if not self.away:
-            return HARMFUL_TYPES.get(self.kind.lower(), "")
-        if self.kind.lower() == "hyperlink":
-            return "" if is_clicked(self.target) else "link to a file"
-        return {
-            "attachedTemplate": "attached template",
-            "image": "linked picture",
-            "oleObject": "linked OLE object",
-            "frame": "frame of another file",
-            "subDocument": "subdocument",
-        }.get(self.kind, f"external {one_line(self.kind[:30])}")
 
 
 class _Package:
@@ -185,30 +123,23 @@ class _Package:
     def __init__(self, parts: dict[str, bytes], kind: str) -> None:
         self.parts, self.kind = parts, kind
         self.reader = Reader()
-        types = (
-            self._read("[Content_Types].xml", wanted=True).elements if "[Content_Types].xml" in parts else []
-        )
-        self.defaults = {
-            a.get("extension", "").lower(): a.get("contenttype", "") for t, a in types if t == "Default"
+        types = self._read(TYPES, wanted=True).elements if TYPES in parts else []
+        self.types = {
+            (tag, a.get(key, "").lstrip("/").lower()): a.get("contenttype", "")
+            for tag, a in types
+            if (key := {"Default": "extension", "Override": "partname"}.get(tag))
         }
-        self.overrides = {
-            a.get("partname", "").lstrip("/").lower(): a.get("contenttype", "")
-            for t, a in types
-            if t == "Override"
-        }
-        self.all_types = [*self.defaults.values(), *self.overrides.values()]
-        self.relations: dict[str, list[_Relation]] = {}
+        self.relations: dict[str, list[Relation]] = {}
         self.said: dict[str, Said] = {}
         self._check_macros()
-        main = self._main()
+        self.main = self._main()
         for name in parts:
             if name.lower().endswith(".rels"):
                 self.relations[name] = self._relations(name)
-            elif name != "[Content_Types].xml" and self._is_xml(name):
+            elif name != TYPES and self._is_xml(name):
                 self.said[name] = self._read(name)
-        self.unread = set(parts) - set(self.said) - set(self.relations) - {"[Content_Types].xml"}
+        self.unread = set(parts) - set(self.said) - set(self.relations) - {TYPES}
         self._check_macros()
-        self.main = main
 
     def checked(self) -> Checked:
         """Return the file rebuilt from only the parts that are kept."""
@@ -220,12 +151,12 @@ class _Package:
                 f"template holds what would load from elsewhere or run in the {what} file: {_listed(refused)}; delete it there in "
                 f"{program} and save the template again"
             )
-        parts = {"[Content_Types].xml": self._types(kept), "_rels/.rels": _written(self.roots)}
+        parts = {TYPES: self._types(kept), "_rels/.rels": relations_xml(self.roots)}
         for name, relations in kept.items():
             said = self.said.get(name)
             parts[name] = _without_cuts(self.parts[name]) if said and said.cut else self.parts[name]
             if relations:
-                parts[_rels_of(name)] = _written(relations)
+                parts[rels_of(name)] = relations_xml(relations)
         return Checked(packed_parts(parts), tuple(dict.fromkeys(self._left_out(kept))))
 
     def _read(self, name: str, *, wanted: bool = False) -> Said:
@@ -234,18 +165,16 @@ class _Package:
         except Unreadable as error:
             raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
 
-    def _relations(self, name: str) -> list[_Relation]:
-        found = []
-        for tag, held in self._read(name, wanted=True).elements:
-            if tag.lower() == "relationship":
-                away = held.get("targetmode", "internal").lower() != "internal"
-                found.append(
-                    _Relation(held.get("id", ""), held.get("type", ""), held.get("target", ""), away)
-                )
-        return found
+    def _relations(self, name: str) -> list[Relation]:
+        return [
+            Relation(a.get("id", ""), a.get("type", ""), a.get("target", ""), a.get("targetmode", "internal"))
+            for tag, a in self._read(name, wanted=True).elements
+            if tag.lower() == "relationship"
+        ]
 
     def _type_of(self, name: str) -> str:
-        return self.overrides.get(name.lower()) or self.defaults.get(name.rpartition(".")[2].lower(), "")
+        ending = name.rpartition(".")[2].lower()
+        return self.types.get(("Override", name.lower())) or self.types.get(("Default", ending), "")
 
     def _is_xml(self, name: str) -> bool:
         held = self._type_of(name).partition(";")[0].strip().lower()
@@ -257,49 +186,43 @@ class _Package:
         another = TemplateError(
             f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
         )
-        if not set(types) & set(self.all_types) or "_rels/.rels" not in self.parts:
+        if not set(types) & set(self.types.values()) or "_rels/.rels" not in self.parts:
             raise another
         self.roots = [
             relation
             for relation in self._relations("_rels/.rels")
             if not relation.away and relation.kind in ("officeDocument", *PROPERTIES)
         ]
-        starts = [_target("", relation) for relation in self.roots if relation.kind == "officeDocument"]
+        starts = [target_of("", relation) for relation in self.roots if relation.kind == "officeDocument"]
         if len(starts) != 1 or self._type_of(starts[0]) not in types:
             raise another
         return starts[0]
 
     def _check_macros(self) -> None:
         found = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
-        found += [
-            held
-            for held in self.all_types
-            if re.search("macroEnabled|vbaProject|vbaData", held, re.IGNORECASE)
-        ]
-        found += [
-            name for name, held in self.relations.items() if MACROS in (relation.harm() for relation in held)
-        ]
+        found += [type for type in self.types.values() if MACRO_TYPES.search(type)]
+        found += [name for name, own in self.relations.items() if MACROS in (each.harm() for each in own)]
         if found:
             what = self.kind.upper()
             raise TemplateError(
                 f"template has macros ({_listed(map(shown_part, found))}); save it as {what} without them"
             )
 
-    def _kept(self) -> dict[str, list[_Relation]]:
+    def _kept(self) -> dict[str, list[Relation]]:
         """Map each kept part to its relations to other kept parts and to pages."""
-        kept: dict[str, list[_Relation]] = {}
-        next_ones = [_target("", relation) for relation in self.roots]
+        kept: dict[str, list[Relation]] = {}
+        next_ones = [target_of("", relation) for relation in self.roots]
         while next_ones:
             name = next_ones.pop()
             if name in kept:
                 continue
             if name not in self.parts or not self._type_of(name):
                 raise _unreadable(self.kind, f"it names {shown_part(name)}, which it does not hold")
-            kept[name] = [r for r in self.relations.get(_rels_of(name), ()) if self._is_kept(name, r)]
-            next_ones += [_target(name, relation) for relation in kept[name] if not relation.away]
+            kept[name] = [r for r in self.relations.get(rels_of(name), ()) if self._is_kept(name, r)]
+            next_ones += [target_of(name, relation) for relation in kept[name] if not relation.away]
         return kept
 
-    def _is_kept(self, name: str, relation: _Relation) -> bool:
+    def _is_kept(self, name: str, relation: Relation) -> bool:
         """True if a relation of a kept part is kept with it."""
         if name == self.main:
             return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
@@ -312,7 +235,7 @@ class _Package:
         if said and not (name == self.main and self.kind == "docx"):
             yield from said.harms
         loaded = said.loaded if said else set()
-        for relation in self.relations.get(_rels_of(name), ()):
+        for relation in self.relations.get(rels_of(name), ()):
             harm = relation.harm() or ("linked content" if relation.away and relation.id in loaded else "")
             if harm and self._is_kept(name, relation):
                 yield harm
@@ -326,12 +249,12 @@ class _Package:
         elif name in self.unread and XML_BEGINS.match(self.parts[name]):
             yield "text under another name"
 
-    def _left_out(self, kept: Mapping[str, list[_Relation]]) -> Iterator[str]:
+    def _left_out(self, kept: Mapping[str, list[Relation]]) -> Iterator[str]:
         """List what would load or run and is not in the new file."""
         for name, said in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
             yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
-        held = {_rels_of(name): set(relations) for name, relations in kept.items()}
+        held = {rels_of(name): set(relations) for name, relations in kept.items()}
         for name, relations in self.relations.items():
             for relation in relations:
                 if (harm := relation.harm()) and relation not in held.get(name, ()):
@@ -351,38 +274,14 @@ class _Package:
         relations = "application/vnd.openxmlformats-package.relationships+xml"
         head = f'<Default Extension="rels" ContentType="{relations}"/><Default Extension="xml" ContentType="application/xml"/>'
         space = "http://schemas.openxmlformats.org/package/2006/content-types"
-        return _xml(f'<Types xmlns="{space}">{head}{"".join(lines)}</Types>')
-
-
-def _rels_of(name: str) -> str:
-    """Return the path of a part's relations."""
-    return join(dirname(name), "_rels", f"{basename(name)}.rels")
-
-
-def _target(name: str, relation: _Relation) -> str:
-    """The part that a relation of a part leads to."""
-    return normpath(join("/", dirname(name), relation.target)).lstrip("/")
-
-
-def _written(relations: Iterable[_Relation]) -> bytes:
-    lines = [
-        f"<Relationship Id={quoteattr(r.id)} Type={quoteattr(r.type)} Target={quoteattr(r.target)}"
-        + (' TargetMode="External"/>' if r.away else "/>")
-        for r in relations
-    ]
-    space = "http://schemas.openxmlformats.org/package/2006/relationships"
-    return _xml(f'<Relationships xmlns="{space}">{"".join(lines)}</Relationships>')
-
-
-def _xml(text: str) -> bytes:
-    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{text}'.encode()
+        return xml_part(f'<Types xmlns="{space}">{head}{"".join(lines)}</Types>')
 
 
 def _without_cuts(content: bytes) -> bytes:
     """Return the settings of a document without the entries that load from elsewhere."""
     from lxml import etree
 
-    root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+    root = parsed(content)
     for child in list(root):
         if isinstance(child.tag, str) and etree.QName(child).localname in CUT_FROM_SETTINGS:
             root.remove(child)

@@ -13,7 +13,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
 from gpuplan.deliver.document.blocks import Chapter, Section, chapter, section
-from gpuplan.deliver.document.hosts import MOST_HOSTS
+from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.sources import MOST_SOURCES
 from gpuplan.plan.prices import newest_price
 from gpuplan.scenario import Scenario, from_dict

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import docx
 
-from gpuplan.deliver.office import moment_of, same_bytes, set_properties
+from gpuplan.deliver.office import moment_of, packed_parts, same_bytes, set_properties
 
 
 def parts(file: bytes) -> dict[str, bytes]:
@@ -41,3 +41,9 @@ def test_a_file_says_what_it_is_on_one_line_and_loses_its_thumbnail() -> None:
     set_properties(said, relations, title="A\nplan\x0b", subject="Müller", comments="c\x00", day="2026-11-28")
     assert (said.title, said.subject, said.comments, said.author) == ("A plan", "Müller", "c", "gpuplan")
     assert list(relations) == ["b"]
+
+
+def test_the_same_parts_are_the_same_bytes() -> None:
+    held: dict[str, Any] = {"a": b"x", "b/c": b"y"}
+    assert packed_parts(held) == packed_parts(held)
+    assert parts(packed_parts(held)) == held

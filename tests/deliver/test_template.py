@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -18,7 +17,6 @@ from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.template import (
     checked_template,
     left_out_text,
-    packed_parts,
     read_template,
     usable_template,
 )
@@ -122,9 +120,3 @@ def test_what_was_left_out_as_a_sentence() -> None:
     assert left_out_text(()) == ""
     text = left_out_text(("a (x)", "b (y)", "a (x)", "c (z)", "d (z)"))
     assert text.endswith("run: a (x), b (y), c (z) and 1 more.")
-
-
-def test_the_same_parts_are_the_same_bytes() -> None:
-    held: dict[str, Any] = {"a": b"x", "b/c": b"y"}
-    assert packed_parts(held) == packed_parts(held)
-    assert parts(packed_parts(held)) == held

@@ -66,14 +66,14 @@ def test_nothing_is_inflated_beyond_what_is_declared(monkeypatch: pytest.MonkeyP
         def __getattr__(self, name: str) -> Any:
             return getattr(self.real, name)
 
-    monkeypatch.setattr(untrusted.zlib, "decompressobj", Counting)
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
     file = bytearray(zipped({"a": bytes(20_000_000)}))
     for mark, at in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
         start = file.find(mark) + at
         file[start : start + 4] = (11).to_bytes(4, "little")
-    with pytest.raises(Broken, match="a holds more than the 11 bytes it declares"):
+    with pytest.raises(Broken, match="a is damaged, or holds more than the 11 bytes it declares"):
         members(bytes(file))
-    assert inflated == [12]
+    assert sum(inflated) <= 4096
 
 
 def test_the_limit_counts_all_members(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_no_dtd_is_read(dtd: str, encoding: str) -> None:
         (b'<?xml version="1.0" encoding="utf-7"?><a/>', "is in utf-7|not well-formed"),
         (b'<?xml version="1.0" encoding="none"?><a/>', "is in none|not well-formed"),
         (b'<?xml version="1.0" encoding="latin-1"?><a/>', "is in latin-1|not well-formed"),
-        (b"<a>" * 201, "nested too deeply"),
+        (b"<a>" * 300, "nested too deeply"),
         (b"<a b='" + b"c" * 4_500_000 + b"'/>", "too long"),
     ],
 )

@@ -21,9 +21,9 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import contrast_on_white
 from gpuplan.deliver.what_if import Axis, Refused, WhatIf, what_if, what_if_page
-from gpuplan.deliver.what_if.axes import size_positions
+from gpuplan.deliver.what_if.answers import size_positions
 from gpuplan.deliver.what_if.page import DARK_CARD, on_dark, scale_to
-from gpuplan.deliver.what_if.words import signed
+from gpuplan.deliver.what_if.texts import signed
 from gpuplan.locales import speaking
 from gpuplan.scenario import Problem, Scenario
 from gpuplan.wording import headline_money, money, number, watts

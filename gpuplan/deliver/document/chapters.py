@@ -7,13 +7,15 @@ from dataclasses import replace
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.document import front
-from gpuplan.deliver.document.access import access_chapter
 from gpuplan.deliver.document.blocks import Bullets, Chapter, Document, Paragraph, chapter
 from gpuplan.deliver.document.cost import cost_chapter, internal_chapters
-from gpuplan.deliver.document.demand import demand_chapter
-from gpuplan.deliver.document.hosts import hosts_chapter
 from gpuplan.deliver.document.operations import availability_chapter, operations_chapter, services_chapter
-from gpuplan.deliver.document.physical import network_chapter, physical_chapter, software_chapter
+from gpuplan.deliver.document.physical import (
+    hosts_chapter,
+    network_chapter,
+    physical_chapter,
+    software_chapter,
+)
 from gpuplan.deliver.document.requirements import requirements_chapter
 from gpuplan.deliver.document.sources import (
     acceptance_chapter,
@@ -21,6 +23,7 @@ from gpuplan.deliver.document.sources import (
     risks_chapter,
     sources_chapter,
 )
+from gpuplan.deliver.document.workloads import access_chapter, demand_chapter
 from gpuplan.deliver.document.writing import Citations, tabled
 from gpuplan.deliver.executive import Executive, document_day, executive
 from gpuplan.locales import spoken

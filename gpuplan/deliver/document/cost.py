@@ -7,7 +7,6 @@ from gpuplan.deliver.document.writing import MOST_ROWS, Citations, drawn, tabled
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.power import PowerUse
 from gpuplan.report.figures import Figures
 from gpuplan.report.table import fitted
 from gpuplan.report.tables.alternatives import alternative_words, alternatives
@@ -28,12 +27,7 @@ from gpuplan.report.tables.cost import (
 )
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.report.tables.models import token_costs
-from gpuplan.wording import (
-    counted,
-    money,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import counted, money, said, stated_percent
 
 BILL_WIDTHS = {
     "name": 0.2,
@@ -67,11 +61,10 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         gpu_hour = said("cost.a gpu hour costs", cost=span["gpu_hour_installed"])
     if costs.gpu_hour_used is not None:
         gpu_hour += said("cost.and used with gpus", cost=span["gpu_hour_used"], use=use_words(plan))
+    priced = said("cost.prices before discounts in", currency=costs.currency, day=written_day(costs.as_of))
+    points = tuple(f"{name}: {words}." for name, words in power_points(power))
     outside, growth = "; ".join(costs.outside), growth_words(costs)
-    left_out = (
-        Paragraph(said("cost.left out because a")),
-        Bullets(costs.excludes[:MOST_ROWS]),
-    )
+    left_out = (Paragraph(said("cost.left out because a")), Bullets(costs.excludes[:MOST_ROWS]))
     return chapter(
         title,
         Paragraph(lead, "lead"),
@@ -82,8 +75,8 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         section(said("cost.cost by year"), _years(plan, costs)),
         section(said("cost.alternatives"), _alternatives(plan)),
         section(said("cost.bill of materials"), _bill(plan, cite)),
-        section(said("cost.prices"), _prices(plan, costs, cite)),
-        section(said("cost.power and space"), _power(power)),
+        section(said("cost.prices"), Paragraph(priced), tabled(prices(plan).without("key"), cite)),
+        section(said("cost.power and space"), tabled(power_table(power)), Bullets(points)),
     )
 
 
@@ -122,16 +115,6 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
     if weak:
         blocks.append(Paragraph(said("cost.parts based on an", parts=", ".join(weak)), "note"))
     return blocks
-
-
-def _prices(plan: Plan, costs: Costs, cite: Citations) -> list[Block]:
-    text = said("cost.prices before discounts in", currency=costs.currency, day=written_day(costs.as_of))
-    return [Paragraph(text), *tabled(prices(plan).without("key"), cite)]
-
-
-def _power(power: PowerUse) -> list[Block]:
-    points = (f"{name}: {words}." for name, words in power_points(power))
-    return [*tabled(power_table(power)), Bullets(tuple(points))]
 
 
 def internal_chapters(plan: Plan) -> list[Chapter]:

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
-from gpuplan.analysis.alternatives import Alternative
 from gpuplan.deliver.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
-from gpuplan.deliver.executive import (
-    MOST_ALTERNATIVES,
-    MOST_DRIVERS,
-    OWNERS,
-    Driver,
-    Executive,
-    document_day,
-)
+from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, Executive, document_day
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
@@ -35,13 +27,8 @@ def about(plan: Plan) -> str:
     """Describe the document in a line."""
     given = plan.scenario.document
     version_words = said("document.version", version=given.version or said("document.first version"))
-    parts = (
-        said("document.kind"),
-        version_words,
-        STATUS[given.status or "draft"],
-        written_day(document_day(plan)),
-        given.author,
-    )
+    day, status = written_day(document_day(plan)), STATUS[given.status or "draft"]
+    parts = (said("document.kind"), version_words, status, day, given.author)
     return " \u00b7 ".join(filter(None, parts))
 
 
@@ -73,33 +60,18 @@ def _figures(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 def _alternatives(plan: Plan, summary: Executive) -> Grid:
     """Tabulate the other priced designs, and why they are not proposed."""
-    heads = tuple(map(said, ALTERNATIVE_HEADS))
     assert plan.costs is not None
-    own = (said("front.this design"), number(plan.totals.hosts), _money(plan, plan.costs.net_present), "", "")
-    rows = [own, *(_choice(plan, each) for each in summary.choices[:MOST_ALTERNATIVES])]
+    now = rounded_money(plan.costs.net_present)[0]
+    rows = [(said("front.this design"), number(plan.totals.hosts), now, "", "")]
+    for each in summary.choices[:MOST_ALTERNATIVES]:
+        hosts = number(each.hosts[0]) if each.hosts else "\u2013"
+        sign = "+" if each.difference > 0 else "\u2212"
+        cost, more = (rounded_money(value)[0] for value in (each.net_present, abs(each.difference)))
+        why = capital(each.gives_up).removesuffix(".")
+        rows.append((each.name, hosts, cost, f"{sign}{more}", f"{why}." if why else ""))
     caption = said("front.alternatives", currency=plan.costs.currency)
-    return Grid(heads, tuple(rows), caption, (1, 2, 3), (0.24, 0.09, 0.12, 0.13, 0.42), small=True)
-
-
-def _choice(plan: Plan, each: Alternative) -> tuple[str, ...]:
-    hosts = number(each.hosts[0]) if each.hosts else "\u2013"
-    sign = "+" if each.difference > 0 else "\u2212"
-    return (
-        each.name,
-        hosts,
-        _money(plan, each.net_present),
-        f"{sign}{_money(plan, abs(each.difference))}",
-        _sentence(each.gives_up),
-    )
-
-
-def _sentence(text: str) -> str:
-    text = capital(text)
-    return text if text.endswith(".") or not text else f"{text}."
-
-
-def _money(plan: Plan, value: float) -> str:
-    return rounded_money(value)[0]
+    heads, widths = tuple(map(said, ALTERNATIVE_HEADS)), (0.24, 0.09, 0.12, 0.13, 0.42)
+    return Grid(heads, tuple(rows), caption, (1, 2, 3), widths, small=True)
 
 
 def _decisions(summary: Executive) -> Grid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuplan.deliver.document.blocks import Block, Chapter, Paragraph, chapter, section
-from gpuplan.deliver.document.hosts import MOST_HOSTS
+from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.writing import Citations, grid_of, of_clusters, tabled
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
@@ -73,10 +73,7 @@ def _hours(plan: Plan, cite: Citations) -> list[Block]:
     sources = plan.lines["availability.host_up"].sources if "availability.host_up" in plan.lines else ()
     return [
         *tabled(postures(plan)),
-        Paragraph(
-            said("availability.the hours follow from", sources=cite(sources)),
-            "note",
-        ),
+        Paragraph(said("availability.the hours follow from", sources=cite(sources)), "note"),
     ]
 
 

@@ -34,6 +34,8 @@ Assumption = tuple[str, str, str, tuple[str, ...]]
 """An assumption: value, range, reason and sources."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that state requirements; the others, except internal ones, state means."""
+OF_COST = ("cost.years", "cost.as_of")
+"""Inputs of the cost that state no means."""
 
 
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -108,54 +110,37 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return found
-    lost = stand.host_failures
+    lost, share = stand.host_failures, stated_percent(stand.orders_share)
     survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
+    accepted = stand.maintenance_failure_accepted
+    risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
+    starts = said("requirements.every planned vm starts", share=share)
+    years = counted(plan.scenario.cost.years, "year")
     return found | {
         "availability.host_failures": survived if lost else said("requirements.the design need not"),
-        "availability.maintenance_failure_accepted": said(
-            "requirements.maintenance risk"
-            if stand.maintenance_failure_accepted
-            else "requirements.maintenance covered"
-        ),
-        "availability.sized_for": (
-            ""
-            if stand.sized_for == "best"
-            else said("requirements.every planned vm starts", share=stated_percent(stand.orders_share))
-        ),
-        "cost.years": said(
-            "requirements.costs are counted over", years=counted(plan.scenario.cost.years, "year")
-        ),
+        "availability.maintenance_failure_accepted": risk,
+        "availability.sized_for": "" if stand.sized_for == "best" else starts,
+        "cost.years": said("requirements.costs are counted over", years=years),
     }
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
     found, made = plan.group(group.id), plan.llm.of(group.id)
-    text = said(
-        "requirements.concurrently each",
-        name=found.name,
-        vms=amount(found.vms, "VM"),
-        gpus=amount(found.gpus_each, "GPU"),
-    )
+    vms, gpus = amount(found.vms, "VM"), amount(found.gpus_each, "GPU")
+    text = said("requirements.concurrently each", name=found.name, vms=vms, gpus=gpus)
     if made:
         text = f"{found.name}: {made.model}, {made.said}"
-    wishes = [
-        words
-        for words, wanted in (
-            (said("requirements.own host"), not group.remote_allowed),
-            (said("requirements.low latency"), group.low_latency),
-            (said("requirements.isolation"), group.isolation),
-            (
-                said("requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"),
-                group.vmotion != "auto",
-            ),
-            (
-                said("requirements.access by", mode=MODE_NAMES.get(group.access, group.access)),
-                group.access != "auto",
-            ),
-            (said("requirements.more each year", growth=stated_percent(group.growth or 0)), group.growth),
-        )
-        if wanted
-    ]
+    vmotion = "requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"
+    mode, growth = MODE_NAMES.get(group.access, group.access), stated_percent(group.growth or 0)
+    asked = (
+        (said("requirements.own host"), not group.remote_allowed),
+        (said("requirements.low latency"), group.low_latency),
+        (said("requirements.isolation"), group.isolation),
+        (said(vmotion), group.vmotion != "auto"),
+        (said("requirements.access by", mode=mode), group.access != "auto"),
+        (said("requirements.more each year", growth=growth), group.growth),
+    )
+    wishes = [words for words, wanted in asked if wanted]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
 
 
@@ -173,28 +158,16 @@ def promise(plan: Plan) -> str:
 def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     scenario = plan.scenario
     rows = []
-    for spec in FIELDS:
-        head, _, tail = spec.path.partition(".")
-        value = scenario.get(spec.path)
-        known = (
-            tail
-            and head not in (*ASKED, "format", "internal")
-            and spec.path not in ("cost.years", "cost.as_of")
-        )
-        if known and value is not None and scenario.origin(spec.path).basis != "assumed":
-            rows.append(
-                (f"{spec.label}: {input_words(plan, spec.path, value)}.", _origin(plan, spec.path, cite))
-            )
+    for path, label in ((spec.path, spec.label) for spec in FIELDS):
+        head, _, tail = path.partition(".")
+        value = scenario.get(path)
+        states_means = tail and head not in (*ASKED, "format", "internal") and path not in OF_COST
+        if states_means and value is not None and scenario.origin(path).basis != "assumed":
+            rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(plan, path, cite)))
     if scenario.prices:
-        rows.append(
-            (
-                said(
-                    "requirements.stated see the prices",
-                    prices=capital(counted(len(scenario.prices), "price")),
-                ),
-                said("requirements.stated"),
-            )
-        )
+        prices = capital(counted(len(scenario.prices), "price"))
+        text = said("requirements.stated see the prices", prices=prices)
+        rows.append((text, said("requirements.stated")))
     rows += [
         (
             said("requirements.not possible here", name=mode.name, text=mode.text),
@@ -266,12 +239,8 @@ def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumptio
     for key, i in found.items():
         if key.startswith(("groups.", "network_workloads/")):
             continue
-        yield (
-            f"{assumed_name(plan, key)}: {assumed_value(plan, i)}",
-            assumed_range(plan, i),
-            quoted(i.note),
-            i.sources,
-        )
+        what = f"{assumed_name(plan, key)}: {assumed_value(plan, i)}"
+        yield what, assumed_range(plan, i), quoted(i.note), i.sources
 
 
 def _small(label: str) -> str:

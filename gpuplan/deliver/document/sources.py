@@ -97,16 +97,10 @@ def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Write the chapter about the certainty of the numbers, and the cited sources."""
     known = Counter(i.basis for i in inputs(plan).values())
-    bases = [
-        (capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis]))
-        for basis in BASES
-        if known[basis]
-    ]
-    headline = [
-        (line.label, _result(line), basis_word(line.basis))
-        for key, line in plan.lines.items()
-        if key.startswith("totals.") or key in HEADLINE
-    ]
+    stated = [basis for basis in BASES if known[basis]]
+    bases = [(capital(BASIS_WORDS[each]), BASIS_MEANS[each], number(known[each])) for each in stated]
+    lines = [line for key, line in plan.lines.items() if key.startswith("totals.") or key in HEADLINE]
+    headline = [(line.label, _result(line), basis_word(line.basis)) for line in lines]
     heads = tuple(said(f"sources.bases.{key}") for key in ("basis", "means", "count"))
     kinds = grid_of(said("sources.bases"), heads, bases, right=(2,), widths=(0.24, 0.62, 0.14))
     heads = tuple(said(f"sources.results.{key}") for key in ("result", "value", "weakest"))
@@ -128,9 +122,8 @@ def _references(plan: Plan, cite: Citations) -> list[Block]:
 
 def _titled(plan: Plan, id: str) -> str:
     source = plan.catalog.sources[id]
-    return ". ".join(
-        filter(None, (source.title, ", ".join(filter(None, (source.producer, (source.published or "")[:4])))))
-    )
+    origin = ", ".join(filter(None, (source.producer, (source.published or "")[:4])))
+    return ". ".join(filter(None, (source.title, origin)))
 
 
 def _result(line: Line) -> str:

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.infrastructure.providers import vsphere_provider
-from gpuplan.deliver.infrastructure.shown import vsphere_profile
+from gpuplan.deliver.infrastructure.shown import vsphere_profile, vsphere_provider
 from gpuplan.deliver.infrastructure.vms import USUAL_GIB, USUAL_VCPUS, Size, cluster_id, group_slugs, vms_of
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
-from gpuplan.plan.access import GroupPlan
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.build import class_name
 from gpuplan.units import MIB_PER_GIB
@@ -31,15 +29,6 @@ AUTOMATION = ("9.1", "operations-automation")
 """Version of vSphere and services with a known manifest of a namespace."""
 CLASS_FILES = ("main.tf", "variables.tf", "outputs.tf", "terraform.tfvars.example")
 OPERATOR_FILES = ("namespace.yaml", "values.yaml")
-SOURCES = (
-    "broadcom-vm-class-api",
-    "vmware-terraform-provider-vsphere",
-    "vm-operator-types",
-    "vks-manifest-annotated",
-    "broadcom-vks-variables",
-    "nvidia-gpu-operator-vgpu",
-    "nvidia-gpu-operator-install",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +86,17 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     pods = on_kubernetes(plan)
     if plan.scenario.management.supervisor in (None, "none") and not pods:
         return {}
-    ready = _since(plan, SINCE)
-    classes = _classes(plan)
-    remote = [group.name for group in plan.groups if group.mode == "bitfusion" and _is_pod(plan, group)]
+    ready, classes = _since(plan, SINCE), _classes(plan)
+    ids = {group.id for group in pods}
+    remote = [group.name for group in plan.groups if group.mode == "bitfusion" and group.id in ids]
     shown = {**given, "classes": classes, "remote": remote, "ready": ready}
     if not ready or not classes:
         return {"README.md": written("kubernetes/nothing.md", shown)}
     shown |= _shown(plan, classes)
     files = {f"vm-classes/{name}": written(f"kubernetes/vm-classes/{name}", shown) for name in CLASS_FILES}
     files["vm-classes/versions.tf"] = written("versions.tf", shown)
-    for each in classes:
-        if not each.profile:
-            files[f"vm-classes/{each.name}.json"] = written(
-                "kubernetes/vm-class.json", shown | {"each": each}
-            )
+    for each in shown["api_classes"]:
+        files[f"vm-classes/{each.name}.json"] = written("kubernetes/vm-class.json", shown | {"each": each})
     if shown["kubernetes"]:
         files |= _of_pods(shown)
     if (plan.scenario.platform.vsphere, plan.scenario.management.services) == AUTOMATION:
@@ -135,7 +121,8 @@ def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
 
 def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
     provider, namespaced = vsphere_provider(plan), _since(plan, GENERIC_SINCE)
-    kubernetes = _clusters(plan, classes)
+    clusters = _clusters(plan, classes)
+    kubernetes = [cluster for cluster in clusters if cluster.pools]
     api = "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster"
     profiles = sorted({each.profile for each in classes if each.profile})
     return {
@@ -148,16 +135,12 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
         "api_classes": [each for each in classes if not each.profile],
         "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
         "namespaced": namespaced,
-        "supervisors": kubernetes or [_as_cluster(plan)],
+        "supervisors": kubernetes or clusters[:1],  # the first one serves VMs alone
         "kubernetes": kubernetes,
         "api": api,
         "generic": namespaced,
         "licensed": any(pool.vm_class.profile for each in kubernetes for pool in each.pools),
         "automation": False,
-        "sources": [
-            plan.catalog.sources[id]
-            for id in (*SOURCES, *(() if api == "cluster" else ("tkc-gpu-manifest-2022",)))
-        ],
     }
 
 
@@ -165,10 +148,6 @@ def _since(plan: Plan, version: str) -> bool:
     """True if the vSphere version of a design is this one or a later one."""
     order = {key: int(item.value("order") or 0) for key, item in plan.catalog.vsphere.items()}
     return order[plan.scenario.platform.vsphere] >= order[version]
-
-
-def _is_pod(plan: Plan, group: GroupPlan) -> bool:
-    return group.id in {each.id for each in on_kubernetes(plan)}
 
 
 def _classes(plan: Plan) -> list[VmClass]:
@@ -195,19 +174,10 @@ def _classes(plan: Plan) -> list[VmClass]:
 
 
 def _clusters(plan: Plan, classes: list[VmClass]) -> list[Cluster]:
-    """A Kubernetes cluster on each cluster of vSphere that has nodes for one."""
+    """A Kubernetes cluster on each cluster of vSphere, of the nodes that it has."""
     found = []
     for pool in plan.pools:
         counts = vms_of(pool)
-        pools = tuple(
-            NodePool(each, counts[each.group]) for each in classes if each.pods and counts[each.group]
-        )
-        if pools:
-            found.append(Cluster(cluster_id(pool), pool.id, pool.name, pools))
+        nodes = [NodePool(each, counts[each.group]) for each in classes if each.pods and counts[each.group]]
+        found.append(Cluster(cluster_id(pool), pool.id, pool.name, tuple(nodes)))
     return found
-
-
-def _as_cluster(plan: Plan) -> Cluster:
-    """The first cluster of vSphere, whose Supervisor serves VMs alone."""
-    pool = plan.pools[0]
-    return Cluster(cluster_id(pool), pool.id, pool.name, ())

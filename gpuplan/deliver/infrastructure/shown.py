@@ -1,4 +1,7 @@
-"""Data of a plan for the templates: clusters, their sites, networks and VMs. Every number comes from the plan."""
+"""Data of a plan for the templates: clusters, their sites, networks and VMs. Every number comes from the plan.
+
+The release of each Terraform provider follows the vSphere version of the design, by ``data/software.csv``.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.deliver.infrastructure.providers import too_large, vsphere_provider
 from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
 from gpuplan.deliver.infrastructure.writing import one_line, slug
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.management import release
 from gpuplan.plan.over_time.power_on import as_set_up
 from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
@@ -20,10 +23,84 @@ from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import amount, runs
 
+LARGE_CLUSTER = 64
+"""Hosts of a cluster that releases of the vSphere provider before 2.16 take."""
+LARGE_SINCE = ">= 2.16.0"
+VSPHERE_9 = (9, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider and the releases that a design takes."""
+
+    source: str
+    versions: str
+    note: str = ""
+
+    def since(self, least: str) -> Provider:
+        """The same from a later release on."""
+        first, _, rest = self.versions.partition(", ")
+        later = max((first, least), key=lambda text: [int(n) for n in text.removeprefix(">= ").split(".")])
+        return Provider(self.source, f"{later}, {rest}", self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """VMware Cloud Foundation as a design has it."""
+
+    release: str
+    provider: Provider
+    licence_keys: bool
+    """True if hosts, vSAN and NSX take licence keys: before VCF 9."""
+    esa: bool
+    """True if vSAN supports the Express Storage Architecture."""
+
+
+def vsphere_provider(plan: Plan) -> Provider:
+    """The vSphere provider: of a release that takes the largest cluster, if one does."""
+    found = _provider(plan, "vsphere")
+    assert found is not None
+    large = any(pool.hosts > LARGE_CLUSTER for pool in plan.pools)
+    return found.since(LARGE_SINCE) if large and too_large(plan) == 0 else found
+
+
+def too_large(plan: Plan) -> int:
+    """Return the hosts of the largest cluster if no provider release for this vSphere version takes them; else 0."""
+    most = max(pool.hosts for pool in plan.pools)
+    return most if most > LARGE_CLUSTER and release(plan.scenario)[0] < 8 else 0
+
+
+def foundation(plan: Plan) -> Foundation | None:
+    """The release of VMware Cloud Foundation and its provider; None where the provider supports no release with this vSphere."""
+    provider, named = _provider(plan, "vcf"), _software(plan, "platform")
+    if provider is None or named is None:
+        return None
+    version = release(plan.scenario)
+    return Foundation(named[0], provider, licence_keys=version < VSPHERE_9, esa=version[0] >= 8)
+
+
+def _provider(plan: Plan, name: str) -> Provider | None:
+    found = _software(plan, f"terraform-{name}")
+    if found is None:
+        return None
+    source, versions = found[0].split(maxsplit=1)
+    return Provider(source, versions, found[1])
+
+
+def _software(plan: Plan, part: str) -> tuple[str, str] | None:
+    """Value and note of a part for the vSphere version of a design."""
+    return next(
+        (
+            (str(row["value"]), row["note"])
+            for row in plan.catalog.rows("software")
+            if row["part"] == part and row["vsphere"] == plan.scenario.platform.vsphere
+        ),
+        None,
+    )
+
+
 PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
-SOURCES = ("vmware-terraform-provider-vsphere", "vmware-gpus-directpath-2018", "vmware-sharing-gpus-2020")
-"""Sources behind the files for the vSphere provider, beside the plan."""
 FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
 """Attributes of a pool that the templates use unchanged."""
 
@@ -95,7 +172,7 @@ def shown(plan: Plan) -> dict[str, Any]:
         "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
         "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
         "other_vms": other_vms(plan.sized.hardware.other_vms),
-        "sources": [plan.catalog.sources[id] for id in SOURCES],
+        "sources": plan.catalog.sources,
         "reserved": plan.scenario.availability.reserved_hosts,
     }
 

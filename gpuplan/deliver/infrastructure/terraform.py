@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.deliver.infrastructure.providers import Foundation, foundation
-from gpuplan.deliver.infrastructure.shown import subnets
+from gpuplan.deliver.infrastructure.shown import Foundation, foundation, subnets
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
 
@@ -25,12 +24,6 @@ VSPHERE_FILES = (
     "terraform.tfvars.example",
 )
 VCF_FILES = ("main.tf", "variables.tf", "domain.tf", "outputs.tf", "terraform.tfvars.example")
-VCF_SOURCES = (
-    "vmware-terraform-provider-vcf",
-    "vmware-vcf-private-ai-workflow",
-    "vmware-vcf-4.4-design",
-)
-"""Sources behind the files of the workload domain, beside the plan."""
 VCENTER_SIZES = {"x-large": "xlarge"}
 """Sizes of vCenter Server that the provider spells differently."""
 NSX_SIZES = ("small", "medium", "large")
@@ -80,7 +73,6 @@ def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str
     assert management is not None
     vsan = plan.scenario.hardware.storage == "vsan"
     vcenter, nsx = management.of("vcenter", domain=True), management.of("nsx-manager", domain=True)
-    keys = ("esx_license_key", *(("vsan_license_key",) if vsan else ()), "nsx_license_key")
     return {
         **_flavour(made=False),
         "provider": found.provider,
@@ -97,13 +89,4 @@ def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str
         "nsx_managers": nsx.nodes // management.domains,
         "domains": management.domains,
         "least_hosts": LEAST_HOSTS[vsan],
-        "secrets": (
-            "sddc_manager_username",
-            "sddc_manager_password",
-            "esx_password",
-            "vcenter_root_password",
-            "nsx_admin_password",
-            *(keys if found.licence_keys else ("sso_password",)),
-        ),
-        "sources": [plan.catalog.sources[id] for id in VCF_SOURCES],
     }

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.deliver.html import environment
 from gpuplan.wording import amount, number, some_of
 
 if TYPE_CHECKING:
@@ -28,14 +29,7 @@ def written(template: str, shown: Mapping[str, Any]) -> str:
 
 @cache  # reading them takes 0.1 s, filling them 3 ms
 def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    found = Environment(
-        loader=PackageLoader("gpuplan.deliver", "infrastructure/templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    found = environment("infrastructure")
     found.filters |= {
         "amount": amount,
         "hcl": _in_quotes,

@@ -1,18 +1,183 @@
-"""Answers: what `make_plan` says at every position of a few inputs, made beforehand for a page that works out nothing."""
+"""Axes: the inputs that a what-if page moves; answers: what the plan says at every position of them, made beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
-from gpuplan.analysis.variants import Progress
-from gpuplan.deliver.what_if.axes import Axis, axes_of, most_plans
+from gpuplan.analysis.variants import Outcome, Progress, outcome
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.placed import Placed
 from gpuplan.plan.totals import Totals
 from gpuplan.report.figures import CostFigures, cost_figures
-from gpuplan.scenario import Problem, Scenario, ScenarioError
+from gpuplan.report.workloads import WHO
+from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of
+
+SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
+"""Positions of a size as shares of the design's size."""
+MOST_IN_A_ROW = 10
+"""Most positions over which a small size moves in steps of one."""
+MOST_FAILURES = 3
+PRICES = 5
+"""Positions of a price."""
+ASIDE = 0.3
+"""Range of a price without a specific one, to either side, as a share of the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An input that is moved, and its positions."""
+
+    kind: str
+    """``people``, ``jobs``, ``total``, ``failures`` or ``price``."""
+    path: str
+    """The input of the scenario."""
+    name: str
+    """Workload or board of the input; empty where it is an input of the design."""
+    unit: str
+    values: tuple[float, ...]
+    own: int
+    """Position of the design."""
+    ranged: bool = True
+    """For a price, true if its ends come from its range."""
+    bought: bool = False
+    """For a price, true if the seller pays it."""
+
+    def set(self, scenario: Scenario, at: int) -> Scenario:
+        """Return the scenario with this input at a position; the design's position keeps the input's basis."""
+        return scenario if at == self.own else scenario.with_value(self.path, self.values[at])
+
+
+def axes_of(plan: Plan, tell: Callable[[], object]) -> tuple[Axis, ...]:
+    """Return the main inputs: the size that moves cost most, host failures, board price; ``tell`` hears each plan."""
+    found = (_size(plan, tell), *_others(plan))
+    return tuple(axis for axis in found if axis is not None)
+
+
+def most_plans(plan: Plan) -> int:
+    """Return the most plans that `axes_of` and all positions of its axes take."""
+    found = list(sizes(plan.scenario))
+    for_axes = 2 * len(found) if len(found) > 1 else 0
+    longest = max((len(axis.values) for axis in found), default=1)
+    return for_axes + longest * prod(len(axis.values) for axis in _others(plan))
+
+
+def _others(plan: Plan) -> Iterator[Axis]:
+    """The inputs beside the size."""
+    yield _failures(plan.scenario)
+    if price := _price(plan):
+        yield price
+
+
+# Size
+
+
+def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
+    """The size that moves the cost most between half and double; None where the design has none."""
+    found = list(sizes(plan.scenario))
+    if len(found) < 2:
+        return next(iter(found), None)
+
+    def swing(axis: Axis) -> float:
+        costs = [_net_present(plan, axis, share, tell) for share in (SHARES[0], SHARES[-1])]
+        return max(costs) - min(costs)
+
+    return max(found, key=swing)
+
+
+def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
+    """Return the cost with a size at a share of the design's; the design's cost where this cannot be planned."""
+    scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
+    made = outcome(scenario, plan.catalog)
+    tell()
+    return (made if made.plan else Outcome(plan)).net_present or 0.0
+
+
+def sizes(scenario: Scenario) -> Iterator[Axis]:
+    """The sizes of the design: the stated total where it decides, else people or jobs of each workload."""
+    if scenario.deciding_total_gpus is not None:
+        yield _sized("total", "demand.stated_gpus", "", "GPU", scenario.deciding_total_gpus)
+        return
+    for group in scenario.groups:
+        if group.jobs_per_day is None:
+            unit, path = WHO.get(group.use_case, WHO["others"]), f"groups.{group.id}.people"
+            yield _sized("people", path, group.name, unit, group.people)
+        else:
+            yield _sized("jobs", f"groups.{group.id}.jobs_per_day", group.name, "job", group.jobs_per_day)
+
+
+def _sized(kind: str, path: str, name: str, unit: str, now: float) -> Axis:
+    values = size_positions(now, field_of(path).high)
+    return Axis(kind, path, name, unit, values, values.index(now))
+
+
+def size_positions(now: float, most: float) -> tuple[float, ...]:
+    """Whole sizes around today's, itself among them: every one where it is small, else from half to double."""
+    low, high = max(min(1, math.ceil(now)), math.floor(now / 2)), max(2 * math.ceil(now), math.ceil(now) + 3)
+    if high - low < MOST_IN_A_ROW:
+        wanted = [*range(low, high + 1)]
+    else:
+        wanted = [_rounded(_nearest(now * share)) for share in SHARES if share != 1]
+    return tuple(sorted({now, *(size for size in wanted if size <= most)}))
+
+
+def _nearest(size: float) -> int:
+    """The whole number next to a size, at least one."""
+    return max(1, math.floor(size + 0.5))
+
+
+def _rounded(size: int) -> int:
+    """Round a size as in speech: two digits of a large one."""
+    return int(round(size, 2 - len(str(size)))) if size > 99 else size
+
+
+# Failures and price
+
+
+def _failures(scenario: Scenario) -> Axis:
+    path, own = "availability.host_failures", scenario.availability.host_failures
+    spec = field_of(path)
+    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, own)) + 1))
+    return Axis("failures", path, "", "", values, values.index(own))
+
+
+def _price(plan: Plan) -> Axis | None:
+    """Return the price of a board between its low and high; None where it is unknown or nothing is bought."""
+    key = f"gpus/{plan.scenario.hardware.gpu}"
+    found = next((price for price in plan.costs.prices if price.key == key), None) if plan.costs else None
+    if plan.costs is None or found is None or not found.given.value:
+        return None
+    now, low, high = float(found.given.value), found.given.low, found.given.high
+    ranged = low is not None and high is not None and low < high
+    if low is None or high is None or not ranged:
+        low, high = (round(share * now, 2) for share in (1 - ASIDE, 1 + ASIDE))
+    values = _spread(low, now, high)
+    name, bought = plan.catalog.gpus[plan.scenario.hardware.gpu].name, found.purchase is not None
+    return Axis(
+        "price", f"prices.{key}", name, plan.costs.currency, values, values.index(now), ranged, bought
+    )
+
+
+def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
+    """Return prices from low to high in about even steps, including the design's; those between are rounded."""
+    steps = PRICES - 1
+    below = round(steps * (now - low) / (high - low))
+    below = min(max(below, int(low < now)), steps - int(now < high))
+    values = [*_between(low, now, below), now, *_between(high, now, steps - below)]
+    return tuple(sorted(set(values)))
+
+
+def _between(end: float, now: float, steps: int) -> Sequence[float]:
+    """Return ``steps`` prices from an end to the design's, without the latter."""
+    exactly = [end + (now - end) * step / steps for step in range(steps)]
+    short = [end, *(float(f"{price:.2g}") for price in exactly[1:])]
+    lowest, highest = min(end, now), max(end, now)
+    fits = len({*short, now}) == steps + 1 and all(lowest < price < highest for price in short[1:])
+    return short if fits else [round(price, 2) for price in exactly]
+
 
 Position = tuple[int, ...]
 """Position of each input in its list, in the order of the axes."""
@@ -87,31 +252,28 @@ def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
 
 
 def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
-    """The answer of each position; of those that differ in a price alone, that with the design's price first."""
-    priced = found.axes[-1].kind == "price"
-    others = found.axes[:-1] if priced else found.axes
-    prices = [(at,) for at in _own_first(found.axes[-1])] if priced else [()]
+    """The answer of each position; of those that differ in a price alone, that with the design's price first.
+
+    The others of them have all that comes before the network from it.
+    """
+    *others, last = found.axes
+    prices: list[tuple[int, ...]] = [()]
+    if last.kind == "price":
+        prices = [(at,) for at in sorted(range(len(last.values)), key=lambda at: (at != last.own, at))]
+    else:
+        others.append(last)
     for outer in product(*(range(len(axis.values)) for axis in others)):
         base = None
         for price in prices:
             position = (*outer, *price)
             try:
-                plan = _planned(found, position, base)
+                scenario = found.at(position)
+                plan = base.relinked(scenario) if base else make_plan(scenario, found.design.catalog)
                 answer: Answer | Refused = answer_of(plan)
                 base = base or plan
             except ScenarioError as error:
                 answer = Refused(error.problems)
             yield position, answer
-
-
-def _own_first(axis: Axis) -> list[int]:
-    return sorted(range(len(axis.values)), key=lambda at: (at != axis.own, at))
-
-
-def _planned(found: WhatIf, position: Position, base: Plan | None) -> Plan:
-    """The plan of a position, which has all that comes before the network from one that differs in a price alone."""
-    scenario = found.at(position)
-    return base.relinked(scenario) if base else make_plan(scenario, found.design.catalog)
 
 
 def answer_of(plan: Plan) -> Answer:

@@ -16,15 +16,13 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white
+from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white, mixed
 from gpuplan.deliver.executive import document_day
 from gpuplan.deliver.html import templates
 from gpuplan.deliver.texts import clean
-from gpuplan.deliver.what_if import words
-from gpuplan.deliver.what_if.answers import Answer, WhatIf
-from gpuplan.deliver.what_if.axes import ASIDE, Axis, sizes
-from gpuplan.deliver.what_if.texts import FIGURES, Teller
-from gpuplan.deliver.what_if.words import MEASURES, Measure, named
+from gpuplan.deliver.what_if import texts
+from gpuplan.deliver.what_if.answers import ASIDE, Answer, Axis, WhatIf, sizes
+from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, named
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.wording import said, short_number, unit_of
@@ -36,46 +34,39 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
     scenario, teller = found.scenario, Teller(found)
     title = said("whatif.title", name=named(scenario.name))
     customer = said("whatif.customer", customer=named(scenario.customer)) if scenario.customer else ""
-    style = (
-        templates("what_if")
-        .get_template("what-if.css.j2")
-        .render(
-            brand=brand,
-            accent_on_dark=on_dark(brand.accent),
-            own_font=brand.text if brand.text != PLAIN.text else "",
-            own_heading_font=brand.headings if brand.headings != PLAIN.headings else "",
-            paper=paper_of(found.design),
-            named=f"{title} {customer}".strip(),
-        )
+    css, html = map(templates("what_if").get_template, ("what-if.css.j2", "what-if.html.j2"))
+    style = css.render(
+        brand=brand,
+        accent_on_dark=on_dark(brand.accent),
+        own_font=brand.text if brand.text != PLAIN.text else "",
+        own_heading_font=brand.headings if brand.headings != PLAIN.headings else "",
+        paper=paper_of(found.design),
+        named=f"{title} {customer}".strip(),
     )
     script = files("gpuplan.deliver").joinpath("what_if/templates/what-if.js").read_text(encoding="utf-8")
     day = written_day(document_day(found.design))
-    return (
-        templates("what_if")
-        .get_template("what-if.html.j2")
-        .render(
-            answers=_data(found, teller),
-            axes=found.axes,
-            brand=brand,
-            customer=customer,
-            figures=FIGURES,
-            fixed=tuple(_fixed(found)),
-            labels=[words.label(axis) for axis in found.axes],
-            logo=b64encode(brand.logo).decode(),
-            made=said("whatif.made", version=version("gpuplan"), day=day),
-            own=teller.texts(found.own),
-            row_label=partial(_row_label, found),
-            rows=tuple(_measures(found)),
-            said=lambda key, **values: said(f"whatif.{key}", **values),
-            script=script,
-            script_hash=_hash(script),
-            style=style,
-            style_hash=_hash(style),
-            title=title,
-            words=words,
-            years=scenario.cost.years,
-            currency=scenario.cost.currency,
-        )
+    return html.render(
+        answers=_data(found, teller),
+        axes=found.axes,
+        brand=brand,
+        customer=customer,
+        figures=FIGURES,
+        fixed=tuple(_fixed(found)),
+        labels=[texts.label(axis) for axis in found.axes],
+        logo=b64encode(brand.logo).decode(),
+        made=said("whatif.made", version=version("gpuplan"), day=day),
+        own=teller.texts(found.own),
+        row_label=partial(_row_label, found),
+        rows=tuple(_measures(found)),
+        said=lambda key, **values: said(f"whatif.{key}", **values),
+        script=script,
+        script_hash=_hash(script),
+        style=style,
+        style_hash=_hash(style),
+        title=title,
+        words=texts,
+        years=scenario.cost.years,
+        currency=scenario.cost.currency,
     )
 
 
@@ -95,11 +86,12 @@ def _data(found: WhatIf, teller: Teller) -> str:
         return kept.setdefault(clean(text), len(kept))
 
     told = {position: teller.texts(position) for position in found.answers}
-    scale = scale_to(max((high for _, high in _ends(found)), default=0))
+    costs = list(map(_drawn, found.answers.values()))
+    scale = scale_to(max((cost[-1] for cost in costs if cost), default=0))
     data = {
         "fields": list(told[found.own]),
         "answers": [[at(text) for text in texts.values()] for texts in told.values()],
-        "heights": [_heights(answer, scale) for answer in found.answers.values()],
+        "heights": [list(map(scale.at, cost)) for cost in costs],
         "marks": [[scale.at(value), at(short_number(value))] for value in scale.marks],
         "axes": [_positions(axis, at) for axis in found.axes],
         "unit": at(unit_of(2, found.axes[0].unit)),
@@ -113,26 +105,19 @@ def _data(found: WhatIf, teller: Teller) -> str:
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
     """Return the texts of a slider at each position."""
     count = range(len(axis.values))
-    said_of = {"readouts": words.readout, "moved": words.moved, "by": _by, "ticks": words.tick}
+    said_of = {
+        "readouts": texts.readout,
+        "moved": texts.moved,
+        "by": lambda *where: texts.by(*where) or said("whatif.same"),
+        "ticks": texts.tick,
+    }
     return {"own": axis.own} | {key: [at(of(axis, n)) for n in count] for key, of in said_of.items()}
 
 
-def _by(axis: Axis, at: int) -> str:
-    return words.by(axis, at) or said("whatif.same")
-
-
-def _ends(found: WhatIf) -> Iterator[tuple[float, float]]:
-    for answer in found.answers.values():
-        if isinstance(answer, Answer) and answer.cost:
-            yield answer.cost.low, answer.cost.high
-
-
-def _heights(answer: object, scale: Scale) -> list[int]:
-    """Return the heights of an answer's cost and of the ends of its range in the chart; empty without a cost."""
-    if not isinstance(answer, Answer) or answer.cost is None:
-        return []
-    cost = answer.cost
-    return [scale.at(value) for value in (cost.net_present, cost.low, cost.high)]
+def _drawn(answer: object) -> tuple[float, ...]:
+    """Return an answer's cost and the ends of its range; empty without a cost."""
+    cost = answer.cost if isinstance(answer, Answer) else None
+    return (cost.net_present, cost.low, cost.high) if cost else ()
 
 
 # Fixed parts
@@ -140,8 +125,8 @@ def _heights(answer: object, scale: Scale) -> list[int]:
 
 def _measures(found: WhatIf) -> Iterator[Measure]:
     """Rows of the table: hosts of the last year only where a design grows."""
-    answers = [answer for answer in found.answers.values() if isinstance(answer, Answer)]
-    grows = any(answer.cost and answer.cost.hosts_at_end != answer.totals.hosts for answer in answers)
+    costs = [(a.cost, a.totals) for a in found.answers.values() if isinstance(a, Answer) and a.cost]
+    grows = any(cost.hosts_at_end != totals.hosts for cost, totals in costs)
     yield from (measure for measure in MEASURES if grows or measure.key != "hosts_at_end")
 
 
@@ -180,7 +165,7 @@ def _hosts(found: WhatIf) -> str:
 
 
 def _workload(axis: Axis) -> str:
-    return said("whatif.workload", name=named(axis.name), size=words.readout(axis, axis.own))
+    return said("whatif.workload", name=named(axis.name), size=texts.readout(axis, axis.own))
 
 
 # Scale and colours
@@ -228,15 +213,5 @@ def on_dark(accent: str) -> str:
     """Lighten the accent as far as a dark card requires."""
     if accent == PLAIN.accent:
         return PLAIN_ON_DARK
-    mixed = (_with_white(accent, tenths / 10) for tenths in range(11))
-    return next(colour for colour in mixed if _contrast(colour) >= LEAST_CONTRAST)
-
-
-def _with_white(colour: str, share: float) -> str:
-    parts = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
-    return "".join(f"{round(part + share * (255 - part)):02X}" for part in parts)
-
-
-def _contrast(colour: str) -> float:
-    """Contrast of a colour and the card below it (WCAG 2.2)."""
-    return contrast_on_white(DARK_CARD) / contrast_on_white(colour)
+    lighter, card = (mixed(accent, tenths / 10) for tenths in range(10, -1, -1)), contrast_on_white(DARK_CARD)
+    return next(colour for colour in lighter if card / contrast_on_white(colour) >= LEAST_CONTRAST)

@@ -4,29 +4,137 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
+import xlsxwriter
+
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.xlsx import measure
-from gpuplan.deliver.xlsx.blocks import (
-    COMFORTS,
-    KIND_LOOKS,
-    Block,
-    all_printed,
-    column_of,
-    laid,
-    needs_of,
-    printed_widths,
-)
-from gpuplan.deliver.xlsx.cells import cleaned
-from gpuplan.deliver.xlsx.look import NUMBERS, Styles
-from gpuplan.deliver.xlsx.page import Page
+from gpuplan.deliver.xlsx.cells import NUMBERS, SIZE, Styles, cleaned, digits, plain
+from gpuplan.deliver.xlsx.page import BOLD, PRINTED, Page, fitted, wide, widest_word
 from gpuplan.plan import Plan
 from gpuplan.report import table as report
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.report.tables.plan import cited_sources
-from gpuplan.wording import run_words, said
+from gpuplan.wording import capital, run_words, said
+
+KIND_LOOKS: Mapping[str, str] = {
+    **dict.fromkeys(("number", "whole", "mean", "duration", "points", "hours", "wait", "watts"), "num"),
+    **dict.fromkeys(("share", "portion", "range"), "percent"),
+    "money": "money",
+    "price": "price",
+}
+"""Kinds of columns that hold numbers -> kinds of cells; any other is text."""
+NARROW, WIDE = 7.0, 90.0
+"""Width of a column of text, at least and at most."""
+BROKEN = 26.0
+"""Length from which a word may be broken."""
+COMFORTS = (36.0, 24.0, 18.0, 14.0, 10.0)
+"""Widths below which long texts are not squeezed, the first that leaves room for all columns."""
+ROOM = 2.0
+"""Room of a cell beside its text."""
+GROWTH = 2
+"""Further digits that an amount of money may need when inputs change."""
+
+
+class SheetColumn(NamedTuple):
+    """Head and kind of a column."""
+
+    head: str
+    kind: str = "text"
+
+
+class Block(NamedTuple):
+    """One of several tables of a sheet, with the text below it."""
+
+    title: str
+    columns: Sequence[SheetColumn]
+    rows: Sequence[Sequence[Any]]
+    notes: Sequence[str] = ()
+    totals: int = 0
+    """Number of rows at the end that sum up the others."""
+
+
+def worded(prefix: str, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any]], **more: Any) -> Block:
+    """A table with a column of each kind, whose head is under a prefix; cells that a row lacks stay empty."""
+    columns = [SheetColumn(said(f"{prefix}.{key}", **more), kind) for key, kind in kinds.items()]
+    return Block("", columns, [[row.get(key) for key in kinds] for row in rows])
+
+
+def column_of(table: report.Table, key: str) -> int:
+    """Return the index of a table's column, from 0."""
+    return next(at for at, column in enumerate(table.columns) if column.key == key)
+
+
+def ordered(table: report.Table, *first: str) -> report.Table:
+    """Return the table with some columns first: those for which a page has room."""
+    keys = [column.key for column in table.columns]
+    at = sorted(range(len(keys)), key=lambda n: first.index(keys[n]) if keys[n] in first else len(first))
+    return replace(
+        table,
+        columns=tuple(table.columns[n] for n in at),
+        rows=tuple(tuple(row[n] for n in at) for row in table.rows),
+    )
+
+
+def need_of(column: SheetColumn, values: Iterable[Any], comfort: float = COMFORTS[0]) -> tuple[float, float]:
+    """(least, natural) width of a column: numbers whole, words unbroken, and a line for most texts."""
+    numeric = column.kind in NUMBERS
+    least = max(NARROW, min(BROKEN, widest_word(column.head, bold=True))) + ROOM
+    natural = max(least, min(wide(column.head, bold=True) + ROOM, 14 if numeric else WIDE))
+    for value in values:
+        held, kind = plain(value, column.kind)
+        if isinstance(held, str):
+            long = max(map(wide, held.split("\n"))) + ROOM
+            least = max(least, min(BROKEN, widest_word(held)) + ROOM)
+            least, natural = max(least, min(long, comfort)), max(natural, min(WIDE, long))
+        else:
+            taken = digits(held, kind) * BOLD + ROOM + GROWTH * (kind in ("money", "change"))
+            least, natural = max(least, taken), max(natural, taken)
+    return least, natural
+
+
+def laid(column: report.Column) -> SheetColumn:
+    """A column of a topic's table on a sheet, the unit in its head."""
+    told = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
+    unit = "" if told else f", {column.unit}"
+    head = (column.label or capital(column.key.replace("_", " "))) + unit
+    return SheetColumn(head, KIND_LOOKS.get(column.kind, "text"))
+
+
+def needs_of(blocks: Sequence[Block], comfort: float) -> list[tuple[float, float]]:
+    """(least, natural) width of each of the columns that tables below each other share."""
+    needs = (
+        [need_of(column, [row[at] for row in block.rows], comfort) for at, column in enumerate(block.columns)]
+        for block in blocks
+    )
+    return list(map(widest, zip_longest(*needs, fillvalue=(0.0, 0.0))))
+
+
+def widest(needs: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """(least, natural) width of a column with all these needs."""
+    least, natural = map(max, zip(*needs, strict=True))
+    return least, natural
+
+
+def printed_widths(needs: Sequence[tuple[float, float]]) -> tuple[list[float], int]:
+    """Return (widths of columns, number on a page): columns without room are beside the page in full width."""
+    count = max(1, sum(taken <= PRINTED for taken in accumulate(least for least, _ in needs)))
+    return [*fitted(needs[:count], PRINTED), *(natural for _, natural in needs[count:])], count
+
+
+def all_printed(blocks: Sequence[Block]) -> list[float]:
+    """Return widths at which all columns fit on a page, with texts squeezed as far as necessary."""
+    needs: list[tuple[float, float]] = []
+    for comfort in COMFORTS:
+        needs = needs_of(blocks, comfort)
+        if sum(least for least, _ in needs) <= PRINTED:
+            break
+    return fitted(needs, PRINTED)
+
 
 HEAD = 3
 """Row of the heads, from 0; title and note are above."""
@@ -51,8 +159,6 @@ class Book:
     """A workbook in progress, with its styles and its ways to lay out a sheet."""
 
     def __init__(self, plan: Plan, brand: Brand = PLAIN) -> None:
-        import xlsxwriter
-
         self._file = io.BytesIO()
         self.file = xlsxwriter.Workbook(
             self._file,
@@ -61,7 +167,7 @@ class Book:
                 "strings_to_formulas": False,
                 "strings_to_urls": False,
                 "strings_to_numbers": False,
-                "default_format_properties": {"font_name": brand.text, "font_size": measure.SIZE},
+                "default_format_properties": {"font_name": brand.text, "font_size": SIZE},
             },
         )
         scenario = plan.scenario
@@ -78,7 +184,8 @@ class Book:
         self._styles = Styles(self.file, brand)
         self._plan, self._paper = plan, paper_of(plan) or brand.paper
         self._pages: list[Page] = []
-        self._numbers = {id: at for at, id in enumerate(_known(plan), 1)}
+        known = (id for id in cited_sources(plan) if id in plan.catalog.sources)
+        self._numbers = {id: at for at, id in enumerate(known, 1)}
 
     def content(self) -> bytes:
         """The bytes of the file."""
@@ -147,11 +254,9 @@ class Book:
         """Cite sources by their numbers on the sheet of sources, or a few by their titles."""
         known, own = self._plan.catalog.sources, list(dict.fromkeys(ids))
         if titles and len(own) <= MOST_TITLES:
-            words = [
-                said("sheet.this scenario") if id == "scenario" else known[id].title if id in known else id
-                for id in own
-            ]
-            return "; ".join(words)
+            named = {id: known[id].title for id in own if id in known}
+            named["scenario"] = said("sheet.this scenario")
+            return "; ".join(named.get(id, id) for id in own)
         numbers = sorted(self._numbers[id] for id in own if id in self._numbers)
         listed = [f"[{run_words(numbers, dash='-')}]"] if numbers else []
         return ", ".join([said("sheet.this scenario")] * ("scenario" in own) + listed)
@@ -188,11 +293,6 @@ class Book:
         page.sheet.freeze_panes(HEAD, 0)
         page.sheet.repeat_rows(0)
         return page
-
-
-def _known(plan: Plan) -> list[str]:
-    """Sources in the order of the sheet that lists them."""
-    return [id for id in cited_sources(plan) if id in plan.catalog.sources]
 
 
 def _rows(page: Page, head: int, block: Block) -> None:

@@ -1,33 +1,48 @@
-"""The sheets of alternatives and cost drivers: the content of the executive page, with the figures of its charts."""
+"""The sheets of alternatives and cost drivers, as on the executive page, and the charts of the first sheet.
+
+The charts are native: each follows the cells of the sheet that has its figures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Driver, Executive, Priced
-from gpuplan.deliver.xlsx import measure
-from gpuplan.deliver.xlsx.blocks import Block, SheetColumn
-from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Live, address, area, cleaned, tab
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, worded
+from gpuplan.deliver.xlsx.cells import SIZE, Live, address, area, cleaned, tab
 from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.page import middle_cut
 from gpuplan.plan import Plan
-from gpuplan.plan.prices import Price, Unknown
+from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 from gpuplan.report.table import NOTHING
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent
 
-COLUMNS = ("name", "hosts", "gpus", "planned", "low", "high", "live", "difference", "why")
-LOOKS = {
+COLUMNS = {
+    **dict.fromkeys(("name", "hosts", "gpus"), "text"),
     **dict.fromkeys(("planned", "low", "high", "live"), "money"),
-    **dict.fromkeys(("difference",), "change"),
+    "difference": "change",
+    "why": "text",
 }
-DRIVERS = ("label", "low", "high", "at_low", "at_high", "less", "more", "chart")
-DRIVER_LOOKS = {"at_low": "money", "at_high": "money", "less": "change", "more": "change"}
+DRIVERS = {
+    **dict.fromkeys(("label", "low", "high"), "text"),
+    **dict.fromkeys(("at_low", "at_high"), "money"),
+    **dict.fromkeys(("less", "more"), "change"),
+    "chart": "text",
+}
+"""Columns of the two sheets and their kinds."""
 LABEL = 30.0
 """Width of an assumption's name in a chart."""
 SAME = 0.5
 """Amounts of money that differ by less count as equal."""
+MOST_BARS = 8
+"""Most assumptions for which a chart has room."""
+MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
+"""Formats of the amounts on an axis, and the letter of their unit."""
+LABELLED = {"x": 0.44, "y": 0.15, "width": 0.5, "height": 0.8}
+"""Room of the bars beside long labels, as shares of the chart."""
 
 
 class Shown(NamedTuple):
@@ -37,55 +52,46 @@ class Shown(NamedTuple):
     first: int
     last: int
 
+    def cells(self, col: int, last_col: int | None = None, last: int | None = None) -> str:
+        """A column of the figures, or a few, as the formula of a series."""
+        right, bottom = col if last_col is None else last_col, self.last if last is None else last
+        return f"={area(self.first, col, bottom, right, self.sheet)}"
+
+    def head(self, col: int) -> str:
+        """The head of a column, as the formula of a series."""
+        return f"={area(self.first - 1, col, self.first - 1, col, self.sheet)}"
+
 
 def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money | None) -> Shown | None:
     """Write the plan and its alternatives priced alike, as planned and with one's own prices; return the rows."""
     if money is None or len(summary.priced) < 2:
         return None
-    found = _ordered(summary)
+    order = {choice.key: at for at, choice in enumerate(summary.choices)}
+
+    def rank(priced: Priced) -> tuple[bool, int]:
+        """The plan first, then the alternatives in the order of the executive page, then the others."""
+        return not priced.alternative.chosen, order.get(priced.alternative.key, len(order))
+
+    found = sorted(summary.priced, key=rank)
     why = {choice.key: choice.gives_up for choice in summary.choices}
     matrix = HEAD + len(found) + 4
-    rows = [
-        [_cells(money, priced, why, at, matrix)[column] for column in COLUMNS]
-        for at, priced in enumerate(found)
+    rows = [_row(money, priced, why, at, matrix) for at, priced in enumerate(found)]
+    block = worded("sheet.alternatives", COLUMNS, rows, currency=money.costs.currency)
+    rate = stated_percent(money.costs.discount_rate)
+    basis = said("sheet.alternatives.basis", years=money.costs.years, rate=rate)
+    blocks = [
+        block._replace(title=said("sheet.alternatives.title")),
+        _quantities(money, found)._replace(notes=(basis,)),
     ]
-    currency = money.costs.currency
-    columns = [
-        SheetColumn(said(f"sheet.alternatives.{name}", currency=currency), LOOKS.get(name, "text"))
-        for name in COLUMNS
-    ]
-    basis = said(
-        "sheet.alternatives.basis",
-        years=money.costs.years,
-        rate=stated_percent(money.costs.discount_rate),
-    )
-    quantities = _quantities(money, found)
-    page = book.topics(
-        tab("alternatives"),
-        said("sheet.alternatives.note"),
-        [Block(said("sheet.alternatives.title"), columns, rows), quantities._replace(notes=(basis,))],
-    )
-    assert page is not None
+    book.topics(tab("alternatives"), said("sheet.alternatives.note"), blocks)
     return Shown(tab("alternatives"), HEAD + 2, HEAD + 1 + len(found))
 
 
-def _ordered(summary: Executive) -> list[Priced]:
-    """Return the plan, then the alternatives in the order of the executive page, then the others."""
-    order = {choice.key: at for at, choice in enumerate(summary.choices)}
-    return sorted(
-        summary.priced,
-        key=lambda each: (
-            not each.alternative.chosen,
-            order.get(each.alternative.key, len(order)),
-        ),
-    )
-
-
-def _cells(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
+def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
     """The row of an alternative; its live cost follows one's own prices where the quantities behind it are known."""
     each = priced.alternative
-    row = HEAD + 2 + at
-    live = address(row, COLUMNS.index("live"))
+    live = address(HEAD + 2 + at, [*COLUMNS].index("live"))
+    change = Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', each.difference)
     return {
         "name": each.short_name,
         "hosts": count_over_years(each.hosts) if each.hosts else NOTHING,
@@ -94,9 +100,7 @@ def _cells(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: i
         "low": each.low,
         "high": each.high,
         "live": Live(_live(money, priced, at, matrix), each.net_present),
-        "difference": None
-        if each.chosen
-        else Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', each.difference),
+        "difference": None if each.chosen else change,
         "why": why.get(each.key, each.gives_up),
     }
 
@@ -106,12 +110,11 @@ def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
     each, quantities = priced
     if each.chosen:
         return "net_present_cost"
-    here = address(HEAD + 2 + at, COLUMNS.index("planned"))
+    cost = here = address(HEAD + 2 + at, [*COLUMNS].index("planned"))
     now = money.costs.net_present
     word = said("sheet.alternatives.not comparable")
     if quantities is None:
         return f'IF(ABS(net_present_cost-{now!r})<{SAME},{here},"{word}")'
-    cost = here
     if quantities:
         rows = area(matrix + 1, 1 + at, matrix + len(money.prices), 1 + at)
         cost = f"{here}+SUMPRODUCT({money.all_own('change')},{rows})"
@@ -120,50 +123,142 @@ def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
 
 def _quantities(money: Money, found: Sequence[Priced]) -> Block:
     """The discounted quantity behind each price in each alternative."""
-    rows = []
-    for at, key in enumerate(money.prices):
-        cells: list[Any] = [_item(money, at)]
-        for each, quantities in found:
-            if each.chosen:
-                cells.append(Live(money.weight_at(key), money.discounted(key)))
-            else:
-                cells.append(quantities.get(key, 0.0) if quantities else None)
-        rows.append(cells)
+
+    def cell(key: str, priced: Priced) -> Any:
+        if priced.alternative.chosen:
+            return Live(money.weight_at(key), money.discounted(key))
+        return priced.quantities.get(key, 0.0) if priced.quantities else None
+
+    names = [*(price.name for price in money.costs.prices), *(item.name for item in money.costs.unknown)]
+    rows = [
+        [name, *(cell(key, each) for each in found)] for name, key in zip(names, money.prices, strict=True)
+    ]
     heads = [SheetColumn(each.short_name, "num") for each, _ in found]
     title = said("sheet.alternatives.quantities")
     return Block(title, [SheetColumn(said("sheet.alternatives.price")), *heads], rows)
-
-
-def _item(money: Money, at: int) -> str:
-    """Return the item that a price is for."""
-    priced: tuple[Price | Unknown, ...] = (*money.costs.prices, *money.costs.unknown)
-    return priced[at].name
 
 
 def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
     """Write each assumption at either end of its range, the strongest cost driver first; return the rows."""
     if plan.costs is None or not summary.drivers:
         return None
-    now, currency = plan.costs.net_present, plan.costs.currency
-    columns = [
-        SheetColumn(said(f"sheet.drivers.{name}", currency=currency), DRIVER_LOOKS.get(name, "text"))
-        for name in DRIVERS
-    ]
-    rows = [[_driver(each, now)[name] for name in DRIVERS] for each in summary.drivers]
-    note = said("sheet.drivers.note")
-    book.topic(tab("drivers"), note, Block("", columns, rows))
+    rows = [_driver(each, plan.costs.net_present) for each in summary.drivers]
+    block = worded("sheet.drivers", DRIVERS, rows, currency=plan.costs.currency)
+    book.topic(tab("drivers"), said("sheet.drivers.note"), block)
     return Shown(tab("drivers"), HEAD + 1, HEAD + len(rows))
 
 
 def _driver(each: Driver, now: float) -> dict[str, Any]:
     """Return the row of an assumption: its ends, the cost there, and the differences from the current cost."""
     return {
-        "label": each.label,
-        "low": each.low,
-        "high": each.high,
-        "at_low": each.at_low,
-        "at_high": each.at_high,
+        **each._asdict(),
         "less": min(0.0, each.cost_low - now),
         "more": max(0.0, each.cost_high - now),
-        "chart": measure.middle_cut(cleaned(each.label), LABEL),
+        "chart": middle_cut(cleaned(each.label), LABEL),
     }
+
+
+class Charts:
+    """The charts of a workbook in the colours and fonts of its brand."""
+
+    def __init__(self, book: Any, brand: Brand) -> None:
+        self._book, self._brand = book, brand
+        self._font = {"name": brand.text, "size": SIZE, "color": f"#{brand.ink}"}
+        self._edge = {"color": f"#{brand.line}"}
+
+    def cost_by_year(self, money: Money) -> Any:
+        """Draw the payments at the start and in each year, stacked by part."""
+        form, letter = _scale(max(money.costs.cash))
+        title = said("sheet.chart.cost", currency=money.costs.currency, letter=letter)
+        made, last = self._new("column", "stacked", title), 2 + money.last
+        heads = Shown(tab("years"), HEAD, HEAD).cells(2, last)
+        for name, at in money.part_row.items():
+            if any(money.part_cost(name)):
+                row = Shown(tab("years"), at, at)
+                made.add_series(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
+        made.set_x_axis(self._axis(label_position="low"))
+        made.set_y_axis(self._axis(num_format=form, lines=True))
+        made.set_legend({"position": "right", "font": self._font})
+        return made
+
+    def alternatives(self, shown: Shown, most: float, currency: str) -> Any:
+        """Draw the costs of the design and its alternatives; the first bar is the design."""
+        form, letter = _scale(most)
+        title = said("sheet.chart.alternatives", currency=currency, letter=letter)
+        made, live = self._new("bar", "", title), [*COLUMNS].index("live")
+        bars = _bars(title, shown.cells(0), shown.cells(live), COLOURS[0], 40)
+        own = {"fill": {"color": f"#{self._brand.accent}"}}
+        points = [own, *[{"fill": bars["fill"]}] * (shown.last - shown.first)]
+        labels = {"value": True, "num_format": form, "font": self._font}
+        made.add_series(bars | {"points": points, "data_labels": labels})
+        made.set_y_axis(self._axis(reverse=True))
+        made.set_x_axis(self._axis(num_format=form, visible=False, min=0))
+        made.set_legend({"none": True})
+        made.set_plotarea({"fill": {"none": True}, "layout": LABELLED})
+        return made
+
+    def drivers(self, shown: Shown, most: float, currency: str) -> Any:
+        """Draw how far each assumption moves the cost within its range, the strongest at the top."""
+        form, letter = _scale(most)
+        made = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
+        last, keys = min(shown.last, shown.first + MOST_BARS - 1), [*DRIVERS]
+        for name, colour in (("less", OKABE_ITO[2]), ("more", OKABE_ITO[5])):
+            label, values = (shown.cells(keys.index(key), last=last) for key in ("chart", name))
+            made.add_series(_bars(said(f"sheet.chart.{name}"), label, values, colour, 40))
+        made.set_y_axis(self._axis(reverse=True, label_position="low"))
+        made.set_x_axis(self._axis(num_format=form, lines=True, label_position="high"))
+        made.set_plotarea({"fill": {"none": True}, "layout": {**LABELLED, "height": 0.66}})
+        made.set_legend({"position": "bottom", "font": self._font})
+        return made
+
+    def failures(self, shown: Shown, several: bool) -> Any:
+        """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
+        made, line = (
+            self._new("column", "", said("sheet.chart.failures")),
+            self._book.add_chart({"type": "line"}),
+        )
+        categories = shown.cells(0 if several else 1, 1)
+        white = {**self._font, "color": "#FFFFFF", "bold": True}
+        bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)
+        made.add_series(bars | {"data_labels": {"value": True, "position": "inside_end", "font": white}})
+        dashes = {"color": f"#{self._brand.ink}", "width": 1.5, "dash_type": "dash"}
+        line.add_series(
+            {"name": shown.head(3), "categories": categories, "values": shown.cells(3), "line": dashes}
+        )
+        made.combine(line)
+        made.set_x_axis(self._axis(name=said("sheet.chart.failed")))
+        made.set_y_axis(self._axis(lines=True, min=0, num_format="#,##0"))
+        made.set_legend({"position": "bottom", "font": self._font})
+        return made
+
+    def _new(self, kind: str, subtype: str, title: str) -> Any:
+        made = self._book.add_chart({"type": kind} | ({"subtype": subtype} if subtype else {}))
+        bold = {**self._font, "name": self._brand.headings, "size": SIZE + 1, "bold": True}
+        made.set_title({"name": title, "name_font": bold, "overlay": False})
+        made.set_chartarea({"border": self._edge, "fill": {"color": "#FFFFFF"}})
+        made.set_plotarea({"fill": {"none": True}})
+        return made
+
+    def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
+        """An axis with thin lines or none."""
+        named = {"name": name, "name_font": {**self._font, "bold": False}} if name else {}
+        return {
+            "num_font": self._font,
+            "major_gridlines": {"visible": lines, "line": {**self._edge, "width": 0.5}},
+            "line": self._edge,
+            "major_tick_mark": "none",
+            "minor_tick_mark": "none",
+            **named,
+            **more,
+        }
+
+
+def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:
+    """A series of bars: its name, its cells and its look."""
+    fill = {"color": colour}
+    return {"name": name, "categories": categories, "values": values, "fill": fill, "gap": gap}
+
+
+def _scale(most: float) -> tuple[str, str]:
+    """(format in which amounts up to this one are short, the letter of what they count)."""
+    return MILLIONS if most >= 1_000_000 else THOUSANDS

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.deliver.priced_items import PricedItems
-from gpuplan.deliver.xlsx.blocks import column_of, ordered
-from gpuplan.deliver.xlsx.book import HEAD
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
+from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, column_of, ordered
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, sum_of, tab
 from gpuplan.facts import Fact
+from gpuplan.locales import written_day
+from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
-from gpuplan.wording import amount, said
+from gpuplan.wording import amount, number, said
 
-OWN = ("name", "per", "planned", "low", "high", "basis", "own", "used", "cost", "difference", "change")
-"""Columns of the sheet of own prices."""
+OWN = {
+    **dict.fromkeys(("name", "per"), "text"),
+    **dict.fromkeys(("planned", "low", "high"), "price"),
+    "basis": "text",
+    **dict.fromkeys(("own", "used"), "price"),
+    "cost": "money",
+    "difference": "change",
+    "change": "price",
+}
+"""Columns of the sheet of own prices and their kinds."""
 RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
 """Results of the sheet of costs, from top to bottom."""
 DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
@@ -48,17 +57,8 @@ class Money(PricedItems):
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.bill = bill_of_materials(plan).without("currency", "known", "item")
-        self.price_table = ordered(
-            prices(plan).without("currency", "stated", "old"),
-            "name",
-            "value",
-            "per",
-            "low",
-            "high",
-            "basis",
-            "as_of",
-            "sources",
-        )
+        first = ("name", "value", "per", "low", "high", "basis", "as_of", "sources")
+        self.price_table = ordered(prices(plan).without("currency", "stated", "old"), *first)
         self.price_row = {key: at for at, key in enumerate(self.prices, start=HEAD + 1)}
         self.price_name = _price_names(self.prices)
         self.unknown_w = {
@@ -67,26 +67,35 @@ class Money(PricedItems):
         self.factors = self._factors()
         self._lay_out()
 
+    def planned(self, key: str) -> float | None:
+        """The planning price; None where it is unknown."""
+        fact = self.prices[key]
+        return None if fact is None else float(fact.value)
+
+    def note(self, key: str) -> str:
+        """The note of a sheet of costs: their currency, their day, and what they leave out."""
+        costs = self.costs
+        found = said(key, currency=costs.currency, day=written_day(costs.as_of))
+        return found + (
+            " " + said("sheet.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""
+        )
+
     def price_at(self, key: str) -> str:
         """Return the address of the price in use: the reader's own, else the planning price."""
         return self.own_at(key, "used")
 
     def own_at(self, key: str, column: str) -> str:
         """Address of a cell of the sheet of own prices."""
-        return address(self.price_row[key], OWN.index(column), tab("own"))
+        return address(self.price_row[key], [*OWN].index(column), tab("own"))
 
     def all_own(self, column: str) -> str:
         """Addresses of a column of the sheet of own prices, without its total."""
-        at = OWN.index(column)
+        at = [*OWN].index(column)
         return area(HEAD + 1, at, HEAD + len(self.prices), at, tab("own"))
 
     def own_total(self, column: str) -> str:
         """Address of the total of such a column."""
-        return address(HEAD + 1 + len(self.prices), OWN.index(column), tab("own"))
-
-    def planned_at(self, key: str) -> str:
-        """Return the address of the planning price on the sheet of prices and their sources."""
-        return address(self.price_row[key], column_of(self.price_table, "value"), tab("prices"))
+        return address(HEAD + 1 + len(self.prices), [*OWN].index(column), tab("own"))
 
     def bill_at(self, material: int, key: str) -> str:
         """Address of a cell of the bill of materials, from another sheet."""
@@ -104,10 +113,6 @@ class Money(PricedItems):
     def driver_at(self, name: str, year: int) -> str:
         """Return the address of a year's driver of running costs."""
         return self.year_at(self.driver_row[name], year)
-
-    def result_at(self, name: str) -> str:
-        """Address of a result of the sheet of costs, from another sheet."""
-        return address(self.results[name], 2, tab("years"))
 
     def weight_at(self, key: str) -> str:
         """Address of the discounted quantity behind a price, from another sheet."""
@@ -129,24 +134,14 @@ class Money(PricedItems):
         self.unit_row, at = _rows(own, at + 3)
         self.driver_row, at = _rows(DRIVERS, at + 2)
         self.weight_row, _ = _rows(self.prices, at + 3)
-        starts = {
-            "parts": HEAD + 2,
-            "results": self.results["total"],
-            "drivers": self.driver_row["hosts"],
-            "weights": at + 2,
-        }
+        starts = {"parts": HEAD + 2, "results": self.results["total"], "drivers": self.driver_row["hosts"]}
+        starts["weights"] = at + 2
         if self.items:
-            starts |= {
-                "items": self.item_row[0],
-                "paid": self.paid_row[0],
-                "units": self.unit_row[own[0]] - 1,
-            }
-        self.sections = {first - 1: said(f"sheet.years.{name}") for name, first in starts.items()}
-        self.section_notes = {
-            first: said(f"sheet.years.{name} note")
-            for name, first in starts.items()
-            if name in ("units", "weights")
-        }
+            units = self.unit_row[own[0]] - 1
+            starts |= {"items": self.item_row[0], "paid": self.paid_row[0], "units": units}
+        self.sections = {at - 1: said(f"sheet.years.{name}") for name, at in starts.items()}
+        noted = (name for name in ("weights", "units") if name in starts)
+        self.section_notes = {starts[name]: said(f"sheet.years.{name} note") for name in noted}
 
     def _factors(self) -> list[_Factor]:
         scenario, use = self.plan.scenario, self.power
@@ -171,10 +166,7 @@ class Money(PricedItems):
             ("hosts_per_rack", use.hosts_per_rack, "host"),
         ]
         if many := self.counts.management_hosts:
-            derived += [
-                ("management_hosts", many, "host"),
-                ("management_w", use.management_w, "W"),
-            ]
+            derived += [("management_hosts", many, "host"), ("management_w", use.management_w, "W")]
         for name, value, unit in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
             label, note = said(f"sheet.factor.{name}"), notes.get(name, "")
@@ -211,3 +203,78 @@ def _rows(names: Iterable[Name], start: int) -> tuple[dict[Name, int], int]:
     """Return (row of each, the first row below them)."""
     found = {name: at for at, name in enumerate(names, start)}
     return found, start + len(found)
+
+
+class Row(NamedTuple):
+    """A row of the cost sheet: its label, its cells from the start to the last year, their sum, and a note."""
+
+    at: int
+    part: str
+    cells: Sequence[Any]
+    item: str = ""
+    note: Any = ""
+    kind: str = "money"
+    total: Live | None = None
+    bold: bool = False
+
+    def all_cells(self) -> tuple[Any, ...]:
+        """Its cells from left to right."""
+        return (self.part, self.item, *self.cells, self.total, self.note)
+
+    def kind_in(self, column: SheetColumn) -> str:
+        """The kind of its cell in a column: in a year's, its own."""
+        return self.kind if column.kind == "money" else column.kind
+
+    def summed(self) -> Row:
+        """The row with the sum of all years."""
+        values = [cell.value if isinstance(cell, Live | Editable) else cell for cell in self.cells]
+        in_all = cost.total_cost(*(value or 0.0 for value in values))
+        return self._replace(total=Live(sum_of([self.at], range(2, 2 + len(self.cells))), in_all))
+
+
+def results(money: Money) -> Iterator[Row]:
+    """Total, net present cost and cost of a GPU-hour."""
+    costs, cash, none = money.costs, money.cash_row, said("sheet.none")
+    low, high = money.plan.cost_ranges.net_present if money.plan.cost_ranges else (0.0, 0.0)
+
+    def later(row: int) -> str:
+        """The present value of a row of later years."""
+        return f"NPV(discount_rate,{money.year_at(row, 1)}:{money.year_at(row, money.last)})"
+
+    def hours(kind: str, years: Sequence[float]) -> Live:
+        discounted = cost.net_present_cost([0.0, *years], rate=money.factor("discount_rate"))
+        return Live(later(money.driver_row[f"hours_{kind}"]), discounted)
+
+    def gpu_hour(kind: str, value: float | None) -> Live:
+        paid, hours = (address(money.results[name], 2) for name in ("net_present", f"hours_{kind}"))
+        return Live(f'IF({hours}=0,"{none}",{paid}/{hours})', none if value is None else value)
+
+    found = {
+        "total": (Live(address(cash, 3 + money.last), costs.total), "money"),
+        "net_present": (Live(f"{money.year_at(cash, 0)}+{later(cash)}", costs.net_present), "money"),
+        "hours_installed": (hours("installed", costs.gpu_hours), "int"),
+        "hours_used": (hours("used", costs.used_gpu_hours), "int"),
+        "gpu_hour_installed": (gpu_hour("installed", costs.gpu_hour_installed), "price"),
+        "gpu_hour_used": (gpu_hour("used", costs.gpu_hour_used), "price"),
+    }
+    span = said("sheet.result.span", low=number(round(low)), high=number(round(high)))
+    notes = {"net_present": span, "hours_used": said("sheet.result.hours note")}
+    for name, at in money.results.items():
+        value, kind = found[name]
+        cells = (value, *[None] * money.last)
+        yield Row(at, said(f"sheet.result.{name}"), cells, note=notes.get(name, ""), kind=kind)
+
+
+def name_results(book: Book, money: Money) -> None:
+    """Give the results their names."""
+    costs = money.costs
+    for name, result, value, kind in (
+        ("total_cost", "total", costs.total, "money"),
+        ("net_present_cost", "net_present", costs.net_present, "money"),
+        ("gpu_hour_installed", "gpu_hour_installed", costs.gpu_hour_installed, "price"),
+        ("gpu_hour_used", "gpu_hour_used", costs.gpu_hour_used, "price"),
+    ):
+        where = address(money.results[result], 2, tab("years"))
+        book.name(name, where, said(f"sheet.result.{result}"), value, kind=kind)
+    start = address(money.cash_row, 2, tab("years"))
+    book.name("paid_at_start", start, said("sheet.result.at start"), costs.cash[0], kind="money")

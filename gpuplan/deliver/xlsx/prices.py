@@ -1,104 +1,72 @@
-"""The sheets of one's own prices, of the planning prices with their sources, and of the factors of the formulas."""
+"""The sheets of one's own prices, of the planning prices with their sources, of the factors and of the bill of materials."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of
-from gpuplan.deliver.xlsx.book import HEAD, Book
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, tab
+from gpuplan.deliver.xlsx.book import HEAD, Book, column_of, worded
+from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
 from gpuplan.deliver.xlsx.money import OWN, Money
-from gpuplan.facts import Fact
+from gpuplan.models import cost
 from gpuplan.plan import Plan
+from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.report.table import Column, listed
+from gpuplan.report.tables.cost import PAID
 from gpuplan.wording import said
-
-LOOKS = {
-    **dict.fromkeys(("planned", "low", "high", "own", "used"), "price"),
-    "change": "price",
-    "cost": "money",
-    "difference": "change",
-}
-"""Columns of amounts on the sheet of own prices, and their formats."""
 
 
 def own_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Write every price with a cell for the reader's own, which then replaces the planning price."""
-    currency = money.costs.currency
-    table = money.price_table
+    currency, table = money.costs.currency, money.price_table
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
-    rows = [
-        [_own_cells(money, key, fact, known)[column] for column in OWN]
-        for (key, fact), known in zip(money.prices.items(), about, strict=True)
-    ]
-    columns = [
-        SheetColumn(said(f"sheet.own.{name}", currency=currency), LOOKS.get(name, "text")) for name in OWN
-    ]
-    block = Block("", columns, [*rows, _own_totals(money)], totals=1)
-    book.topic(tab("own"), said("sheet.own.note", currency=currency), block)
-    for key, fact in money.prices.items():
-        name, what = money.price_name[key], str(rows[list(money.prices).index(key)][0])
-        value = None if fact is None else float(fact.value)
-        book.name(
-            f"own_{name}",
-            money.own_at(key, "own"),
-            said("sheet.name.own price", item=what),
-            None,
-            kind="price",
-            editable=True,
-        )
-        book.name(name, money.price_at(key), said("sheet.name.price", item=what), value, kind="price")
-    book.name(
-        "own_price_difference",
-        money.own_total("difference"),
-        said("sheet.name.difference"),
-        0.0,
-        kind="change",
-    )
+    rows = [_own_cells(money, key, known) for key, known in zip(money.prices, about, strict=True)]
+    block = worded("sheet.own", OWN, [*rows, _own_totals(money)], currency=currency)
+    book.topic(tab("own"), said("sheet.own.note", currency=currency), block._replace(totals=1))
+    for key, row in zip(money.prices, rows, strict=True):
+        name, own = money.price_name[key], said("sheet.name.own price", item=row["name"])
+        book.name(f"own_{name}", money.own_at(key, "own"), own, None, kind="price", editable=True)
+        what, value = said("sheet.name.price", item=row["name"]), money.planned(key)
+        book.name(name, money.price_at(key), what, value, kind="price")
+    change = said("sheet.name.difference")
+    book.name("own_price_difference", money.own_total("difference"), change, 0.0, kind="change")
 
 
-def _own_cells(money: Money, key: str, fact: Fact | None, known: dict[str, Any]) -> dict[str, Any]:
+def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
     """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it."""
-    value = None if fact is None else float(fact.value)
-    row = money.price_row[key]
+    value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
-        address(row, OWN.index(name)) for name in ("planned", "own", "used", "change")
+        address(row, [*OWN].index(name)) for name in ("planned", "own", "used", "change")
     )
     weight, quantity = money.weight_at(key), money.discounted(key)
-    return {
-        "name": known["name"],
-        "per": known["per"],
-        "planned": said("sheet.not known") if value is None else Live(money.planned_at(key), value),
-        "low": known["low"],
-        "high": known["high"],
-        "basis": known["basis"],
+    listed_at = address(row, column_of(money.price_table, "value"), tab("prices"))
+    in_use = f'IF({own}="",IF(ISNUMBER({planned}),{planned},""),{own})'
+    return known | {
+        "planned": said("sheet.not known") if value is None else Live(listed_at, value),
         "own": Editable(None, "price"),
-        "used": Live(
-            f'IF({own}="",IF(ISNUMBER({planned}),{planned},""),{own})', "" if value is None else value
-        ),
+        "used": Live(in_use, "" if value is None else value),
         "change": Live(f'IF({own}="",0,{own}-IF(ISNUMBER({planned}),{planned},0))', 0.0),
         "cost": Live(f'IF({used}="",0,{used}*{weight})', (value or 0.0) * quantity),
         "difference": Live(f"{change}*{weight}", 0.0),
     }
 
 
-def _own_totals(money: Money) -> list[Any]:
+def _own_totals(money: Money) -> dict[str, Any]:
     """Return the totals of all prices: the net present cost, and the difference that the reader's own prices make."""
     first, last = HEAD + 1, HEAD + len(money.prices)
     cells: dict[str, Any] = {"name": said("sheet.own.total")}
     for name, value in (("cost", money.costs.net_present), ("difference", 0.0)):
-        at = OWN.index(name)
-        cells[name] = Live(f"SUM({address(first, at)}:{address(last, at)})", value)
-    return [cells.get(name) for name in OWN]
+        at = [*OWN].index(name)
+        cells[name] = Live(f"SUM({area(first, at, last, at)})", value)
+    return cells
 
 
 def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Write the planning prices, with certainty and source."""
-    facts = money.prices.values()
-    fill = said("sheet.prices.fill in")
+    unknown, fill = said("sheet.not known"), said("sheet.prices.fill in")
     live: dict[str, list[Any]] = {
-        "value": [float(fact.value) if fact else said("sheet.not known") for fact in facts],
-        "note": [fact.note if fact else fill for fact in facts],
+        "value": [float(fact.value) if fact else unknown for fact in money.prices.values()],
+        "note": [fact.note if fact else fill for fact in money.prices.values()],
     }
     block = book.block(money.price_table, live, titles=True)
     book.topic(tab("prices"), said("sheet.prices.note", currency=money.costs.currency), block)
@@ -121,17 +89,60 @@ def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
         title=tab("factors"),
     )
     cells = [factor.cell for factor in money.factors]
-    block = book.block(table, {"value": cells}, titles=True)
-    book.topic(tab("factors"), said("sheet.factors.says"), block)
-    at = column_of(table, "value")
+    book.topic(tab("factors"), said("sheet.factors.says"), book.block(table, {"value": cells}, titles=True))
     for row, factor in enumerate(money.factors, start=HEAD + 1):
-        editable = isinstance(factor.cell, Editable)
-        kind = factor.cell.kind if isinstance(factor.cell, Editable) else "num"
-        book.name(
-            factor.name,
-            address(row, at, tab("factors")),
-            factor.label,
-            factor.value,
-            kind=kind,
-            editable=editable,
-        )
+        where, cell = address(row, column_of(table, "value"), tab("factors")), factor.cell
+        kind, editable = (cell.kind, True) if isinstance(cell, Editable) else ("num", False)
+        book.name(factor.name, where, factor.label, factor.value, kind=kind, editable=editable)
+
+
+def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
+    """The bill of materials: its quantities may be changed."""
+    costs = money.costs
+    paid = [_paid_cells(money, at, material) for at, material in enumerate(costs.materials)]
+    live = {key: [cells.get(key) for cells in paid] for key in ("quantity", "unit_price", "discount", "cost")}
+    block, totals = book.block(money.bill, live, titles=True), [_total(money, status) for status in PAID]
+    book.topic(
+        tab("bill"),
+        money.note("sheet.bill.note"),
+        block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=()),
+    )
+
+
+def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
+    """The cells of a line of the bill that calculate; as they are where nothing is paid."""
+    key = money.keys.get(material.key)
+    if not key:
+        return {"quantity": material.quantity}
+    where, unknown = money.price_at(key), said("sheet.not known")
+    quantity, price, discount = (
+        address(HEAD + 1 + at, column_of(money.bill, name)) for name in ("quantity", "unit_price", "discount")
+    )
+    discounted = "hardware_discount" if material.part in HARDWARE else "licence_discount"
+    planned = material.price.value if material.price else unknown
+    cells: dict[str, Any] = {
+        "quantity": Editable(material.quantity),
+        "unit_price": Live(f'IF({where}="","{unknown}",{where})', planned),
+        "discount": Live(discounted, material.discount),
+    }
+    if material.status in PAID:
+        formula = f'IF(ISNUMBER({price}),{quantity}*{price}*(1-{discount}),"")'
+        cells["cost"] = Live(formula, "" if material.cost is None else material.cost)
+    return cells
+
+
+def _total(money: Money, status: str) -> list[Any]:
+    """A row with the sum of all that is paid at one time."""
+    table, materials = money.bill, money.costs.materials
+    when, amounts = (
+        area(HEAD + 1, at, HEAD + len(materials), at)
+        for at in (column_of(table, "status"), column_of(table, "cost"))
+    )
+    total = cost.total_cost(*(m.cost or 0.0 for m in materials if m.status == status))
+    word = PAID[status]
+    cells = {
+        "part": said("sheet.bill.total", when=word),
+        "cost": Live(f'SUMIF({when},"{word}",{amounts})', total),
+        "status": word,
+    }
+    return [cells.get(column.key) for column in table.columns]

@@ -10,8 +10,7 @@ from typing import Any
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import OWNERS, Executive
-from gpuplan.deliver.xlsx.blocks import Block, SheetColumn, column_of, ordered
-from gpuplan.deliver.xlsx.book import HEAD, Book
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, column_of, ordered, worded
 from gpuplan.deliver.xlsx.cells import Live, address, tab
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money
@@ -30,6 +29,8 @@ MAX_HOST_ROWS = 500
 """Most host rows; beyond them a row covers all hosts of a kind."""
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
+OF_SOURCES = ("number", "title", "producer", "published", "url")
+"""First columns of the sources."""
 
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
@@ -48,8 +49,9 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     for id in ids:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
     share, at = len(block.columns) + column_of(table, "share"), list(rows)
+    total = address(money.results["total"], 2, tab("years"))
     totals = [
-        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{money.result_at('total')}", each.total)
+        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{total}", each.total)
         for each in money.costs.groups
     ]
     paid = book.block(table, {"total": totals})
@@ -62,9 +64,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
 def hosts_sheet(book: Book, plan: Plan) -> None:
     """Write the load of each host."""
     count = sum(len(pool.placement) for pool in plan.pools)
-    note = said("sheet.hosts.note")
-    if count > MAX_HOST_ROWS:
-        note = said("sheet.hosts.alike", count=count)
+    note = said("sheet.hosts.alike", count=count) if count > MAX_HOST_ROWS else said("sheet.hosts.note")
     book.topic(tab("hosts"), note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
 
 
@@ -109,18 +109,10 @@ def network_sheet(book: Book, plan: Plan) -> None:
     given, fabric = plan.scenario.network, plan.cabling
     tables = [network.rules(plan)]
     if fabric is not None:
-        tables = [
-            network.cabling(fabric),
-            *tables,
-            network.settings(fabric),
-            network.part_failures(fabric),
-        ]
-    note = said(
-        "sheet.network.note",
-        speed=given.link_gbit_s,
-        transport=TRANSPORT_NAMES[given.transport],
-        mtu=given.mtu_bytes,
-    )
+        tables.insert(0, network.cabling(fabric))
+        tables += [network.settings(fabric), network.part_failures(fabric)]
+    transport = TRANSPORT_NAMES[given.transport]
+    note = said("sheet.network.note", speed=given.link_gbit_s, transport=transport, mtu=given.mtu_bytes)
     book.topics(tab("network"), note, map(book.block, tables))
     speeds = (network.remote_gpus(plan), network.training(plan))
     book.topics(tab("speed"), said("sheet.speed.note"), map(book.block, speeds))
@@ -154,25 +146,20 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
 
 def names_sheet(book: Book) -> None:
     """Write the names of cells in formulas, each with its current value."""
-    columns = [
-        SheetColumn(said("sheet.names.name")),
-        SheetColumn(said("sheet.names.what")),
-        SheetColumn(said("sheet.names.value"), "num"),
-        SheetColumn(said("sheet.names.input")),
-        SheetColumn(said("sheet.names.where")),
-    ]
-    yes, no = said("sheet.yes"), said("sheet.no")
     rows = [
-        [
-            each.name,
-            each.what,
-            Live(f'IF({each.name}="","",{each.name})', "" if each.value is None else each.value, each.kind),
-            yes if each.editable else no,
-            each.address.replace("$", ""),
-        ]
+        {
+            "name": each.name,
+            "what": each.what,
+            "value": Live(
+                f'IF({each.name}="","",{each.name})', "" if each.value is None else each.value, each.kind
+            ),
+            "input": said("sheet.yes" if each.editable else "sheet.no"),
+            "where": each.address.replace("$", ""),
+        }
         for each in book.named
     ]
-    book.topic(tab("names"), said("sheet.names.note"), Block("", columns, rows))
+    kinds = {**dict.fromkeys(("name", "what"), "text"), "value": "num", "input": "text", "where": "text"}
+    book.topic(tab("names"), said("sheet.names.note"), worded("sheet.names", kinds, rows))
 
 
 def inputs_sheet(book: Book, plan: Plan) -> None:
@@ -214,18 +201,14 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
     label = said("sheet.inputs.range", label=label) if ranged else label
     known: dict[str, Any] = {"path": path, "label": label}
     if value is None or value == "":
-        empty = said("sheet.inputs.empty")
         unsaid = dict.fromkeys(("unit", "basis", "locator", "as_of"), "")
-        return known | unsaid | {"value": Cell(None, words=""), "sources": (), "note": empty}
+        note = said("sheet.inputs.empty")
+        return known | unsaid | {"value": Cell(None, words=""), "sources": (), "note": note}
     origin = scenario.origin(path)
     unit = scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
-    words = _words(plan, path, value)
     known |= {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
-    return known | {
-        "value": Cell(value, words=words),
-        "unit": "" if unit == "1" else unit,
-        "sources": (origin.source,),
-    }
+    known |= {"value": Cell(value, words=_words(plan, path, value)), "sources": (origin.source,)}
+    return known | {"unit": "" if unit == "1" else unit}
 
 
 def _words(plan: Plan, path: str, value: Any) -> str | None:
@@ -244,22 +227,11 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
 
 PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
     "power-on": lambda plan: (over_time.power_on(plan), *over_time.by_reading_and_name(plan)),
-    "platform": lambda plan: (
-        platform.host_line(plan),
-        platform.management(plan),
-        platform.management_hosts(plan),
-    ),
-    "trail": lambda plan: [topics.lines(plan)],
-    "sources": lambda plan: [
-        ordered(
-            topics.sources(plan, topics.cited_sources(plan)),
-            "number",
-            "title",
-            "producer",
-            "published",
-            "url",
-        )
+    "platform": lambda plan: [
+        make(plan) for make in (platform.host_line, platform.management, platform.management_hosts)
     ],
+    "trail": lambda plan: [topics.lines(plan)],
+    "sources": lambda plan: [ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES)],
     "messages": lambda plan: (topics.messages(plan), topics.idle(plan)),
 }
 """Sheets that show tables unchanged."""
@@ -267,12 +239,11 @@ PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
 
 def plain_sheet(book: Book, plan: Plan, key: str) -> None:
     """Write a sheet with unchanged tables."""
-    note = said(f"sheet.{key}.note")
-    blocks = [book.block(table) for table in PLAIN[key](plan)]
-    if len(blocks) == 1:
-        book.topic(tab(key), note, blocks[0])
+    note, (block, *more) = said(f"sheet.{key}.note"), map(book.block, PLAIN[key](plan))
+    if more:
+        book.topics(tab(key), note, [block, *more])
     else:
-        book.topics(tab(key), note, blocks)
+        book.topic(tab(key), note, block)
 
 
 def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:

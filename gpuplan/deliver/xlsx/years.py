@@ -10,13 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gpuplan.deliver.priced_items import RUNNING
-from gpuplan.deliver.xlsx.blocks import SheetColumn, need_of, printed_widths
-from gpuplan.deliver.xlsx.book import HEAD, Book
+from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, need_of, printed_widths, widest
 from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of, tab
-from gpuplan.deliver.xlsx.money import Money
+from gpuplan.deliver.xlsx.money import Money, Row, results
 from gpuplan.deliver.xlsx.page import Page
-from gpuplan.deliver.xlsx.results import Row, results, summed
-from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
@@ -29,9 +26,6 @@ from gpuplan.wording import said
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     """The cost of each part and item in each year, as formulas."""
     costs, last = money.costs, money.last
-    note = said("sheet.years.note", currency=costs.currency, day=written_day(costs.as_of))
-    if costs.excludes:
-        note += " " + said("sheet.excludes", names="; ".join(costs.excludes))
     table = cost_by_year(plan)
     part, *when = (column.label for column in table.columns[: last + 3])
     more = book.block(table.without(*(column.key for column in table.columns[1 : last + 3]), "basis"))
@@ -45,9 +39,11 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     made = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
     rows = [row for rows in made for row in rows(money)]
     beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not the count below
-    filled = [(row, [*row.held(), *beside.pop(row.part, ())]) for row in rows]
+    filled = [(row, [*row.all_cells(), *beside.pop(row.part, ())]) for row in rows]
     widths, printed = printed_widths(_needs(columns, filled))
-    page = book.titled(tab("years"), f"{note} {growth_words(costs)}".rstrip(), widths)
+    page = book.titled(
+        tab("years"), f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip(), widths
+    )
     for col, column in enumerate(columns):
         page.put(HEAD, col, column.head, "head of numbers" if column.kind == "money" else "head")
     for at, title in money.sections.items():
@@ -68,11 +64,12 @@ def _needs(
     found = []
     for at, column in enumerate(columns):
         needs = [need_of(column, [])]
-        for row, cells in filled:
-            if at < len(cells) and (row.item or at > 1):
-                kind = row.kind if column.kind == "money" else column.kind
-                needs.append(need_of(column._replace(kind=kind), [cells[at]]))
-        found.append((max(least for least, _ in needs), max(natural for _, natural in needs)))
+        needs += [
+            need_of(column._replace(kind=row.kind_in(column)), [cells[at]])
+            for row, cells in filled
+            if at < len(cells) and (row.item or at > 1)
+        ]
+        found.append(widest(needs))
     return found
 
 
@@ -83,7 +80,7 @@ def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetCo
             if not col:
                 page.span(row.at, 0, 1, value, "text", bold=row.bold)
         else:
-            page.put(row.at, col, value, row.kind if column.kind == "money" else column.kind, bold=row.bold)
+            page.put(row.at, col, value, row.kind_in(column), bold=row.bold)
 
 
 def _parts(money: Money) -> Iterator[Row]:
@@ -93,10 +90,10 @@ def _parts(money: Money) -> Iterator[Row]:
         yearly = money.part_cost(name)
         cells = [Live(_part_formula(money, name, year), yearly[year]) for year in years]
         missing = money.missing(RUNNING[name]) if name in RUNNING else ""
-        yield summed(Row(money.part_row[name], name, cells, note=missing))
+        yield Row(money.part_row[name], name, cells, note=missing).summed()
     parts = [money.part_row[name] for name in money.parts]
     cash = [Live(sum_of(parts, [2 + year]), costs.cash[year]) for year in years]
-    yield summed(Row(money.cash_row, said("sheet.years.all"), cash, bold=True))
+    yield Row(money.cash_row, said("sheet.years.all"), cash, bold=True).summed()
     added = [
         Live(sum_of([money.cash_row], range(2, 3 + year)), cost.total_cost(*costs.cash[: year + 1]))
         for year in years
@@ -155,7 +152,7 @@ def _items(money: Money) -> Iterator[Row]:
             Live(f"{money.year_at(paid, year)}*{price}", money.item_cost(item, year))
             for year in range(money.last + 1)
         ]
-        yield summed(Row(at, item.part, cells, item.name, money.missing(item.price)))
+        yield Row(at, item.part, cells, item.name, money.missing(item.price)).summed()
 
 
 def _paid_units(money: Money) -> Iterator[Row]:
@@ -186,7 +183,7 @@ def _units(money: Money) -> Iterator[Row]:
         item = money.items[n]
         start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
         cells = (start, *map(Editable, item.lots[1:]), None)
-        yield summed(Row(at, item.part, cells, item.name, kind="num"))
+        yield Row(at, item.part, cells, item.name, kind="num").summed()
 
 
 def _weights(money: Money) -> Iterator[Row]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from infrastructure_designs import VERSIONS, design
 
 from gpuplan import Plan
-from gpuplan.deliver.infrastructure.providers import foundation
-from gpuplan.deliver.infrastructure.shown import shown
+from gpuplan.deliver.infrastructure.shown import foundation, shown
 from gpuplan.deliver.infrastructure.terraform import VCF_FILES, VSPHERE_FILES, terraform_files
 
 
