@@ -64,7 +64,7 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
     Each is planned with the same demand, growth, prices and years; only the last leaves the growth out, and says so.
     """
-    return tuple(each for each, _ in planned_alternatives(plan))
+    return tuple(option for option, _ in planned_alternatives(plan))
 
 
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
@@ -74,17 +74,17 @@ def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
 
 def with_cheapest_rent(alternatives: Sequence[Alternative]) -> list[Alternative]:
     """Return the alternatives with only the cheapest way to rent."""
-    rents = [each for each in alternatives if each.key.startswith("rent-")]
+    rents = [option for option in alternatives if option.key.startswith("rent-")]
     cheapest = min(rents, key=lambda each: each.net_present, default=None)
-    return [each for each in alternatives if each not in rents or each is cheapest]
+    return [option for option in alternatives if option not in rents or option is cheapest]
 
 
 def _planned(plan: Plan) -> Iterator[Planned]:
     costs = plan.costs
     if costs is None:
         return
-    own = said("alternative.plan", failures=plan.scenario.availability.host_failures)
-    yield _priced(plan, costs, "plan", own, ""), plan
+    name = said("alternative.plan", failures=plan.scenario.availability.host_failures)
+    yield _priced(plan, costs, "plan", name, ""), plan
     for variant in (*_postures(plan), *_orders(plan), *_other_board(plan)):
         yield from _chosen(variant, plan, costs)
     for alternative in (*_silos(plan, costs), *_rented(plan, costs)):
@@ -117,14 +117,14 @@ def _postures(plan: Plan) -> Iterator[Variant]:
     for failures in sorted({0, 1, 2} - {chosen}):
 
         def gives_up(other: Plan, failures: int = failures) -> str:
-            told = []
+            drawbacks = []
             lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
             if failures < chosen and lost > 0:
-                told.append(said("alternative.failure", lost=lost))
+                drawbacks.append(said("alternative.failure", lost=lost))
             if failures in short:
-                there, here = hours(short[failures]), hours(short[chosen])
-                told.append(said("alternative.shortfall", there=there, here=here))
-            return "; ".join(told)
+                theirs, here = hours(short[failures]), hours(short[chosen])
+                drawbacks.append(said("alternative.shortfall", there=theirs, here=here))
+            return "; ".join(drawbacks)
 
         key = f"n{failures}"
         yield Variant(key, IN_SHORT[key], plan.scenario.with_value(path, failures), gives_up)
@@ -132,8 +132,8 @@ def _postures(plan: Plan) -> Iterator[Variant]:
 
 def _orders(plan: Plan) -> Iterator[Variant]:
     """Yield the other sizing rule for hosts: the best arrangement, or orders of power-on where hosts help them."""
-    asked, path, hosts = plan.scenario.availability, "availability.sized_for", plan.totals.hosts
-    share = stated_percent(asked.orders_share)
+    availability, path, hosts = plan.scenario.availability, "availability.sized_for", plan.totals.hosts
+    share = stated_percent(availability.orders_share)
     starts = said("alternative.every vm starts", share=share)
 
     def fewer(best: Plan) -> str | None:
@@ -143,9 +143,9 @@ def _orders(plan: Plan) -> Iterator[Variant]:
     def more(other: Plan) -> str | None:
         return starts if other.totals.hosts > hosts and _reached(other) else None
 
-    if asked.sized_for == "orders":
+    if availability.sized_for == "orders":
         yield Variant("best", said("alternative.best"), plan.scenario.with_value(path, "best"), fewer)
-    elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
+    elif not all(trial.at_demand.all_start for trial in distinct(plan.power_on)):
         name = said("alternative.orders", share=share)
         yield Variant("orders", name, plan.scenario.with_value(path, "orders"), more)
 
@@ -157,10 +157,10 @@ def _reached(plan: Plan) -> bool:
 
 def _other_board(plan: Plan) -> Iterator[Variant]:
     """Yield the nearest design with another board for the same work."""
-    own = plan.scenario.hardware.gpu
+    board = plan.scenario.hardware.gpu
     for _, scenario in nearby(plan.scenario, plan.catalog):
-        if scenario.hardware.gpu != own:
-            names = [design_name(each, plan.catalog) for each in (plan.scenario, scenario)]
+        if scenario.hardware.gpu != board:
+            names = [design_name(design, plan.catalog) for design in (plan.scenario, scenario)]
             yield Variant("board", short_names(names)[1], scenario, lambda other: _against(plan, other))
 
 
@@ -178,39 +178,39 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     if len(plan.groups) < 2:
         return
     priced = priced_silos(plan)
-    pool, costs = priced.pool.costs, [each.costs for each in priced.alone.values() if each.costs]
+    pool, costs = priced.pool.costs, [item.costs for item in priced.alone.values() if item.costs]
     if pool is None or not costs:
         return
     hosts, gpus = (
         tuple(
             now + sum(silos) - pooled
-            for now, pooled, *silos in zip_longest(*(getattr(each, name) for each in (of, pool, *costs)))
+            for now, pooled, *silos in zip_longest(*(getattr(item, name) for item in (of, pool, *costs)))
         )
         for name in ("hosts", "gpus")
     )
     alone = priced.sum("net_present")
     more = alone - pool.net_present
     low, high = (of.net_present + more + priced.sum(end) - alone for end in ("low", "high"))
-    excludes = tuple(dict.fromkeys(name for each in (of, *costs) for name in each.excludes))
-    name, told = said("alternative.silos"), said("alternative.silos give up")
-    yield Alternative("silos", name, hosts, gpus, of.net_present + more, low, high, more, told, excludes)
+    excludes = tuple(dict.fromkeys(name for item in (of, *costs) for name in item.excludes))
+    name, drawback = said("alternative.silos"), said("alternative.silos give up")
+    yield Alternative("silos", name, hosts, gpus, of.net_present + more, low, high, more, drawback, excludes)
 
 
 def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
     """Yield the same GPU-hours rented, in each way on offer."""
-    for found in rent_terms(plan):
-        more = found.rent_net_present - of.net_present
-        gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
-        on_demand = found.term == "on-demand"
-        told = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
-        if found.breakeven_utilisation is not None and found.breakeven_utilisation <= 1:
-            told += "; " + said(
+    for rental in rent_terms(plan):
+        more = rental.rent_net_present - of.net_present
+        gpus = tuple(gpus - rental.spare_gpus for gpus in of.gpus)
+        on_demand = rental.term == "on-demand"
+        drawback = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
+        if rental.breakeven_utilisation is not None and rental.breakeven_utilisation <= 1:
+            drawback += "; " + said(
                 "alternative.rent breaks even",
-                even=found.breakeven_utilisation,
-                planned=found.utilisation,
+                even=rental.breakeven_utilisation,
+                planned=rental.utilisation,
             )
-        key, name, (low, high) = f"rent-{found.term}", _rented_name(found), _between_offers(found)
-        yield Alternative(key, name, (), gpus, found.rent_net_present, low, high, more, told, ())
+        key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
+        yield Alternative(key, name, (), gpus, rental.rent_net_present, low, high, more, drawback, ())
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
@@ -218,8 +218,8 @@ def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
     prices = [row.gpu_hour_price for row in found.rows if row.term == found.term]
     if found.row is None or not prices:
         return None, None
-    each = found.rent_net_present / found.gpu_hour_price
-    return min(prices) * each, max(prices) * each
+    gpu_hours = found.rent_net_present / found.gpu_hour_price
+    return min(prices) * gpu_hours, max(prices) * gpu_hours
 
 
 def _rented_name(found: RentOrBuy) -> str:
@@ -232,8 +232,8 @@ def _rented_name(found: RentOrBuy) -> str:
 def _without_growth(plan: Plan) -> Variant:
     """Return the variant with today's demand in all years."""
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
-    told = said("alternative.no growth gives up")
-    return Variant("no-growth", said("alternative.no growth"), still, lambda _: told)
+    drawback = said("alternative.no growth gives up")
+    return Variant("no-growth", said("alternative.no growth"), still, lambda _: drawback)
 
 
 # Nearby designs: one decision taken otherwise
@@ -245,31 +245,31 @@ CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
 
 def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], ...]:
     """Return (name, scenario) of up to three designs: one more failure, an equivalent board, other GPUs per host."""
-    own, space = asked(scenario), default_space(scenario, catalog)
-    servers, count = dict.fromkeys((own.server, *space.servers)), own.gpus_per_host
+    current, space = asked(scenario), default_space(scenario, catalog)
+    servers, count = dict.fromkeys((current.server, *space.servers)), current.gpus_per_host
     decisions = (
-        [replace(own, host_failures=own.host_failures + 1)],
-        [replace(own, gpu=gpu, server=server) for gpu in space.gpus[1:] for server in servers],
-        [replace(own, gpus_per_host=each) for each in (2 * count, *[count // 2] * (count % 2 == 0))],
+        [replace(current, host_failures=current.host_failures + 1)],
+        [replace(current, gpu=gpu, server=server) for gpu in space.gpus[1:] for server in servers],
+        [replace(current, gpus_per_host=each) for each in (2 * count, *[count // 2] * (count % 2 == 0))],
     )
-    found = []
+    designs = []
     for candidates in decisions:
         for candidate in candidates:
             if unfit(scenario, catalog, candidate):
                 continue
             with contextlib.suppress(ScenarioError):
-                found.append(candidate.apply(scenario, catalog))
+                designs.append(candidate.apply(scenario, catalog))
                 break
-    names = [design_name(each, catalog) for each in (scenario, *found)]
+    names = [design_name(each, catalog) for each in (scenario, *designs)]
     return tuple(
-        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], found, strict=True)
+        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], designs, strict=True)
     )
 
 
 def changes(plan: Plan, other: Scenario) -> str:
     """Say how another design changes hosts and cost; raise a ScenarioError if it cannot be planned."""
     pair = (plan, make_plan(other, plan.catalog))
-    found = {each.key: each.sentence for each in differences(pair, ("Now", "It"))}
-    if "totals.hosts" in found:
-        found.pop("totals.gpus", None)
-    return " ".join(found[key] for key in CHANGES if key in found) or said("alternative.no change")
+    sentences = {difference.key: difference.sentence for difference in differences(pair, ("Now", "It"))}
+    if "totals.hosts" in sentences:
+        sentences.pop("totals.gpus", None)
+    return " ".join(sentences[key] for key in CHANGES if key in sentences) or said("alternative.no change")

@@ -59,18 +59,18 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
     preset = catalog.row("network_workloads", workload)
     if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
         return Work(1.0, "assumed", (), ALIKE)
-    found = []
+    matches = []
     for series in _series(catalog, preset["neural_network"], preset["phase"]):
         near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
         if near_own and near_other:
             (far, mine), (away, theirs) = near_own, near_other
-            found.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
-    if not found:
+            matches.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
+    if not matches:
         scaled = _scale(catalog.gpus[own], catalog.gpus[other])
         how = "the lesser of memory bandwidth and peak speed"
         return Work(scaled, "assumed", (), how) if scaled else Work(1.0, "assumed", (), ALIKE)
-    closest = min(distance for distance, _ in found)
-    works = sorted(work for distance, work in found if distance <= closest + 1e-9)
+    closest = min(distance for distance, _ in matches)
+    works = sorted(work for distance, work in matches if distance <= closest + 1e-9)
     return works[(len(works) - 1) // 2]
 
 
@@ -85,7 +85,7 @@ def _measured(
         scaled = scaled or times != (1.0, 1.0)
     rows = [series[own[1]], series[other[1]]]
     basis = "derived" if own[0] != own[1] or other[0] != other[1] else weakest(row.basis for row in rows)
-    names = " and ".join(dict.fromkeys(gpus[each].name for each in (own[1], other[1])))
+    names = " and ".join(dict.fromkeys(gpus[board].name for board in (own[1], other[1])))
     how = f"{preset['name'].split(',')[0]}, measured on {names}"
     if scaled:
         how += "; scaled to the board by the lesser of memory bandwidth and peak speed"
@@ -96,27 +96,27 @@ def _measured(
 @lru_cache(maxsize=64)  # reads all published measurements
 def _series(catalog: Catalog, network: str, phase: str) -> Sequence[Mapping[str, Row]]:
     """Return results measured together on one GPU each, in mixed precision where available."""
-    found: dict[tuple[Any, ...], dict[str, Row]] = {}
+    groups: dict[tuple[Any, ...], dict[str, Row]] = {}
     for row in catalog.rows("workloads"):
         gpu = row["gpu"] or row["gpu_like"]
         kept = gpu and row["gpus"] == 1 and row["scaling"] != "fixed" and row["neural_network"] == network
         if kept and (row["phase"] == "inference") == (phase == "inference"):
             key = (row.sources, row["framework"], row["phase"], row["precision"])
-            found.setdefault(key, {}).setdefault(gpu, row)
-    mixed = {key: rows for key, rows in found.items() if key[-1] in MIXED}
-    return tuple((mixed or found).values())
+            groups.setdefault(key, {}).setdefault(gpu, row)
+    mixed = {key: rows for key, rows in groups.items() if key[-1] in MIXED}
+    return tuple((mixed or groups).values())
 
 
 def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[float, str] | None:
     """Return (distance, board) of the board of a series nearest in memory bandwidth and peak speed; None if unknown."""
     if gpu in series:
         return 0.0, gpu
-    found = []
+    distances = []
     for other in series:
         times = _both(catalog.gpus[gpu], catalog.gpus[other])
         if times:
-            found.append((sum(abs(math.log(each)) for each in times), other))
-    return min(found, default=None)
+            distances.append((sum(abs(math.log(ratio)) for ratio in times), other))
+    return min(distances, default=None)
 
 
 def _both(own: Item, other: Item) -> tuple[float, float] | None:
@@ -145,26 +145,26 @@ CONVERTED = "the work of"
 
 def is_converted(scenario: Scenario) -> bool:
     """True if the demand was converted from another board, in GPUs that do the same work."""
-    return any(known.note.startswith(CONVERTED) for _, known in scenario.origins)
+    return any(origin.note.startswith(CONVERTED) for _, origin in scenario.origins)
 
 
 @lru_cache(maxsize=64)  # candidates that differ in server, link or failures ask for the same
 def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
     """Return the scenario with its demand in GPUs of another board that do the same work; each VM keeps its memory."""
-    own, before = scenario.hardware.gpu, scenario
+    board, before = scenario.hardware.gpu, scenario
     for group in before.groups:
         if uses_model(group):
             continue  # the plan works out what it takes of each board
-        work = work_of(catalog, group, own, gpu)
-        memory = _memory(catalog, own, gpu)
+        work = work_of(catalog, group, board, gpu)
+        memory = _memory(catalog, board, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
             path = f"groups.{group.id}.{name}"
-            note = f"{CONVERTED} {getattr(group, name)} with {catalog.gpus[own].name}: {work.how}"
+            note = f"{CONVERTED} {getattr(group, name)} with {catalog.gpus[board].name}: {work.how}"
             scenario = scenario.with_value(path, value)
             scenario = scenario.with_origin(path, Origin("assumed", "gpuplan-method", note=note))
     stated = before.deciding_total_gpus
     if stated is not None:
-        rest = (stated - _gpus(before)) / work_of(catalog, Group("all", "All"), own, gpu).ratio
+        rest = (stated - _gpus(before)) / work_of(catalog, Group("all", "All"), board, gpu).ratio
         scenario = scenario.with_value("demand.stated_gpus", max(1, math.ceil(_gpus(scenario) + rest - 1e-9)))
     return scenario
 
@@ -193,19 +193,19 @@ def _changed(
     Work that is stated by the piece takes its time by the ratio. Else a faster GPU is divided, as far as the memory allows, or a
     VM has fewer; a slower one makes whole GPUs more VMs, and a part of a GPU a larger part.
     """
-    made: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
+    changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does
     if group.jobs_per_day is not None:
         hours = float(work_fact(scenario, catalog, group).value) / ratio
-        made["work_h"] = min(max(hours, _limit("work_h").low), _limit("work_h").high)
-        made["gpus_each"] = _each(group, 1.0, memory)
+        changed["work_h"] = min(max(hours, _limit("work_h").low), _limit("work_h").high)
+        changed["gpus_each"] = _each(group, 1.0, memory)
     elif group.vms_each > 1 and group.gpus_each >= 1:
-        made["vms_each"] = math.ceil(group.vms_each / ratio - 1e-9)
-        made["gpus_each"] = _each(group, 1.0, memory)
-    elif ratio < 1 and rest > made["gpus_each"]:
-        people = math.ceil(group.people * rest / made["gpus_each"] - 1e-9)
-        made["people"] = min(people, int(_limit("people").high))
-    return {name: value for name, value in made.items() if value != getattr(group, name)}
+        changed["vms_each"] = math.ceil(group.vms_each / ratio - 1e-9)
+        changed["gpus_each"] = _each(group, 1.0, memory)
+    elif ratio < 1 and rest > changed["gpus_each"]:
+        people = math.ceil(group.people * rest / changed["gpus_each"] - 1e-9)
+        changed["people"] = min(people, int(_limit("people").high))
+    return {name: value for name, value in changed.items() if value != getattr(group, name)}
 
 
 def _limit(name: str) -> Any:
@@ -214,11 +214,11 @@ def _limit(name: str) -> Any:
 
 def _each(group: Group, ratio: float, memory: float) -> float:
     """GPUs of the other board for a VM: enough for its memory, and a part of a GPU where an own GPU may be shared."""
-    own = exact(group.gpus_each)
-    least = max(own / exact(max(ratio, 1.0) if own >= 1 else ratio), own * exact(memory))
+    gpus = exact(group.gpus_each)
+    least = max(gpus / exact(max(ratio, 1.0) if gpus >= 1 else ratio), gpus * exact(memory))
     whole = group.isolation or group.access == "passthrough" or group.vgpus_each > 1
-    if group.vgpus_each > 1 or (own <= 1 and whole):
-        least = max(own, own * exact(memory))
-    if least > 1 or own > 1:
-        return float(min(max(1, math.ceil(least - Fraction(1, 10**9))), 16)) if own >= 1 else 1.0
+    if group.vgpus_each > 1 or (gpus <= 1 and whole):
+        least = max(gpus, gpus * exact(memory))
+    if least > 1 or gpus > 1:
+        return float(min(max(1, math.ceil(least - Fraction(1, 10**9))), 16)) if gpus >= 1 else 1.0
     return float(Fraction(1, int(1 / least + Fraction(1, 10**9))))

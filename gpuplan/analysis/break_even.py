@@ -63,7 +63,7 @@ class _Duel:
 
     def costs(self, scenario: Scenario) -> tuple[Costs, Costs] | None:
         """Return the costs of the other design and of the winner; None if one of them cannot be planned."""
-        other, winner = (outcome_of(partial(self._plan, each, scenario)).costs for each in self.designs)
+        other, winner = (outcome_of(partial(self._plan, design, scenario)).costs for design in self.designs)
         return (other, winner) if other and winner else None
 
     def _plan(self, candidate: Candidate, scenario: Scenario) -> Plan:
@@ -130,8 +130,8 @@ def _meeting(duel: _Duel, path: str, unit: str, current: float | None, scale: fl
         needed = root if root is not None else spec.high + 1
     if not spec.low <= needed <= spec.high:
         return (spec.low if needed < spec.low else spec.high), "win.not enough"
-    there = duel.gap(path, needed)
-    if there is None or abs(there) > SAME * scale:
+    left = duel.gap(path, needed)
+    if left is None or abs(left) > SAME * scale:
         return start, "win.not planned there"
     return needed, "win.at most" if change > 0 else "win.at least"
 

@@ -73,11 +73,11 @@ class Candidate:
 
 def asked(scenario: Scenario) -> Candidate:
     """Return the current design of the scenario."""
-    given = scenario.hardware
+    hardware = scenario.hardware
     return Candidate(
-        given.gpu,
-        given.server or "",
-        given.gpus_per_host,
+        hardware.gpu,
+        hardware.server or "",
+        hardware.gpus_per_host,
         SHARING[0],
         scenario.network.link_gbit_s,
         scenario.availability.host_failures,
@@ -99,7 +99,7 @@ class Space:
 def candidates(space: Space) -> tuple[Candidate, ...]:
     """Return every combination of a space once."""
     parts = (getattr(space, field.name) for field in fields(space))  # in the order of those of a candidate
-    return tuple(dict.fromkeys(Candidate(*each) for each in itertools.product(*parts)))
+    return tuple(dict.fromkeys(Candidate(*values) for values in itertools.product(*parts)))
 
 
 PER_HOST = (2, 4, 8, 16)
@@ -115,21 +115,21 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     nearest in age first; for each of them servers that take it, the requested one and those of its maker first; numbers
     of GPUs that hold the largest VM; the usual links; the failures requested, and one more.
     """
-    own = asked(scenario)
+    current = asked(scenario)
     gpus = _boards(scenario, catalog)
-    servers = _servers(own, gpus, catalog)
+    servers = _servers(current, gpus, catalog)
     rooms = {fit.gpus for gpu in gpus for server in servers if (fit := fit_of(catalog, server, gpu))}
-    per_host = {own.gpus_per_host, *(n for n in PER_HOST if n <= max(rooms, default=0))}
+    per_host = {current.gpus_per_host, *(n for n in PER_HOST if n <= max(rooms, default=0))}
     sharing = _sharing(scenario, catalog)
-    links = {own.link_gbit_s, *LINKS_GBIT_S}
-    failures = {own.host_failures, own.host_failures + 1}
+    links = {current.link_gbit_s, *LINKS_GBIT_S}
+    failures = {current.host_failures, current.host_failures + 1}
     others = len(per_host) * len(sharing) * len(links) * len(failures)
     fits = {gpu: sum(fit_of(catalog, server, gpu) is not None for server in servers) for gpu in gpus}
     while len(gpus) > 2 and sum(fits[gpu] for gpu in gpus) * others > MOST_COMBINED:
         gpus = gpus[:-1]
     return Space(
         gpus,
-        tuple(s for s in servers if s == own.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),
+        tuple(s for s in servers if s == current.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),
         tuple(sorted(per_host)),
         sharing,
         tuple(sorted(links)),
@@ -139,18 +139,18 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Say why a board does not replace the one in which the demand is counted; empty if it does."""
-    mine, other = catalog.gpus[scenario.hardware.gpu], catalog.gpus[gpu]
-    if mine == other:
+    board, other = catalog.gpus[scenario.hardware.gpu], catalog.gpus[gpu]
+    if board == other:
         return ""
     least = float(catalog_factor(catalog, "least_gpu_share").value)
     for parameter, what, unit in (
         ("memory_gib", "candidate.memory", "GiB"),
         ("fp16_tensor_tflops", "candidate.peak speed", "TFLOP/s"),
     ):
-        wanted, has = mine.value(parameter), other.value(parameter)
+        wanted, has = board.value(parameter), other.value(parameter)
         if wanted is not None and has is not None and float(has) < least * float(wanted):
             sizes = {"has": amount(has, unit), "wanted": amount(wanted, unit)}
-            return said("candidate.too little", other=other.name, what=said(what), gpu=mine.name, **sizes)
+            return said("candidate.too little", other=other.name, what=said(what), gpu=board.name, **sizes)
     return imprecise(gpu, scenario, catalog)
 
 
@@ -171,21 +171,21 @@ def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
 
 def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return boards that do not replace the requested one, or that no server of the catalog takes."""
-    own = scenario.hardware.gpu
-    others = (gpu for gpu in catalog.gpus if gpu != own)
+    board = scenario.hardware.gpu
+    others = (gpu for gpu in catalog.gpus if gpu != board)
     return tuple(gpu for gpu in others if too_little(gpu, scenario, catalog) or not takers(gpu, catalog))
 
 
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the requested board, and those that replace it and that a server of the catalog takes."""
-    own = scenario.hardware.gpu
+    board = scenario.hardware.gpu
     priced = {key for key, _ in scenario.prices} | {
         row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
     }
-    year, today = launched(own, catalog), PriceList(scenario, catalog).as_of
-    out = {own, *not_offered(scenario, catalog)}
-    found = [gpu for gpu in catalog.gpus if gpu not in out]
-    found.sort(
+    year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
+    out = {board, *not_offered(scenario, catalog)}
+    boards = [gpu for gpu in catalog.gpus if gpu not in out]
+    boards.sort(
         key=lambda gpu: (
             f"gpus/{gpu}" not in priced,
             maybe_ended(gpu, catalog, today),
@@ -193,7 +193,7 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
             gpu,
         )
     )
-    return (own, *found[: MOST_GPUS - 1])
+    return (board, *boards[: MOST_GPUS - 1])
 
 
 def launched(gpu: str, catalog: Catalog) -> int:
@@ -222,7 +222,7 @@ def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str
     take it is added.
     """
     maker = catalog.servers[own.server].value("vendor") if own.server else None
-    found = {own.server: None}
+    servers = {own.server: None}
     for gpu in gpus:
         fits = {server: fit for server in takers(gpu, catalog) if (fit := fit_of(catalog, server, gpu))}
         room = {server: (fit.gpus, fit.basis != "derived", server) for server, fit in fits.items()}
@@ -233,11 +233,11 @@ def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str
         }
         if room:
             largest = max(same or room, key=room.__getitem__)
-            found |= dict.fromkeys((max(same or room, key=near.__getitem__), largest))
+            servers |= dict.fromkeys((max(same or room, key=near.__getitem__), largest))
             sure = [server for server in room if room[server][1]]
             if sure and not room[largest][1]:
-                found[max(sure, key=room.__getitem__)] = None
-    return tuple(found)
+                servers[max(sure, key=room.__getitem__)] = None
+    return tuple(servers)
 
 
 def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
@@ -260,14 +260,14 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
 
     The current design is as the customer states it: its server holds its boards.
     """
-    own = scenario.hardware
-    as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
+    hardware = scenario.hardware
+    as_stated = (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or "")
     if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):
         return why
-    stated = as_stated and candidate.gpus_per_host <= own.gpus_per_host
+    stated = as_stated and candidate.gpus_per_host <= hardware.gpus_per_host
     if not stated and (why := _not_held(catalog, candidate)):
         return why
-    same = candidate.gpu == own.gpu
+    same = candidate.gpu == hardware.gpu
     groups = (scenario if same else on_board(scenario, catalog, candidate.gpu)).groups
     largest = max(groups, key=lambda group: group.gpus_each, default=None)
     if largest is None or candidate.gpus_per_host >= largest.gpus_each:
@@ -300,8 +300,8 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
 
 def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candidate) -> bool:
     """True if a smaller server of the space takes as many of the board, so that the larger one is unnecessary."""
-    own, fit = scenario.hardware.server or "", fit_of(catalog, candidate.server, candidate.gpu)
-    if fit is None or candidate.server == own:
+    current, fit = scenario.hardware.server or "", fit_of(catalog, candidate.server, candidate.gpu)
+    if fit is None or candidate.server == current:
         return False
     others = (fit_of(catalog, server, candidate.gpu) for server in space.servers)
     return any(other and candidate.gpus_per_host <= other.gpus < fit.gpus for other in others)
@@ -309,8 +309,8 @@ def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candi
 
 def hopeless(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> bool:
     """True if a server and a board do not go together in any number."""
-    own = scenario.hardware
-    if (candidate.gpu, candidate.server) == (own.gpu, own.server or ""):
+    hardware = scenario.hardware
+    if (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or ""):
         return False
     if not candidate.server:
         return not takers(candidate.gpu, catalog)

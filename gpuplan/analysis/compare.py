@@ -48,12 +48,12 @@ class Comparison(Brief):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Return all sentences: the notes, then one for each result that differs."""
-        return (*self.notes, *(each.sentence for each in self.differences))
+        return (*self.notes, *(difference.sentence for difference in self.differences))
 
 
 def compare(*designs: Asked, catalog: Catalog | None = None) -> Comparison:
     """Compare two to four designs: plans, scenarios, designs of a notebook, or examples and files by their names."""
-    return compare_plans([planned(each, catalog) for each in designs])
+    return compare_plans([planned(design, catalog) for design in designs])
 
 
 def compare_plans(plans: Sequence[Plan]) -> Comparison:
@@ -74,10 +74,10 @@ def named(plan: Plan, name: str) -> Plan:
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
     """Return the names of the designs, numbered where two are the same."""
-    given = [plan.scenario.name for plan in plans]
+    names = [plan.scenario.name for plan in plans]
     return tuple(
-        f"{name} ({given[: at + 1].count(name)})" if given.count(name) > 1 else name
-        for at, name in enumerate(given)
+        f"{name} ({names[: at + 1].count(name)})" if names.count(name) > 1 else name
+        for at, name in enumerate(names)
     )
 
 

@@ -36,11 +36,11 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     bare = replace(scenario, internal=Internal())
     if not prices.margin:
         return _without(bare, ("internal",))
-    own = {f"gpus/{scenario.hardware.gpu}", f"servers/{scenario.hardware.server}", *dict(scenario.prices)}
+    used = {f"gpus/{scenario.hardware.gpu}", f"servers/{scenario.hardware.server}", *dict(scenario.prices)}
     sold = {
         key: price.value
         for key, price in prices.sold().items()
-        if whole_catalog or key in own or not key.startswith(("gpus/", "servers/"))
+        if whole_catalog or key in used or not key.startswith(("gpus/", "servers/"))
     }
     stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}
     offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
@@ -65,7 +65,7 @@ def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
         origins=tuple(
             (path, origin)
             for path, origin in scenario.origins
-            if not any(path == each or path.startswith(f"{each}.") for each in paths)
+            if not any(path == prefix or path.startswith(f"{prefix}.") for prefix in paths)
         ),
     )
 
@@ -111,7 +111,7 @@ def earned_in_all(found: tuple[Earning, ...]) -> Earning:
     """Return the sum over all parts of a design; at least one."""
     return Earning(
         EARNED,
-        cost.total_cost(*(each.paid for each in found)),
-        cost.total_cost(*(each.price for each in found)),
+        cost.total_cost(*(earning.paid for earning in found)),
+        cost.total_cost(*(earning.price for earning in found)),
         found[0].currency,
     )

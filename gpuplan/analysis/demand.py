@@ -40,25 +40,25 @@ class WeekDemand(NamedTuple):
     @property
     def steady(self) -> bool:
         """True if the demand of every group is constant around the clock."""
-        return all(float(each.min()) == float(each.max()) for each in self.gpus.values())
+        return all(float(load.min()) == float(load.max()) for load in self.gpus.values())
 
 
 def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
     """Return the representative weeks of the year, the one with the highest peak first; identical ones once."""
-    found: list[WeekDemand] = []
+    demands: list[WeekDemand] = []
     for week in sorted(_season_weeks(plan), key=lambda week: -week.peak_gpus):
-        if not any(all(np.array_equal(week.gpus[g], other.gpus[g]) for g in week.gpus) for other in found):
-            found.append(week)
-    return tuple(found)
+        if not any(all(np.array_equal(week.gpus[g], other.gpus[g]) for g in week.gpus) for other in demands):
+            demands.append(week)
+    return tuple(demands)
 
 
 def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
     """Yield the week of each season."""
     scenario, by_season = plan.sized, weeks(plan.sized, plan.catalog)
-    each = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
+    per_user = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
     names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
     for season, monday in SEASONS:
-        gpus = {g: week.loads * each[g] for g, week in by_season[season].items()}
+        gpus = {g: week.loads * per_user[g] for g, week in by_season[season].items()}
         total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(working_hours.QUARTERS_PER_WEEK)
         peaks = {g: float(load.max()) for g, load in gpus.items()}
         yield WeekDemand(
@@ -69,7 +69,9 @@ def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
             sum_of_peaks_gpus=float(sum(load.max() for load in gpus.values())),
             peak_quarter=int(total.argmax()),
             peaks_gpus=peaks,
-            everybody_gpus=float(sum(_everybody(week) * each[g] for g, week in by_season[season].items())),
+            everybody_gpus=float(
+                sum(_everybody(week) * per_user[g] for g, week in by_season[season].items())
+            ),
         )
 
 
@@ -110,10 +112,10 @@ def hour_demand(
     if len(shown) > most:
         large = sorted(shown, key=lambda group: -float(week.gpus[group].sum()))[: most - 1]
         shown = [group for group in shown if group in large]
-    found = [(group, by_hour[group]) for group in shown]
+    series = [(group, by_hour[group]) for group in shown]
     if rest := [gpus for group, gpus in by_hour.items() if group not in shown]:
-        found.append(("", np.sum(rest, axis=0)))
-    return tuple(HourDemand(group, tuple(tuple(day) for day in gpus.tolist())) for group, gpus in found)
+        series.append(("", np.sum(rest, axis=0)))
+    return tuple(HourDemand(group, tuple(tuple(day) for day in gpus.tolist())) for group, gpus in series)
 
 
 def stated_gap_gpus(plan: Plan) -> float | None:
@@ -146,11 +148,11 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
 
 def gpus_by_rule(plan: Plan) -> dict[str, float]:
     """Return the GPU demand of a plan's groups by each rule, whatever total it states; omit rules without an answer."""
-    found: dict[str, float] = {}
+    by_rule: dict[str, float] = {}
     for rule in GROUP_RULES:
         with contextlib.suppress(ScenarioError):
-            found[rule] = plan.demand_by(rule).by_groups.value
-    return found
+            by_rule[rule] = plan.demand_by(rule).by_groups.value
+    return by_rule
 
 
 class Saving(NamedTuple):
@@ -268,10 +270,10 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     for method in ("closed", "poisson", "bursty"):
         known = bool(odds.asks) and odds.known(method)
         z = peakedness_range(scenario, catalog, odds) if known and method == "bursty" else None
-        tried = z or (None, 1.0 if known else None, None)
-        low, value, high = (None if each is None else odds.least(method, each) for each in tried)
+        ratios = z or (None, 1.0 if known else None, None)
+        low, value, high = (None if ratio is None else odds.least(method, ratio) for ratio in ratios)
         low_chance, chance, high_chance = (
-            None if each is None else odds.chance(gpus, method, each) for each in tried
+            None if ratio is None else odds.chance(gpus, method, ratio) for ratio in ratios
         )
         answers.append(
             MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
@@ -303,12 +305,12 @@ def chance_curve(
     first = max(odds.least_gpus, math.floor(0.6 * min([*ends, known.load_gpus])))
     last = min(MAX_GPUS, math.ceil(1.15 * max(ends)) + 2)
     step = max(1, math.ceil((last - first) / most_points))
-    found = []
+    points = []
     for answer in known.answers:
         if answer.gpus is None:
             continue
         for gpus in range(first, last + 1, step):
-            tried = [odds.chance(gpus, answer.method, z) for z in answer.peakedness or (1.0,)]
-            low, value, high = tried[0], tried[len(tried) // 2], tried[-1]
-            found.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
-    return tuple(found)
+            chances = [odds.chance(gpus, answer.method, z) for z in answer.peakedness or (1.0,)]
+            low, value, high = chances[0], chances[len(chances) // 2], chances[-1]
+            points.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
+    return tuple(points)

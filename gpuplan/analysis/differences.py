@@ -51,10 +51,10 @@ class Difference(NamedTuple):
 
 def design_name(scenario: Scenario, catalog: Catalog) -> str:
     """Name a design in a few words: ``4 x L40S, R760xa, N+1``."""
-    given = scenario.hardware
-    server = f", {model_name(catalog.servers[given.server].name)}" if given.server else ""
-    board = model_name(catalog.gpus[given.gpu].name)
-    return f"{given.gpus_per_host} x {board}{server}, N+{scenario.availability.host_failures}"
+    hardware = scenario.hardware
+    server = f", {model_name(catalog.servers[hardware.server].name)}" if hardware.server else ""
+    board = model_name(catalog.gpus[hardware.gpu].name)
+    return f"{hardware.gpus_per_host} x {board}{server}, N+{scenario.availability.host_failures}"
 
 
 def model_name(name: str) -> str:
@@ -92,7 +92,7 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the distinguishing parts of names, without the parts they share: ``N+2`` where all else is the same."""
     parts = [name.split(", ") for name in names]
     short = tuple(
-        ", ".join(part for part in each if not all(part in other for other in parts)) for each in parts
+        ", ".join(part for part in clauses if not all(part in other for other in parts)) for clauses in parts
     )
     return short if all(short) else tuple(names)
 
@@ -100,7 +100,7 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
 def differences(plans: Sequence[Plan], names: Sequence[str]) -> tuple[Difference, ...]:
     """Return one sentence for each result that is not the same in all plans, compared with the first."""
     names = short_names(names)
-    return tuple(found for key in TOPICS if (found := _difference(key, plans, names)) is not None)
+    return tuple(difference for key in TOPICS if (difference := _difference(key, plans, names)) is not None)
 
 
 def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
@@ -147,33 +147,33 @@ def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str],
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
     """Return the work of one GPU relative to one of the first plan, where published figures give it."""
-    gpus, own = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
+    gpus, board = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
     shown, clauses = [said("difference.times", times="1")], []
     for plan, name in zip(plans[1:], names[1:], strict=True):
         other = plan.scenario.hardware.gpu
-        times, how = _work(plans[0], other) if other != own else ("1", "")
+        times, how = _work(plans[0], other) if other != board else ("1", "")
         shown.append(said("difference.times", times=times) if times else said("difference.not known"))
-        boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[own].name)}
+        boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[board].name)}
         clause = said(
             "difference.speed" if times else "difference.no speed", name=name, times=times, how=how, **boards
         )
-        clauses.append(clause if other != own else "")
+        clauses.append(clause if other != board else "")
     return Difference("speed", LABELS["speed"], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
 def _work(plan: Plan, other: str) -> tuple[str, str]:
     """Return (work of one GPU of another board in GPUs of the plan's, its basis), by its least and most groups."""
-    own = plan.scenario.hardware.gpu
+    board = plan.scenario.hardware.gpu
     groups = [group for group in plan.scenario.groups if not uses_model(group)]
-    known = [
+    works = [
         work
         for group in groups
-        if (work := work_of(plan.catalog, group, own, other)).sources or work.ratio != 1
+        if (work := work_of(plan.catalog, group, board, other)).sources or work.ratio != 1
     ]
-    if not known:
+    if not works:
         return "", ""
-    low, high = (written(float(f"{end(work.ratio for work in known):.2g}"), "g") for end in (min, max))
-    assumed = any(work.basis == "assumed" for work in known)
+    low, high = (written(float(f"{end(work.ratio for work in works):.2g}"), "g") for end in (min, max))
+    assumed = any(work.basis == "assumed" for work in works)
     return (
         low if low == high else said("difference.range", low=low, high=high),
         said("difference.assumed" if assumed else "difference.published"),

@@ -66,20 +66,22 @@ def explore(
     ValueError if dask is missing or has no scheduler, or for an unknown engine.
     """
     catalog = load_catalog() if catalog is None else catalog
-    own = asked(scenario)
+    current = asked(scenario)
     usual = default_space(scenario, catalog)
     every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()
     if space in (None, usual):
-        every = tuple(each for each in every if not roomier(scenario, catalog, usual, each))
-        never = tuple(replace(own, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
-        beyond = tuple(gpu for gpu in catalog.gpus if gpu not in {*usual.gpus, *(each.gpu for each in never)})
-    wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog), *never}, key=ORDER))
+        every = tuple(design for design in every if not roomier(scenario, catalog, usual, design))
+        never = tuple(replace(current, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
+        beyond = tuple(
+            gpu for gpu in catalog.gpus if gpu not in {*usual.gpus, *(design.gpu for design in never)}
+        )
+    wanted = tuple(sorted({current, *_planned(every, current, scenario, catalog), *never}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     here = partial(_each, scenario, catalog)
-    there = partial(_assess_all, scenario, paths, catalog.digest)
+    in_worker = partial(_assess_all, scenario, paths, catalog.digest)
     options: dict[Candidate, Option] = {}
-    for part in _run(chunks, here, there, paths, workers, engine, scheduler):
+    for part in _run(chunks, here, in_worker, paths, workers, engine, scheduler):
         options |= {option.candidate: option for option in part}
         if progress:
             progress(len(options), len(wanted))
@@ -90,13 +92,15 @@ def _planned(
     given: Sequence[Candidate], own: Candidate, scenario: Scenario, catalog: Catalog
 ) -> Iterator[Candidate]:
     """Yield candidates; those with unfit hardware only once, all else as requested, no server with a wrong board."""
-    held = {each.gpu for each in given if not hopeless(scenario, catalog, each)}
-    alone = dict.fromkeys(each.gpu for each in given if each.gpu not in held)
-    for each in given:
-        if not unfit(scenario, catalog, each):
-            yield each
-        elif not hopeless(scenario, catalog, each) or alone.pop(each.gpu, False) is None:
-            yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
+    fitting = {candidate.gpu for candidate in given if not hopeless(scenario, catalog, candidate)}
+    alone = dict.fromkeys(candidate.gpu for candidate in given if candidate.gpu not in fitting)
+    for candidate in given:
+        if not unfit(scenario, catalog, candidate):
+            yield candidate
+        elif not hopeless(scenario, catalog, candidate) or alone.pop(candidate.gpu, False) is None:
+            yield replace(
+                own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
+            )
 
 
 Chunks = Sequence[Sequence[Candidate]]

@@ -72,17 +72,17 @@ class Errors(NamedTuple):
 
 def errors(found: Iterable[Prediction]) -> Errors | None:
     """Return the errors of predictions; None where there are none."""
-    known = [p for p in found if p.predicted is not None and p.error is not None]
-    if not known:
+    usable = [p for p in found if p.predicted is not None and p.error is not None]
+    if not usable:
         return None
-    off = sorted(abs(p.error or 0.0) for p in known)
+    off = sorted(abs(p.error or 0.0) for p in usable)
     return Errors(
         len(off),
         median(off),
         fmean(off),
         off[min(len(off) - 1, int(0.9 * len(off)))],
-        fmean(bool(p.held) for p in known),
-        fmean((p.high or 1.0) / (p.low or 1.0) for p in known),
+        fmean(bool(p.held) for p in usable),
+        fmean((p.high or 1.0) / (p.low or 1.0) for p in usable),
     )
 
 
@@ -101,25 +101,25 @@ class Sample(NamedTuple):
         of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
         replica = Replica(self.work.shape, self.work.board, setup, speeds)
         lengths = {"tokens_in": self.work.tokens_in, "tokens_out": self.work.tokens_out}
-        found = of[self.quantity](replica, requests=requests, **lengths).value
-        return found * replicas if self.quantity == "tokens_per_s" else found
+        result = of[self.quantity](replica, requests=requests, **lengths).value
+        return result * replicas if self.quantity == "tokens_per_s" else result
 
 
 def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
     """Return the figures that parameters are fitted to: both times of closed loops, and offline rates."""
-    found = []
-    speeds, held = speeds_of(catalog), overheads_of(catalog)
+    figures = []
+    speeds, overheads = speeds_of(catalog), overheads_of(catalog)
     for run in runs:
         wanted = {"concurrency": ("tpot_ms", "ttft_ms"), "offline": ("tokens_per_s",)}.get(run.mode, ())
-        given = [name for name in wanted if getattr(run, name)]
+        names = [name for name in wanted if getattr(run, name)]
         try:
-            work = work_of(catalog, run, held) if given else None
+            work = work_of(catalog, run, overheads) if names else None
         except NotPredicted:
             continue
         if work is not None:
             cut = best_cut(work, speeds)
-            found += [Sample(run, name, getattr(run, name), work, cut) for name in given]
-    return tuple(found)
+            figures += [Sample(run, name, getattr(run, name), work, cut) for name in names]
+    return tuple(figures)
 
 
 def fit(found: Sequence[Sample], start: Speeds, *, rounds: int = 12) -> Speeds:
@@ -141,8 +141,8 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
     weight = np.array([1 / ERRORS[sample.quantity] for sample in found] or [0.0])
 
     def residuals(logs: Any) -> Any:
-        tried = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
-        values = np.log([sample.value(tried) for sample in found] or [1.0])
+        speeds = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
+        values = np.log([sample.value(speeds) for sample in found] or [1.0])
         return np.concatenate([(values - measured) * weight, logs - middle])
 
     first = np.minimum(np.log([getattr(start, name) for name in names]), limit - 1e-3)
@@ -210,8 +210,8 @@ def _spelled(column: Column, text: str) -> str:
 def fit_own(catalog: Catalog, own: Sequence[Run]) -> Speeds:
     """Fit parameters to the published runs and the user's own, each of which counts for several."""
     start = speeds_of(catalog)
-    known = samples(catalog, [run for run in runs_of(catalog) if run.id not in {r.id for r in own}])
-    return fit((*known, *samples(catalog, own) * OWN_WEIGHT), start)
+    figures = samples(catalog, [run for run in runs_of(catalog) if run.id not in {r.id for r in own}])
+    return fit((*figures, *samples(catalog, own) * OWN_WEIGHT), start)
 
 
 def write_own(folder: Path, catalog: Catalog, own: Sequence[Run], speeds: Speeds) -> tuple[str, ...]:
@@ -239,10 +239,10 @@ def _today() -> str:
 
 
 def _row(catalog: Catalog, run: Run, columns: Sequence[str]) -> dict[str, str]:
-    given = asdict(run) | {"basis": "measured", "source": SOURCE, "gpus": run.all_gpus, "mode": run.load}
+    cells = asdict(run) | {"basis": "measured", "source": SOURCE, "gpus": run.all_gpus, "mode": run.load}
     with contextlib.suppress(NotPredicted):
-        given["gpu"] = gpu_of(catalog, run.gpu).id
-    return {name: _cell(given.get(name)) for name in columns}
+        cells["gpu"] = gpu_of(catalog, run.gpu).id
+    return {name: _cell(cells.get(name)) for name in columns}
 
 
 def _cell(value: object) -> str:
@@ -254,8 +254,8 @@ def _merge(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]
     kept: dict[tuple[str, ...], Mapping[str, Any]] = {}
     if path.exists():
         with path.open(encoding="utf-8-sig", newline="") as file:
-            there = list(csv.DictReader(file))
-        kept = {tuple(row[name] for name in columns[:width]): row for row in there}
+            existing = list(csv.DictReader(file))
+        kept = {tuple(row[name] for name in columns[:width]): row for row in existing}
     kept |= {tuple(row[name] for name in columns[:width]): row for row in rows}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")

@@ -133,11 +133,11 @@ class NotPredicted(ValueError):
 def runs_of(catalog: Catalog) -> tuple[Run, ...]:
     """Return the published runs of the catalog."""
     names = [field.name for field in fields(Run) if field.name not in ("id", "note")]
-    found = []
+    runs = []
     for row in catalog.rows("llm_runs"):
         cells = {name: row[name] for name in names if row[name] is not None}
-        found.append(Run(id=row.id, note=row.note, **cells))
-    return tuple(found)
+        runs.append(Run(id=row.id, note=row.note, **cells))
+    return tuple(runs)
 
 
 # ---- names
@@ -184,11 +184,11 @@ def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
 
 def gpu_of(catalog: Catalog, name: str) -> Item | Row:
     """Find the board of a run by id, or a name such as ``NVIDIA H100 80GB HBM3``: the id with most words in common."""
-    known = _boards(catalog)
+    boards = _boards(catalog)
     if not name:
         raise NotPredicted("gpu is empty")
-    if name.lower() in known:
-        return known[name.lower()]
+    if name.lower() in boards:
+        return boards[name.lower()]
     words = set(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
     words |= {re.sub(r"\d+$", "", word) for word in words if word.startswith(("sxm", "nvl"))}
 
@@ -197,10 +197,10 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
         family = parts[:3] if parts[:2] == ["rtx", "pro"] else parts[:1]
         return len(words & set(parts)) if words >= set(family) else 0
 
-    best = max(known, key=alike)
+    best = max(boards, key=alike)
     if not alike(best):
         raise NotPredicted(f"there is no board {name} in the catalog")
-    return known[best]
+    return boards[best]
 
 
 # ---- what a run does not state
@@ -218,13 +218,13 @@ def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, floa
     rows = catalog.rows("llm_benchmarks") if run.isl is None or run.mode in ("server", "interactive") else ()
     wanted = "sharegpt" if run.mode == "burst" else f"mlperf-{model.id}" if model else ""
     row = next((row for row in rows if row.id == wanted), None)
-    found = []
-    for column, given, usual in (("isl", run.isl, "tokens_in"), ("osl", run.osl, "tokens_out")):
-        value = given or (row and row[usual])
+    lengths = []
+    for column, stated, usual in (("isl", run.isl, "tokens_in"), ("osl", run.osl, "tokens_out")):
+        value = stated or (row and row[usual])
         if not value:
             raise NotPredicted(f"{column} is empty, and the benchmark is not known")
-        found.append(float(value))
-    return found[0], found[1], row
+        lengths.append(float(value))
+    return lengths[0], lengths[1], row
 
 
 def _precision(run: Run, model: Row | None, board: Board) -> tuple[str, str]:
@@ -250,9 +250,9 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
-    given = Setup(weights, cache, engine=engine)
+    stated = Setup(weights, cache, engine=engine)
     setups = []
-    for setup in _cuts(run, given, shape, gpus):
+    for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}
         bare = held(shape, **on, overheads=replace(taken, usable_share=1.0))
         fit, replicas = requests_at_once(shape, **on, tokens=tokens, overheads=taken), gpus / setup.gpus
@@ -285,8 +285,8 @@ def _at_once(run: Run, replicas: float, fit: float) -> float:
         return float(min(fit, MOST))
     if run.mode == "disaggregated":
         replicas = _pools(run)[1]
-    each = max(run.concurrency / max(replicas, 1.0), 1.0)
-    return min(each, fit) if run.mode == "burst" and fit else each
+    per_replica = max(run.concurrency / max(replicas, 1.0), 1.0)
+    return min(per_replica, fit) if run.mode == "burst" and fit else per_replica
 
 
 # ---- predictions
@@ -304,21 +304,21 @@ def predict(
     ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
     """
     speeds = speeds or speeds_of(catalog)
-    found: list[Prediction] = []
+    results: list[Prediction] = []
     for run in runs:
-        given = _given(run)
+        figures = _given(run)
         try:
             work = work_of(catalog, run)
             work = work if measured is None else replace(work, measured=measured)
             said = predicted(catalog, work, speeds)
         except NotPredicted as error:
-            found += [Prediction(run.id, name, value, why=str(error)) for name, value in given.items()]
+            results += [Prediction(run.id, name, value, why=str(error)) for name, value in figures.items()]
             continue
-        found += [
+        results += [
             Prediction(run.id, name, value, *said[name], dense=work.shape.dense)
-            for name, value in given.items()
+            for name, value in figures.items()
         ]
-    return tuple(found)
+    return tuple(results)
 
 
 def _given(run: Run) -> dict[str, float]:
@@ -343,7 +343,7 @@ def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
         if mode != "burst":
             return usual
         said = _burst(work, usual)
-    return {name: _wider(found) for name, found in said.items()}
+    return {name: _wider(figure) for name, figure in said.items()}
 
 
 def _wider(found: Range) -> Range:
@@ -367,21 +367,21 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
     """Return the way to cut a run that gives most tokens a second."""
 
     def rate(cut: tuple[Setup, float, float]) -> float:
-        found = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
-        return cut[1] * found.value
+        speed = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
+        return cut[1] * speed.value
 
     return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
 
 
 def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
     replica, load = _on(work, setup, speeds), _load(work, requests)
-    each = time_per_token_ms(replica, **load)
+    per_token = time_per_token_ms(replica, **load)
     first = first_token_ms(replica, **load)
     rate = _times(token_rate(replica, **load), replicas)
     if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
-        whole = first.value + each.value * (work.tokens_out - 1)
-        rate = _times(rate, each.value * work.tokens_out / whole)
-    return {"tpot_ms": each, "ttft_ms": first, "tokens_per_s": rate}
+        whole = first.value + per_token.value * (work.tokens_out - 1)
+        rate = _times(rate, per_token.value * work.tokens_out / whole)
+    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
 
 
 def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
@@ -392,8 +392,8 @@ def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, 
     model, _ = model_of(catalog, work.run)
     _, _, row = _lengths(catalog, work.run, model)
     allowed = row and row[f"{mode}_token_ms"]
-    found = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
-    return max(found, key=lambda said: said["tokens_per_s"].value)
+    options = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
+    return max(options, key=lambda said: said["tokens_per_s"].value)
 
 
 def _open_at(
@@ -445,8 +445,8 @@ def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
 
 def _pools(run: Run) -> tuple[Setup | None, float]:
     """Return the cut of the GPUs that read prompts, and the number of decoding replicas, from the note of a run."""
-    found = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
-    pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in found}
+    matches = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
+    pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in matches}
     decode = pools["decode"][0] if "decode" in pools else max(1, round(run.all_gpus / run.replica_gpus / 2))
     if "prefill" not in pools:
         return None, decode

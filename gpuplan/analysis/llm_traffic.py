@@ -48,8 +48,8 @@ class GroupTraffic(NamedTuple):
     @property
     def p95_range_s(self) -> tuple[float, float] | None:
         """Return the range of the wait that 95 % of the users do not exceed; None where the queue keeps growing."""
-        found = self.planned
-        return None if found.load_share >= 1 else (found.p95_s * self.low, found.p95_s * self.high)
+        answers = self.planned
+        return None if answers.load_share >= 1 else (answers.p95_s * self.low, answers.p95_s * self.high)
 
     def with_replicas(self, count: int) -> Answers:
         """Return the users' experience with this number of replicas, by formula."""
@@ -86,23 +86,23 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     Concurrently waiting users become requests a second by Little's law: each stays until its answer is complete. The
     engine takes as many concurrent requests as its memory holds.
     """
-    scenario, catalog, made = plan.scenario, plan.catalog, plan.llm.serving[group_id]
+    scenario, catalog, serving = plan.scenario, plan.catalog, plan.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
     engine = engine_of(asks)
     arrivals = arrivals_of(asks)
-    rate = per_second(made.found, made.load)
+    rate = per_second(serving.found, serving.load)
     return GroupTraffic(
-        id=made.id,
-        name=made.name,
-        replicas=made.replicas,
-        pace=pace_of(engine.on(made.gpus), made.limits.memory, arrivals),
+        id=serving.id,
+        name=serving.name,
+        replicas=serving.replicas,
+        pace=pace_of(engine.on(serving.gpus), serving.limits.memory, arrivals),
         traffic=arrivals.traffic,
         per_second=rate,
         day_per_second=tuple(rate * part for part in _day(scenario, catalog, group_id)),
         first_token_s=arrivals.first_token_s,
         share=arrivals.share,
-        low=made.found.first_token_ms.low / made.found.first_token_ms.value,
-        high=made.found.first_token_ms.high / made.found.first_token_ms.value,
+        low=serving.found.first_token_ms.low / serving.found.first_token_ms.value,
+        high=serving.found.first_token_ms.high / serving.found.first_token_ms.value,
     )
 
 

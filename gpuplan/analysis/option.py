@@ -71,9 +71,9 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     if why := unfit(scenario, catalog, candidate):
         other = not candidate.server and candidate.gpu != scenario.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
-    made = outcome_of(partial(_planned, scenario, catalog, candidate))
-    if (plan := made.plan) is None:
-        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in made.problems)
+    result = outcome_of(partial(_planned, scenario, catalog, candidate))
+    if (plan := result.plan) is None:
+        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
         return Option(candidate, label, reasons=reasons)
     return Option(
         candidate=candidate,
@@ -133,8 +133,8 @@ def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
 
 def _bought_on(plan: Plan) -> str:
     """Return the date of the prices; empty where existing hosts are enough, also for the growth."""
-    there = sum(pool.existing_hosts for pool in plan.pools)
-    return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > there else ""
+    existing = sum(pool.existing_hosts for pool in plan.pools)
+    return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > existing else ""
 
 
 def _to_confirm(plan: Plan) -> Iterator[str]:

@@ -51,23 +51,23 @@ def power_on(
     power_on : tuple of PowerOnStudy
         Of each cluster, but those of Bitfusion, what becomes of its VMs as it is set and with other settings. [-]
     """
-    clusters = [_with_orders(made, orders) for made in plan.power_on.values()]
-    parts = sum(len(made.settings) + 1 for made in clusters)
-    found, done = list[PowerOnStudy](), 0
-    for made in clusters:
+    clusters = [_with_orders(trial, orders) for trial in plan.power_on.values()]
+    parts = sum(len(trial.settings) + 1 for trial in clusters)
+    studies, done = list[PowerOnStudy](), 0
+    for trial in clusters:
         hosts: dict[str, int | None] = {}
-        for key in ("now", *made.settings):
+        for key in ("now", *trial.settings):
 
-            def tell(share: float, name: str = made.pool.name, done: int = done) -> None:
+            def tell(share: float, name: str = trial.pool.name, done: int = done) -> None:
                 if progress:
                     progress((done + share) / parts, name)
 
-            _try(made, key, tell)
-            hosts[key] = fewest_hosts(made, key)
+            _try(trial, key, tell)
+            hosts[key] = fewest_hosts(trial, key)
             done += 1
-        best = made.best.key
-        found.append(PowerOnStudy(made, {**hosts, best: hosts.get(best) or fewest_hosts(made, best)}))
-    return tuple(found)
+        best = trial.best.key
+        studies.append(PowerOnStudy(trial, {**hosts, best: hosts.get(best) or fewest_hosts(trial, best)}))
+    return tuple(studies)
 
 
 def thorough(made: PowerOn, orders: int) -> PowerOn:
@@ -83,36 +83,36 @@ def _with_orders(made: PowerOn, orders: int) -> PowerOn:
 
 def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
     """Try a cluster under one setting with all its orders."""
-    asked, readings = made.set_up(key)
-    found = []
+    requests, readings = made.set_up(key)
+    runs = []
     for at, reading in enumerate(readings):
 
         def tick(done: int, at: int = at) -> None:
             tell((at + done / made.orders) / (len(readings) + 1))
 
         rules = reading.rules
-        found.append(power_on_orders(asked, rooms=made.rooms, rules=rules, orders=made.orders, tick=tick))
-    made.keep(Tried(key, tuple(found)))
+        runs.append(power_on_orders(requests, rooms=made.rooms, rules=rules, orders=made.orders, tick=tick))
+    made.keep(Tried(key, tuple(runs)))
 
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
     """Return the fewest hosts for the demand on which the share of orders, or a named order, starts every VM, up to the
     limit of the cluster; existing hosts count first."""
-    asked, readings = made.set_up(key)
-    named, there, new = made.order(key), made.demand_rooms, made.pool.new_room
+    requests, readings = made.set_up(key)
+    named, planned, new = made.order(key), made.demand_rooms, made.pool.new_room
     wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
 
     def enough(hosts: int, most: int) -> bool:
-        rooms = (*there[:hosts], *[new] * (hosts - len(there)))
-        return reached(asked, rooms, wanted, (named,) if named else most)
+        rooms = (*planned[:hosts], *[new] * (hosts - len(planned)))
+        return reached(requests, rooms, wanted, (named,) if named else most)
 
-    few, hosts = min(made.orders, SEARCHED), len(there)
+    few, hosts = min(made.orders, SEARCHED), len(planned)
     if not enough(hosts, few):
         hosts = least(lambda hosts: enough(hosts, few), hosts, max(hosts, made.most_hosts))
     else:
         while hosts > 1 and enough(hosts - 1, few):
             hosts -= 1
-    return next((each for each in range(hosts, made.most_hosts + 1) if enough(each, made.orders)), None)
+    return next((count for count in range(hosts, made.most_hosts + 1) if enough(count, made.orders)), None)
 
 
 class Watched(NamedTuple):
@@ -140,8 +140,8 @@ def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
         return made.worst
     pairs = zip(made.now.found, made.readings, strict=True)
     reading = min(pairs, key=lambda each: each[0].started)[1]
-    asked = made.pool.requests
-    kinds = tuple(kind for kind, request in enumerate(asked) for _ in range(request.vms))
+    requests = made.pool.requests
+    kinds = tuple(kind for kind, request in enumerate(requests) for _ in range(request.vms))
     if name in made.named:
         return reading, made.named[name]
     if name == "groups":
@@ -156,7 +156,7 @@ def studies_plain(plan: Plan, found: tuple[PowerOnStudy, ...]) -> dict[str, Any]
             "pool": study.made.pool.id,
             "orders": study.made.orders,
             "hosts": dict(study.hosts),
-            "found": {key: [list(each) for each in study.made.tried(key).found] for key in study.hosts},
+            "found": {key: [list(result) for result in study.made.tried(key).found] for key in study.hosts},
         }
         for study in found
     ]
@@ -176,13 +176,13 @@ def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
 
 def studies_of(plan: Plan, plain: Mapping[str, Any]) -> tuple[PowerOnStudy, ...]:
     """Return studies of a plan from the results of another process."""
-    made = []
-    for each in plain["clusters"]:
-        power_on = replace(plan.power_on[each["pool"]], orders=each["orders"])
-        for key, found in each["found"].items():
-            power_on.keep(Tried(key, tuple(_orders(*values) for values in found)))
-        made.append(PowerOnStudy(power_on, each["hosts"]))
-    return tuple(made)
+    studies = []
+    for cluster in plain["clusters"]:
+        power_on = replace(plan.power_on[cluster["pool"]], orders=cluster["orders"])
+        for key, results in cluster["found"].items():
+            power_on.keep(Tried(key, tuple(_orders(*values) for values in results)))
+        studies.append(PowerOnStudy(power_on, cluster["hosts"]))
+    return tuple(studies)
 
 
 def _orders(orders: int, started: int, missing: Any, by_kind: Any, stranded: float, worst: Any) -> Orders:

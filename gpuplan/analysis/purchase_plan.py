@@ -30,7 +30,7 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
     hold are left out.
     """
-    found: list[Year] = []
+    years: list[Year] = []
     peaks = group_peaks(plan.weeks)
     for year in range(1, plan.scenario.demand.years + 1):
         try:
@@ -38,12 +38,12 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
             totals = plan.totals if year == 1 else make_plan(scenario, plan.catalog).totals
         except ScenarioError:
             break
-        before = found[-1].hosts if found else sum(pool.existing_hosts for pool in plan.pools)
+        before = years[-1].hosts if years else sum(pool.existing_hosts for pool in plan.pools)
         hosts = max(before, totals.hosts)
         people = sum(group.people for group in scenario.groups)
         gpus = totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host
-        found.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before))
-    return tuple(found)
+        years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before))
+    return tuple(years)
 
 
 # More failures
@@ -79,7 +79,7 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     """
     chosen = plan.scenario.availability.host_failures
     risks = {posture.host_failures: posture for posture in plan.postures}
-    found: list[PostureCost] = []
+    postures: list[PostureCost] = []
     before = 0.0
     for failures in sorted({0, 1, 2, chosen}):
         design = plan if failures == chosen else outcome_of(partial(plan.tolerating, failures)).plan
@@ -87,9 +87,9 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
             continue
         costs, risk = design.costs, risks[failures]
         short = (risk.short_h + risk.maintenance_short_h) * costs.years
-        extra = costs.net_present - found[-1].net_present if found else 0.0
-        removed = before - short if found else 0.0
-        found.append(
+        extra = costs.net_present - postures[-1].net_present if postures else 0.0
+        removed = before - short if postures else 0.0
+        postures.append(
             PostureCost(
                 host_failures=failures,
                 chosen=failures == chosen,
@@ -105,4 +105,4 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
             )
         )
         before = short
-    return tuple(found)
+    return tuple(postures)

@@ -66,7 +66,7 @@ def sorted_out(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str] = ()
 ) -> Exploration:
     """Return ranking, frontier and winner of planned options; ``beyond`` are suitable boards that were not tried."""
-    own = asked(scenario)
+    current = asked(scenario)
     options = _distinct(options)
     rejected = [o for o in options if o.reasons or o.net_present is None]
     inside = [o for o in options if not o.reasons and o.net_present is not None]
@@ -74,27 +74,27 @@ def sorted_out(
     def rank(option: Option) -> tuple[Any, ...]:
         failures = option.candidate.host_failures
         return (
-            2 if failures < own.host_failures else int(failures > own.host_failures),
+            2 if failures < current.host_failures else int(failures > current.host_failures),
             option.maybe_ended,
             option.net_present,
-            option.candidate != own,
+            option.candidate != current,
             len(option.confirm),
             option.hosts,
-            option.candidate.link_gbit_s != own.link_gbit_s,
+            option.candidate.link_gbit_s != current.link_gbit_s,
             option.label,
         )
 
     ranked = sorted((o for o in inside if not o.unpriced), key=rank)
-    winner = next((o for o in ranked if o.candidate.host_failures >= own.host_failures), None)
+    winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
     return Exploration(
         ranked=tuple(ranked),
         unpriced=tuple(sorted((o for o in inside if o.unpriced), key=rank)),
         rejected=tuple(rejected),
         frontier=_once(frontier(ranked)),
         winner=winner,
-        asked=next(o for o in options if o.candidate == own),
+        asked=next(o for o in options if o.candidate == current),
         currency=scenario.cost.currency,
-        works=tuple(_works(scenario, catalog, [o for o in ranked if o.candidate.gpu != own.gpu])),
+        works=tuple(_works(scenario, catalog, [o for o in ranked if o.candidate.gpu != current.gpu])),
         notes=(
             *_notes_on_boards(scenario, catalog, options, ranked),
             *_notes_on_missing(scenario, catalog, options, beyond),
@@ -105,42 +105,42 @@ def sorted_out(
 
 def _works(scenario: Scenario, catalog: Catalog, others: Sequence[Option]) -> Iterator[BoardWork]:
     """Yield the work of each ranked board, identical groups together."""
-    own = scenario.hardware.gpu
+    board = scenario.hardware.gpu
     for gpu in dict.fromkeys(option.candidate.gpu for option in others):
         alike: dict[Work, list[str]] = {}
         for group in scenario.groups:
-            alike.setdefault(work_of(catalog, group, own, gpu), []).append(group.name)
+            alike.setdefault(work_of(catalog, group, board, gpu), []).append(group.name)
         for work, names in alike.items():
-            name, mine = catalog.gpus[gpu].name, catalog.gpus[own].name
-            yield BoardWork(name, mine, tuple(names), work.ratio, work.how, work.basis, work.sources)
+            name, current = catalog.gpus[gpu].name, catalog.gpus[board].name
+            yield BoardWork(name, current, tuple(names), work.ratio, work.how, work.basis, work.sources)
 
 
 def _distinct(options: Sequence[Option]) -> list[Option]:
     """Return the options, each design once: a mode that the rules choose themselves is not another design."""
-    found: dict[Option, Option] = {}
+    unique: dict[Option, Option] = {}
     for option in sorted(options, key=lambda o: SHARING.index(o.candidate.sharing)):
         alike = replace(option, candidate=replace(option.candidate, sharing=""), label="")
-        found.setdefault(alike if option.modes else option, option)
-    kept = set(found.values())
+        unique.setdefault(alike if option.modes else option, option)
+    kept = set(unique.values())
     return [option for option in options if option in kept]
 
 
 def _once(options: Iterable[Option]) -> tuple[Option, ...]:
     """The first of those that differ in the chassis and not in the cost."""
-    found: dict[tuple[Any, ...], Option] = {}
+    unique: dict[tuple[Any, ...], Option] = {}
     for option in options:
         chosen = option.candidate
         key = (chosen.gpu, chosen.gpus_per_host, chosen.sharing, chosen.link_gbit_s, chosen.host_failures)
-        found.setdefault((*key, option.net_present), option)
-    return tuple(found.values())
+        unique.setdefault((*key, option.net_present), option)
+    return tuple(unique.values())
 
 
 def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
     """Return options unbeaten in net present cost, capacity shortfall and waiting together, in the same order."""
     kept: list[tuple[float, ...]] = []
-    for each in sorted({_aims(option) for option in options}):
-        if not any(all(a <= b for a, b in zip(other, each, strict=True)) for other in kept):
-            kept.append(each)
+    for aims in sorted({_aims(option) for option in options}):
+        if not any(all(a <= b for a, b in zip(other, aims, strict=True)) for other in kept):
+            kept.append(aims)
     best = set(kept)
     return tuple(option for option in options if _aims(option) in best)
 
@@ -168,12 +168,12 @@ def _notes_on_boards(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], ranked: Sequence[Option]
 ) -> Iterator[str]:
     """Yield notes on how GPUs are compared, and on questions to ask before one is bought."""
-    own = scenario.hardware.gpu
-    if any(option.candidate.gpu != own for option in ranked):
-        yield said("ranking.same work", gpu=catalog.gpus[own].name)
+    board = scenario.hardware.gpu
+    if any(option.candidate.gpu != board for option in ranked):
+        yield said("ranking.same work", gpu=catalog.gpus[board].name)
     if ended := dict.fromkeys(option.candidate.gpu for option in ranked if option.maybe_ended):
         yield said("ranking.maybe ended", names=_names(ended, catalog))
-    if scenario.hardware.existing and any(option.candidate.gpu != own for option in options):
+    if scenario.hardware.existing and any(option.candidate.gpu != board for option in options):
         yield said("ranking.existing hosts")
 
 
@@ -181,9 +181,9 @@ def _notes_on_missing(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str]
 ) -> Iterator[str]:
     """Yield notes on suitable boards that are not ranked, and on how to rank them."""
-    own = scenario.hardware.gpu
-    tried = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != own)
-    homeless = [gpu for gpu in tried if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
+    board = scenario.hardware.gpu
+    boards = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != board)
+    homeless = [gpu for gpu in boards if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
     if homeless:
         yield said("ranking.no chassis", names=_names(homeless, catalog))
     if beyond:
@@ -208,16 +208,16 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     """Say why an option is not the winner: its drawbacks, its advantages last; none for the winner itself."""
     if option.reasons:
         return option.reasons
-    found = [said("ranking.no price", name=name) for name in option.unpriced]
+    reasons = [said("ranking.no price", name=name) for name in option.unpriced]
     if winner is None or option.candidate == winner.candidate:
-        return tuple(found)
+        return tuple(reasons)
     wanted, failures = scenario.availability.host_failures, option.candidate.host_failures
     if failures < wanted:
-        found.append(said("ranking.tolerates", failures=counted(failures, "host failure"), wanted=wanted))
-    found += _cost_apart(option, winner)
+        reasons.append(said("ranking.tolerates", failures=counted(failures, "host failure"), wanted=wanted))
+    reasons += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
     ask = [said("ranking.confirm", text=text) for text in option.confirm if text not in winner.confirm]
-    return (*found, *against, *ask, *(said("ranking.in its favour", text=text) for text in pro))
+    return (*reasons, *against, *ask, *(said("ranking.in its favour", text=text) for text in pro))
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
@@ -248,14 +248,14 @@ def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str
     worse: list[str] = []
     better: list[str] = []
     for name, (unit, least) in MEASURED.items():
-        mine, best = getattr(option, name), getattr(winner, name)
-        if mine is None or best is None or abs(mine - best) < least:
+        value, best = getattr(option, name), getattr(winner, name)
+        if value is None or best is None or abs(value - best) < least:
             continue
         if unit == "W" and option.powerless != winner.powerless:
             continue
-        apart = float(f"{abs(mine - best):.2g}")
+        apart = float(f"{abs(value - best):.2g}")
         size = hours(apart) if unit == "h" else amount(apart, unit)
-        if mine > best:
+        if value > best:
             worse.append(WORSE[name].format(size))
         else:
             better.append(BETTER[name].format(size))

@@ -37,7 +37,7 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
     """Return the TCP rate that makes PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s."""
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
     rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
-    found = []
+    results = []
     for preset in catalog.rows("network_workloads"):
         if preset["phase"] != "training" or not preset["neural_network"]:
             continue
@@ -53,7 +53,7 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
             training_step_s(compute_s, **values, over=GpuHosts(4, Link(CLAIMED_GBIT_S, "tcp", rate)))
             for rate in rates
         )
-        found.append(
+        results.append(
             Claim(
                 preset.id,
                 preset["name"],
@@ -65,4 +65,4 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
                 tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, over=over, **values),
             )
         )
-    return tuple(found)
+    return tuple(results)

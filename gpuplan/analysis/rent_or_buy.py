@@ -76,8 +76,8 @@ def rentals(plan: Plan) -> tuple[RentRow, ...]:
 
 def _offer(row: Row, rate: float) -> RentRow:
     name, price = f"{row['provider']} {row['instance']}", row["price_usd"] * rate / row["gpus"]
-    known = (row["as_of"], row.basis, row.sources)
-    return RentRow(row.id, name, row["provider"], row["term"], row["gpus"], price, *known)
+    origin = (row["as_of"], row.basis, row.sources)
+    return RentRow(row.id, name, row["provider"], row["term"], row["gpus"], price, *origin)
 
 
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
@@ -123,8 +123,8 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
 def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
     """The design against each way to rent that is offered, or on demand for the rent that is stated."""
     offered = {"on-demand"} if stated_rent(plan) is not None else {row.term for row in rentals(plan)}
-    found = (rent_or_buy(plan, term) for term in TERMS if term in offered)
-    return tuple(each for each in found if each is not None)
+    options = (rent_or_buy(plan, term) for term in TERMS if term in offered)
+    return tuple(option for option in options if option is not None)
 
 
 def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:
@@ -153,7 +153,7 @@ def no_rental(plan: Plan) -> str:
     gpus, gpu = plan.catalog.gpus, plan.catalog.gpus[plan.scenario.hardware.gpu]
     rented = [gpus[row["gpu"]] for row in plan.catalog.rows("rentals") if row["gpu"]]
     alike = dict.fromkeys(
-        each.name for each in rented if each.value("architecture") == gpu.value("architecture")
+        other.name for other in rented if other.value("architecture") == gpu.value("architecture")
     )
     near = said("alternative.no rental near", names=", ".join(alike)) if alike else ""
     return said("alternative.no rental", gpu=gpu.name, near=near)
@@ -185,7 +185,7 @@ class TokenPrice(NamedTuple):
 
 def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
     """Return the token cost of each group: of the design by load, rented by the hour, and at the stated price."""
-    return tuple(price for each in plan.token_costs.values() for price in _prices(plan, each))
+    return tuple(price for costs in plan.token_costs.values() for price in _prices(plan, costs))
 
 
 def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:

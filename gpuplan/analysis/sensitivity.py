@@ -80,18 +80,18 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
     now = (plan.costs.net_present, plan.totals.hosts)
     stated = {path for path, _ in plan.scenario.ranges}
     ranges = list(_ranges(plan))
-    found: list[tuple[float, Bar]] = []
-    for done, given in enumerate(ranges, 1):
-        bar = _bar(plan, given)
+    bars: list[tuple[float, Bar]] = []
+    for done, span in enumerate(ranges, 1):
+        bar = _bar(plan, span)
         costs = [cost for cost in (bar.cost_low, bar.cost_high, now[0]) if cost is not None]
         hosts = [count for count in (bar.hosts_low, bar.hosts_high, now[1]) if count is not None]
         swing = max(costs) - min(costs)
         cut = bar.cost_low is None or bar.cost_high is None
-        if swing > 1e-9 * abs(now[0]) or len(set(hosts)) > 1 or cut or given.path in stated:
-            found.append((swing, bar))
+        if swing > 1e-9 * abs(now[0]) or len(set(hosts)) > 1 or cut or span.path in stated:
+            bars.append((swing, bar))
         if progress:
             progress(done, len(ranges))
-    return tuple(bar for _, bar in sorted(found, key=lambda item: (-item[0], item[1].path)))
+    return tuple(bar for _, bar in sorted(bars, key=lambda item: (-item[0], item[1].path)))
 
 
 def _bar(plan: Plan, given: Range) -> Bar:
@@ -100,22 +100,22 @@ def _bar(plan: Plan, given: Range) -> Bar:
     of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
 
     def planned(value: float) -> Plan:
-        asked = plan.scenario.with_value(given.path, value)
-        return plan.relinked(asked) if of_money else make_plan(asked, plan.catalog)
+        scenario = plan.scenario.with_value(given.path, value)
+        return plan.relinked(scenario) if of_money else make_plan(scenario, plan.catalog)
 
     for end, value in (("low", given.low), ("high", given.high)):
-        there = outcome_of(partial(planned, value))
-        if there.plan is None:
-            why = "; ".join(problem.message for problem in there.problems)
+        outcome = outcome_of(partial(planned, value))
+        if outcome.plan is None:
+            why = "; ".join(problem.message for problem in outcome.problems)
             notes.append(said("sensitivity.not planned", end=end, why=why))
-        elif there.costs is None:
+        elif outcome.costs is None:
             notes.append(said("sensitivity.no demand", end=end))
-        elif more := [name for name in there.costs.excludes if name not in left_out]:
+        elif more := [name for name in outcome.costs.excludes if name not in left_out]:
             notes.append(said("sensitivity.also leaves out", end=end, names="; ".join(more)))
-        ends.append((there.net_present, there.plan.totals.hosts if there.plan else None))
+        ends.append((outcome.net_present, outcome.plan.totals.hosts if outcome.plan else None))
     (cost_low, hosts_low), (cost_high, hosts_high) = ends
-    known = asdict(given) | {"note": _joined(*notes)}
-    return Bar(**known, cost_low=cost_low, cost_high=cost_high, hosts_low=hosts_low, hosts_high=hosts_high)
+    fields = asdict(given) | {"note": _joined(*notes)}
+    return Bar(**fields, cost_low=cost_low, cost_high=cost_high, hosts_low=hosts_low, hosts_high=hosts_high)
 
 
 def _joined(*notes: str) -> str:
@@ -127,10 +127,10 @@ def _joined(*notes: str) -> str:
 def _ranges(plan: Plan) -> Iterator[Range]:
     """Yield inputs that may turn out otherwise, the ranges of the scenario first, each input once."""
     seen: set[str] = set()
-    for given in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):
-        if given.path not in seen and given.low < given.high:
-            seen.add(given.path)
-            yield given
+    for span in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):
+        if span.path not in seen and span.low < span.high:
+            seen.add(span.path)
+            yield span
 
 
 def _stated(plan: Plan) -> Iterator[Range]:
@@ -175,10 +175,10 @@ def _demand(plan: Plan) -> Iterator[Range]:
     """Yield the demand inputs of the groups, within the planning ranges."""
     scenario, catalog = plan.scenario, plan.catalog
     rows = {row["field"]: row for row in catalog.rows("ranges")}
-    given: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.deciding_total_gpus)]
+    inputs: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.deciding_total_gpus)]
     for group in scenario.groups:
-        given += [(f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)]
-    for path, now in given:
+        inputs += [(f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)]
+    for path, now in inputs:
         if now is not None:
             yield _planning_range(scenario, rows[path.rpartition(".")[2]], path, now)
     if scenario.demand.rule in RISKS and method_of(scenario) == "bursty":
@@ -220,12 +220,12 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
     """Return the range of the demand's burstiness, as stated or as the planning value has it."""
-    asked, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
+    demand, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
-    now = value if asked.peakedness is None else asked.peakedness
-    low = min(now, low) if asked.peakedness_low is None else asked.peakedness_low
-    high = max(now, high) if asked.peakedness_high is None else asked.peakedness_high
+    now = value if demand.peakedness is None else demand.peakedness
+    low = min(now, low) if demand.peakedness_low is None else demand.peakedness_low
+    high = max(now, high) if demand.peakedness_high is None else demand.peakedness_high
     return Range(path, field_of(path).label, "1", now, low, high, bursts.basis, bursts.note)
 
 
@@ -258,12 +258,12 @@ REACH = 4
 
 def thresholds(plan: Plan, progress: Progress | None = None) -> tuple[Threshold, ...]:
     """Return how far people and active share by group, stated total and accepted chance may go before hosts change."""
-    paths, found = _threshold_paths(plan.scenario), list[Threshold]()
+    paths, results = _threshold_paths(plan.scenario), list[Threshold]()
     for path in paths:
-        found.append(_threshold(plan, path))
+        results.append(_threshold(plan, path))
         if progress:
-            progress(len(found), len(paths))
-    return tuple(found)
+            progress(len(results), len(paths))
+    return tuple(results)
 
 
 def _threshold_paths(scenario: Scenario) -> list[str]:
@@ -294,8 +294,8 @@ def _threshold(plan: Plan, path: str) -> Threshold:
 
     def hosts(step: int) -> int | None:
         try:
-            there = make_plan(scenario.with_value(path, value(step)), plan.catalog)
-            return sum(there.hosts_by_pool().values())
+            design = make_plan(scenario.with_value(path, value(step)), plan.catalog)
+            return sum(design.hosts_by_pool().values())
         except ScenarioError:
             return None
 

@@ -64,8 +64,8 @@ def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
     """
     week = week or week_demand(plan)[0]
     alone, pool = silo_plans(plan)
-    found = [_silo(own, group, float(week.gpus[group].mean())) for group, own in alone.items()]
-    return Silos(tuple(found), _silo(pool, "", sum(silo.busy_gpus for silo in found)))
+    rows = [_silo(design, group, float(week.gpus[group].mean())) for group, design in alone.items()]
+    return Silos(tuple(rows), _silo(pool, "", sum(silo.busy_gpus for silo in rows)))
 
 
 def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
@@ -90,10 +90,10 @@ def _pool(plan: Plan) -> Plan:
 
 def _unstated(scenario: Scenario) -> Scenario:
     """Return a scenario without a stated total, existing hosts and VMs without a GPU."""
-    asked = scenario.demand
+    demand = scenario.demand
     return replace(
         scenario,
-        demand=replace(asked, stated_gpus=None, rule="sum" if asked.rule == "stated" else asked.rule),
+        demand=replace(demand, stated_gpus=None, rule="sum" if demand.rule == "stated" else demand.rule),
         hardware=replace(scenario.hardware, existing=None, other_vms=None),
     )
 
@@ -103,14 +103,14 @@ PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
     """Return the scenario of one of its groups, with the peakedness that matches the stated one of the whole."""
-    own = whole.with_groups([group])
+    single = whole.with_groups([group])
     names = ("peakedness_low", "peakedness", "peakedness_high")
-    stated = {name: z for name in names if (z := getattr(own.demand, name)) is not None}
+    stated = {name: z for name in names if (z := getattr(single.demand, name)) is not None}
     if not stated:
-        return own
-    ratio = poisson_peakedness(own, catalog) / poisson_peakedness(whole, catalog)
+        return single
+    ratio = poisson_peakedness(single, catalog) / poisson_peakedness(whole, catalog)
     scaled = {name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high) for name, z in stated.items()}
-    return replace(own, demand=replace(own.demand, **scaled))
+    return replace(single, demand=replace(single.demand, **scaled))
 
 
 class SiloCost(NamedTuple):
@@ -156,10 +156,10 @@ class PricedSilos(NamedTuple):
 
     def cost(self, group: str, what: str) -> float:
         """Return the cost of a silo, named as in `paid`: its own, and its share by hosts of switches and cables."""
-        own = self.alone[group]
+        silo = self.alone[group]
         switches = paid(self.pool, what) - paid(self.unjoined, what)
-        hosts, in_pool = (each.costs.hosts[-1] if each.costs else 0 for each in (own, self.pool))
-        return paid(own, what) + switches * hosts / max(1, in_pool)
+        hosts, in_pool = (design.costs.hosts[-1] if design.costs else 0 for design in (silo, self.pool))
+        return paid(silo, what) + switches * hosts / max(1, in_pool)
 
     def costs(self, group: str) -> tuple[float, float]:
         """Return the total and the net present cost of a silo."""
@@ -180,14 +180,14 @@ def paid(plan: Plan, what: str) -> float:
 
 def priced_silos(plan: Plan) -> PricedSilos:
     """Return silos and pool of a plan, to compare by cost."""
-    given = plan.scenario.cost
-    bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
-    pool = plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
+    inputs = plan.scenario.cost
+    bare = replace(inputs, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
+    pool = plan if bare == inputs else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
     free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(("switches/", "cable-"))}
     scenario = replace(
         pool.scenario,
         prices=tuple(sorted((dict(pool.scenario.prices) | free).items())),
-        ranges=tuple(each for each in pool.scenario.ranges if each[0] not in free),
+        ranges=tuple(entry for entry in pool.scenario.ranges if entry[0] not in free),
     )
     alone, unjoined = silo_plans(make_plan(scenario, plan.catalog))
     return PricedSilos(alone, _pool(pool), unjoined)
@@ -204,10 +204,10 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     priced = priced_silos(plan)
     alone, pool = priced.alone, priced.pool
     groups = tuple(
-        SiloCost(group, own.groups[0].name, own.totals.hosts, own.totals.gpus, *priced.costs(group))
-        for group, own in alone.items()
+        SiloCost(group, design.groups[0].name, design.totals.hosts, design.totals.gpus, *priced.costs(group))
+        for group, design in alone.items()
     )
-    planned = [own.costs for own in (*alone.values(), pool) if own.costs]
+    planned = [design.costs for design in (*alone.values(), pool) if design.costs]
     return SiloCosts(
         groups=groups,
         total=priced.sum("total"),

@@ -44,11 +44,11 @@ def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
     requests = _requests(plan)
     asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
     by_group = weeks(plan.sized, plan.catalog)[week_demand(plan)[0].season]
-    found = []
+    streams = []
     for group_id, ask in asks.items():
         group = next(g for g in plan.sized.groups if g.id == group_id)
         parts = _parts(ask) if when == "busiest" else _week_parts(by_group[group_id])
-        found += [
+        streams += [
             Stream(
                 group_id,
                 gpus=group.gpus_each,
@@ -62,7 +62,7 @@ def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
             for people, rates in parts
             if any(rates)
         ]
-    return tuple(found)
+    return tuple(streams)
 
 
 def _parts(ask: Ask) -> list[tuple[int, tuple[float, ...]]]:
@@ -126,7 +126,7 @@ def simulate_pool(
     if hosts is not None:
         gpus = [*gpus[:hosts], *([plan.scenario.hardware.gpus_per_host] * (hosts - len(gpus)))]
     up = sorted(gpus, reverse=True)[down:]
-    found = simulate(
+    result = simulate(
         request_streams(plan, pool_id, when),
         hosts=up,
         policy=plan.scenario.platform.assignment,
@@ -135,8 +135,8 @@ def simulate_pool(
         seed=seed,
         progress=progress,
     )
-    worst = _worst(found, target)
-    return PoolSimulation(pool_id, len(up), sum(up), down, when, target, found, worst[0], worst[1])
+    worst = _worst(result, target)
+    return PoolSimulation(pool_id, len(up), sum(up), down, when, target, result, worst[0], worst[1])
 
 
 def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
@@ -210,14 +210,14 @@ def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
             **{name: getattr(one, name) for name in WAITS},
         }
 
-    found = result.simulated
+    simulated = result.simulated
     return {
         **{name: getattr(result, name) for name in ("pool", "hosts", "gpus", "down", "when")},
         "rule": result.target.rule,
         "for_whom": "each" if result.target.each else "all",
         "chance": {"value": result.disappointed, "half_width": result.half_width},
-        "groups": [outcome(one) for one in by_group(found)],
-        "overall": outcome(found.overall),
-        "utilisation": found.utilisation._asdict(),
-        **{name: getattr(found, name) for name in ("peak_gpus", "requests", "hours", "ended", "growing")},
+        "groups": [outcome(one) for one in by_group(simulated)],
+        "overall": outcome(simulated.overall),
+        "utilisation": simulated.utilisation._asdict(),
+        **{name: getattr(simulated, name) for name in ("peak_gpus", "requests", "hours", "ended", "growing")},
     }

@@ -96,23 +96,23 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Yield the paths of inputs that differ between the scenarios; a group that not all have counts as one."""
     for path in FIELD_BY_PATH:
         head = path.partition(".")[0]
-        if _differ(getattr(each, head) for each in scenarios) and _differ(
-            each.get(path) for each in scenarios
+        if _differ(getattr(item, head) for item in scenarios) and _differ(
+            item.get(path) for item in scenarios
         ):
             yield path
     yield from _changed_in_groups(scenarios)
     for head in ("prices", "ranges"):
-        stated = [dict(getattr(each, head)) for each in scenarios]
-        for key in dict.fromkeys(key for each in stated for key in each):
-            if _differ(each.get(key) for each in stated):
+        stated = [dict(getattr(item, head)) for item in scenarios]
+        for key in dict.fromkeys(key for item in stated for key in item):
+            if _differ(item.get(key) for item in stated):
                 yield f"{head}.{key}"
 
 
 def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Yield the paths of inputs of groups that differ, or of a group that not all scenarios have."""
-    having = [{group.id: group for group in each.groups} for each in scenarios]
+    having = [{group.id: group for group in item.groups} for item in scenarios]
     for id in dict.fromkeys(id for groups in having for id in groups):
-        groups = [each[id] for each in having if id in each]
+        groups = [item[id] for item in having if id in item]
         if len(groups) < len(scenarios):
             yield f"groups.{id}"
             continue

@@ -74,8 +74,10 @@ class Runner:
 
     def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str) -> None:
         """Run ``gpuplan`` on a design, or on one and those beside it."""
-        given = [scenarios] if isinstance(scenarios, Scenario) else scenarios
-        self.start([*arguments, *self._catalog], BETWEEN.join(each.to_yaml() for each in given).encode())
+        designs = [scenarios] if isinstance(scenarios, Scenario) else scenarios
+        self.start(
+            [*arguments, *self._catalog], BETWEEN.join(design.to_yaml() for design in designs).encode()
+        )
 
     def cancel(self) -> None:
         """End the command, if one runs; results found so far are kept."""

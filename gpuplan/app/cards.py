@@ -106,13 +106,13 @@ def panel(
 
     def carded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
-            found = None if needs and not getattr(workbook.plan, needs) else contents(workbook)
-            if found is None:
+            body = None if needs and not getattr(workbook.plan, needs) else contents(workbook)
+            if body is None:
                 return {"shown": False}
-            if isinstance(found, str):
-                found = {"text": [said(found)]}
+            if isinstance(body, str):
+                body = {"text": [said(body)]}
             head = {name: text for name, text in (("title", title), ("hint", hint)) if text}
-            return {"shown": True, "stale": workbook.stale, **head, **_tabled(found)}
+            return {"shown": True, "stale": workbook.stale, **head, **_tabled(body)}
 
         return Card(draws, data, slow)
 
@@ -132,12 +132,12 @@ def details(
 
     def folded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
-            there, opened = bool(shown(workbook)), key in workbook.opened
-            found = contents(workbook) if there and opened else None
-            if isinstance(found, str):
-                found = {"text": [found]}
+            visible, opened = bool(shown(workbook)), key in workbook.opened
+            body = contents(workbook) if visible and opened else None
+            if isinstance(body, str):
+                body = {"text": [body]}
             return {
-                "shown": there,
+                "shown": visible,
                 "key": key,
                 "title": title,
                 "hint": hint if isinstance(hint, str) else hint(workbook),
@@ -145,7 +145,7 @@ def details(
                 "stale": workbook.stale or old(workbook),
                 "text": [],
                 "tables": [],
-                **_tabled(found or {}),
+                **_tabled(body or {}),
             }
 
         return Card("tables", data, slow)
@@ -188,7 +188,7 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     rows = zip(ids, shown["rows"], strict=True)
     return {
         "heads": shown["heads"],
-        "rows": [{"id": each, "name": cells[0]["text"], "cells": cells} for each, cells in rows],
+        "rows": [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows],
     }
 
 
@@ -199,7 +199,7 @@ def figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:
 
 def select(what: str, label: str, value: str, options: Mapping[str, str]) -> dict[str, Any]:
     """Return a menu for choosing a view."""
-    listed = [{"value": each, "text": text} for each, text in options.items()]
+    listed = [{"value": option, "text": text} for option, text in options.items()]
     return {"what": what, "label": label, "value": value, "options": listed}
 
 
@@ -237,7 +237,7 @@ def group_colours(workbook: Workbook) -> dict[str, int]:
 
 def chip(workbook: Workbook, group: str) -> dict[str, Any]:
     """Return the letter of a group in its colour; a dot for groups that are not named."""
-    letters = {each.id: each.letter for each in workbook.plan.groups}
+    letters = {planned.id: planned.letter for planned in workbook.plan.groups}
     return {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
 
@@ -246,15 +246,15 @@ def lettered(
 ) -> Table:
     """Return a table of groups with coloured letters before their names; ids are in the column of groups or given."""
     if ids is None:
-        at = [each.key for each in table.columns].index("group_id")
+        at = [col.key for col in table.columns].index("group_id")
         ids = [row[at] for row in table.rows]
     return table.dressed(column, lambda n, _: chip(workbook, ids[n]) if ids[n] else {})
 
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
     """Return the titles of the sources that the catalog knows."""
-    known = workbook.catalog.sources
-    return "; ".join(known[s].title for s in sources if s in known)
+    by_id = workbook.catalog.sources
+    return "; ".join(by_id[s].title for s in sources if s in by_id)
 
 
 ADD_GROUP = {

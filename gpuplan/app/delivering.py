@@ -140,8 +140,8 @@ class Delivering:
     def _changed(self) -> None:
         if self.runner.state == "done" and self.runner.found and self.order:
             self.made |= self._sources
-            made = self.runner.found.pop()["files"]
-            files = {name: base64.b64decode(content) for name, content in made.items()}
+            encoded = self.runner.found.pop()["files"]
+            files = {name: base64.b64decode(content) for name, content in encoded.items()}
             if len(files) == 1:
                 self._ready.append(next(iter(files.items())))
             else:

@@ -57,7 +57,7 @@ EMPTIES = {each.path: each for each in ASKED if each.empty or each.planned}
 
 def place_of(path: str) -> Found:
     """Return the step and the tab of an input."""
-    return next(each.place for each in ASKED if fnmatchcase(path, each.path))
+    return next(entry.place for entry in ASKED if fnmatchcase(path, entry.path))
 
 
 def form(
@@ -75,14 +75,14 @@ def form(
     """
 
     def data(workbook: Workbook) -> dict[str, Any]:
-        made = {"title": title, **head, **more(workbook)}
-        empties, options, without = (made.pop(key, {}) for key in ("empties", "options", "without"))
-        made["fields"] = [
-            field_data(workbook, each.path, options.get(each.path), empty=empties.get(each.path))
-            for each in FORMS[name]
-            if each.path not in without
+        contents = {"title": title, **head, **more(workbook)}
+        empties, options, without = (contents.pop(key, {}) for key in ("empties", "options", "without"))
+        contents["fields"] = [
+            field_data(workbook, entry.path, options.get(entry.path), empty=empties.get(entry.path))
+            for entry in FORMS[name]
+            if entry.path not in without
         ]
-        return made | ({"hint": hint(made["fields"])} if hint else {})
+        return contents | ({"hint": hint(contents["fields"])} if hint else {})
 
     return Card("form", data)
 
@@ -101,9 +101,9 @@ def field_data(
     if options is None:
         options = _options(workbook.catalog, path, spec, empty)
         empty = "" if spec.table else empty  # it is one of the options
-    known = workbook.seen.origin(path)
+    origin = workbook.seen.origin(path)
     grey = bool(empty) and value is None  # a value in grey states its own basis
-    assumed = known.basis == "assumed" and not grey
+    assumed = origin.basis == "assumed" and not grey
     return attributes(spec, "label", "low", "high", "question") | {
         "path": path,
         "kind": CONTROLS.get(spec.kind, "text"),
@@ -115,8 +115,8 @@ def field_data(
         "locked": workbook.locked(path),
         "assumed": assumed,
         "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
-        "known": known.note if assumed or confirmed else "",
-        "by": known.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
+        "known": origin.note if assumed or confirmed else "",
+        "by": origin.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
     }
 
 
@@ -128,8 +128,8 @@ def _pattern(path: str) -> str:
 
 def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | None) -> str:
     """Return the words for an empty field: those given, of a planning value, or of the file."""
-    if empty is None and (asked := EMPTIES.get(_pattern(path))):
-        empty = asked.empty or _planned(catalog, asked)
+    if empty is None and (entry := EMPTIES.get(_pattern(path))):
+        empty = entry.empty or _planned(catalog, entry)
     if not isinstance(empty, Fact):
         return empty or ""
     value = stated_percent(float(empty.value)) if spec.kind == "share" else number(empty.value)
@@ -149,7 +149,7 @@ def _options(catalog: Catalog, path: str, spec: Field, empty: str) -> Options:
     names = NAMES.get(_pattern(path)) or CHOICE_NAMES.get(path)
     if names is None:
         none = [("", empty)] * (spec.optional and spec.kind == "choice")
-        return [*none, *((str(each), str(each)) for each in spec.choices)]
+        return [*none, *((str(choice), str(choice)) for choice in spec.choices)]
     usual = [("", f"{next(iter(names.values()))} (default)")] * (spec.optional and "" not in names)
     return [*usual, *names.items()]
 

@@ -46,7 +46,7 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     preset = presets(catalog)[use_case]
     kind = NAMES["kind of workload"].get(use_case) or str(preset["name"])
     taken = {group.name for group in scenario.groups}
-    name = next(each for each in chain([kind], (f"{kind} {n}" for n in count(2))) if each not in taken)
+    name = next(title for title in chain([kind], (f"{kind} {n}" for n in count(2))) if title not in taken)
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
     if use_case in (SERVING, RETRIEVAL):
@@ -68,10 +68,10 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
     """Return a group with the catalog's planning values for users of a language model, where they exist."""
-    known = catalog.assumptions["llm-use"].facts
+    facts = catalog.assumptions["llm-use"].facts
     for name in names:
-        if name in known:
-            path, fact = f"groups.{group}.{name}", known[name]
+        if name in facts:
+            path, fact = f"groups.{group}.{name}", facts[name]
             origin = Origin(fact.basis, fact.sources[0], fact.locator, "preset, not yet confirmed")
             scenario = scenario.with_value(path, fact.value).with_origin(path, origin)
     return scenario
@@ -88,11 +88,11 @@ def copied(scenario: Scenario, group: str) -> Scenario:
     copy = replace(groups[at], id=scenario.new_group_id(name), name=name)
     groups.insert(at + 1, copy)
     old, new = f"groups.{group}", f"groups.{copy.id}"
-    found = scenario.with_groups(groups)
+    design = scenario.with_groups(groups)
     for path, origin in sorted(scenario.origins, key=lambda known: known[0]):
         if path == old or path.startswith(old + "."):
-            found = found.with_origin(new + path.removeprefix(old), origin)
-    return found
+            design = design.with_origin(new + path.removeprefix(old), origin)
+    return design
 
 
 def moved(scenario: Scenario, group: str, by: int) -> Scenario:
@@ -105,7 +105,7 @@ def moved(scenario: Scenario, group: str, by: int) -> Scenario:
 
 
 def _index(scenario: Scenario, group: str) -> int:
-    return next(at for at, each in enumerate(scenario.groups) if each.id == group)
+    return next(at for at, entry in enumerate(scenario.groups) if entry.id == group)
 
 
 def _origin(preset: Row) -> Origin:
@@ -163,12 +163,12 @@ def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Sc
         if fit is None:
             continue
         per_host = fit.gpus if fit.whole else min(fit.gpus, hardware.gpus_per_host)
-        made = scenario
+        design = scenario
         for path, value in (("hardware.gpu", gpu), ("hardware.server", server), (PER_HOST, per_host)):
-            if path in (*left_open, PER_HOST) and made.get(path) != value:
-                made = made.with_value(path, value).with_origin(path, SUGGESTED)
-        if _runs(made, catalog):
-            return made
+            if path in (*left_open, PER_HOST) and design.get(path) != value:
+                design = design.with_value(path, value).with_origin(path, SUGGESTED)
+        if _runs(design, catalog):
+            return design
     return scenario
 
 
@@ -221,4 +221,4 @@ def with_cell(scenario: Scenario, cell: Cell, given: Any) -> list[dict[str, Any]
         row[cell.key] = value
     else:
         row.pop(cell.key, None)
-    return [each for each in rows if count in each]
+    return [entry for entry in rows if count in entry]

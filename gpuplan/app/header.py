@@ -46,14 +46,14 @@ TERMS = tuple(
 
 def glossary_data(workbook: Workbook) -> dict[str, Any]:
     """Return all terms; they are the same in every design, so they are sent once."""
-    known = workbook.catalog.sources
+    sources = workbook.catalog.sources
     return {
         "terms": [
             {
                 "term": term.title,
                 "names": term.names,
                 "meaning": term.meaning,
-                "sources": "; ".join(known[source].title for source in term.sources if source in known),
+                "sources": "; ".join(sources[source].title for source in term.sources if source in sources),
             }
             for term in TERMS
         ]
@@ -115,7 +115,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
     sentence, about = page.message(workbook)
     wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
     shown = page.tab(workbook.tabs.get(step, ""))
-    there = {"": True, "workloads": workbook.plan.groups, "hosts": workbook.plan.pools}
+    met = {"": True, "workloads": workbook.plan.groups, "hosts": workbook.plan.pools}
     clicked = workbook.plan.groups if step == "usecases" else workbook.plan.pools
     return {
         "step": step,
@@ -125,7 +125,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
         "stale": workbook.stale,
         "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
         "tab": shown.name,
-        "nothing": "" if there[shown.needs] else f"No {shown.needs} yet, so there is nothing to show here.",
+        "nothing": "" if met[shown.needs] else f"No {shown.needs} yet, so there is nothing to show here.",
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
             for tab in page.tabs
@@ -155,8 +155,8 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
         "key": key,
         "title": f"Why {_shown(plan, key, why.value)}{whole}?",
         "more": _more(plan, key),
-        "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
-        "sources": [attributes(each, "title", "url", "where") for each in why.sources],
+        "inputs": [attributes(item, "label", "value", "known", "basis", "key") for item in why.inputs],
+        "sources": [attributes(item, "title", "url", "where") for item in why.sources],
     }
 
 
@@ -192,10 +192,10 @@ def excluded(costs: Costs) -> list[dict[str, Any]]:
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     """Return a message with a link to the input it concerns."""
-    known = workbook.plan.catalog.sources
+    sources = workbook.plan.catalog.sources
     return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
-        "sources": _few_titles([known[source].title for source in message.sources if source in known]),
+        "sources": _few_titles([sources[source].title for source in message.sources if source in sources]),
     }
 
 

@@ -45,7 +45,7 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
         changed = use_case  # the others follow from it
     if len(changed) == 1:
         path = changed[0]
-        before, after = (_said(each, path, catalog) for each in (old, new))
+        before, after = (_said(design, path, catalog) for design in (old, new))
         return f"{input_name(new if has_input(new, path) else old, path)}: {before} \u2192 {after}"
     return f"{new.name} opened" if old.name != new.name else f"{_named(old, new, changed)} changed"
 
@@ -79,7 +79,7 @@ def input_name(scenario: Scenario, path: str) -> str:
 
 def _of_groups(old: Scenario, new: Scenario) -> str:
     """Describe the change of a group, if one was added, removed or moved and nothing else changed."""
-    was, now = ({group.id: group for group in each.groups} for each in (old, new))
+    was, now = ({group.id: group for group in design.groups} for design in (old, new))
     came, went = now.keys() - was.keys(), was.keys() - now.keys()
     stayed = all(was[id] == now[id] for id in was.keys() & now.keys())
     if not stayed or any(changed_inputs((old.with_groups(()), new.with_groups(())))):
@@ -95,13 +95,13 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
     """Name the input that was confirmed, or no longer is."""
     before, after = dict(old.origins), dict(new.origins)
-    known = {
+    changed = {
         path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
     }
-    path = min(known, key=len, default="")
+    path = min(changed, key=len, default="")
     if path.partition(".")[0] in unsaid:
         return UNSAID
-    if not path or not all(f"{each}.".startswith(f"{path}.") for each in known):
+    if not path or not all(f"{other}.".startswith(f"{path}.") for other in changed):
         return "Origins of inputs changed"
     group = next((group.name for group in new.groups if path == f"groups.{group.id}"), "")
     name = f"Group {group}" if group else input_name(new, path)

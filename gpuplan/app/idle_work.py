@@ -95,8 +95,8 @@ class Later:
         """Return the result of ``work``, worked out on first request."""
         if key not in self._worked:
             self._worked[key] = work()
-        found: T = self._worked[key]
-        return found
+        result: T = self._worked[key]
+        return result
 
     def found(self, key: str, work: Callable[[Plan], T], plan: Plan) -> T | None:
         """Return the result for a plan of ``work``, a function of a module with its arguments; None until done."""
@@ -108,8 +108,8 @@ class Later:
             else:
                 worked[key] = None
                 self._pending[loop.create_task(self._work(worked, key, work, plan))] = worked
-        found: T | None = worked[key]
-        return found
+        result: T | None = worked[key]
+        return result
 
     async def _work(self, worked: dict[str, Any], key: str, work: Callable[[Plan], T], plan: Plan) -> None:
         try:
@@ -128,8 +128,8 @@ async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
     global _process
     if _process is not None:
         try:
-            asked = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
-            return await asyncio.wrap_future(asked)
+            future = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
+            return await asyncio.wrap_future(future)
         except BrokenExecutor:  # it has ended, now or before: it may have taken too much memory
             _process = None
     return await asyncio.to_thread(work, plan)

@@ -30,7 +30,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "planned": planned.id if planned != now else "",
         "past": [link.id for link in past],
         "future": [link.id for link in future],
-        "kept": [[each.name, each.link.id] for each in aside],
+        "kept": [[kept.name, kept.link.id] for kept in aside],
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
         "watched": list(workbook.watched or ()),
@@ -38,22 +38,22 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
         "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
     }
-    return memory, dict([*past, *future, *(each.link for each in aside), planned, now])
+    return memory, dict([*past, *future, *(kept.link for kept in aside), planned, now])
 
 
 def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
     """Continue where a page was before it was loaded again; the address has the design if the memory lacks it."""
     if memory is None:
         return
-    given = memory if isinstance(memory, dict) else {"design": "lost"}
-    has, damaged = _checked(given)
+    stored = memory if isinstance(memory, dict) else {"design": "lost"}
+    has, damaged = _checked(stored)
     links = partial(_links, designs if isinstance(designs, dict) else {})
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
         for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
-        if has["started"] and given.get("design"):
+        if has["started"] and stored.get("design"):
             lost = not any(workbook.restore(link.fragment) for link in links(has["design"]))
             damaged |= lost
             if lost:
@@ -78,13 +78,13 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
 def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
     """Return a memory with defaults for missing or damaged parts; and whether anything is damaged."""
     damaged = {name for name, (shape, _) in SHAPES.items() if name in given and not _fits(shape, given[name])}
-    sound = {name: each for name, each in given.items() if name not in damaged}
+    sound = {name: value for name, value in given.items() if name not in damaged}
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
     """Return the designs still stored: a page without room drops the oldest."""
-    return [Link(each, fragments[each]) for each in ids[-MOST:] if _is_text(fragments.get(each))]
+    return [Link(key, fragments[key]) for key in ids[-MOST:] if _is_text(fragments.get(key))]
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:

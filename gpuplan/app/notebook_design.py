@@ -111,14 +111,14 @@ class Design(WorkbookTraits):
         whole = spec.kind == "int" and all(float(end).is_integer() for end in (low, high, step))
         kind, form = (IntSlider, "d") if whole else (FloatSlider, _form(spec.kind, step))
         ends = {"value": low, "min": low, "max": high, "step": step}
-        made = kind(**ends, readout_format=form, style=STYLE, layout=Layout(width=WIDTH))
+        widget = kind(**ends, readout_format=form, style=STYLE, layout=Layout(width=WIDTH))
 
         def put(value: Any) -> None:
             if value is not None:
-                made.min, made.max = min(made.min, value), max(made.max, value)
-                made.value = value
+                widget.min, widget.max = min(widget.min, value), max(widget.max, value)
+                widget.value = value
 
-        return self._bound(path, made, put)
+        return self._bound(path, widget, put)
 
     def choice(self, path: str, *values: Any) -> Dropdown:
         """Return a choice for an input such as ``network.transport`` or ``hardware.gpu``: of all values, or of some."""
@@ -126,22 +126,22 @@ class Design(WorkbookTraits):
         if not values and spec.kind not in ("choice", "bool", "id"):
             raise ScenarioError([Problem(path, show(spec.kind), "a choice; design.slider moves a number")])
         every = [id for id, _ in catalog_choices(self.catalog, spec.table)] if spec.table else spec.choices
-        known = list(values) or [*[None] * spec.optional, *(every or (True, False))]
-        made = Dropdown(style=STYLE, layout=Layout(width=WIDTH))
+        options = list(values) or [*[None] * spec.optional, *(every or (True, False))]
+        widget = Dropdown(style=STYLE, layout=Layout(width=WIDTH))
 
         def put(value: Any) -> None:
-            if value not in known:
-                known.append(value)
-            made.options = [(input_words(self.plan, path, each), each) for each in known]
-            made.value = value
+            if value not in options:
+                options.append(value)
+            widget.options = [(input_words(self.plan, path, option), option) for option in options]
+            widget.value = value
 
-        return self._bound(path, made, put)
+        return self._bound(path, widget, put)
 
     def chart(self, name: str, *about: Any) -> Chart:
         """Return a chart of `Plan.plot` that follows the design, such as ``design.chart("cost")``."""
-        made = Chart(self.plan.plot.spec(name, *about))
-        self.observe(lambda change: setattr(made, "chart", change["new"].plot.spec(name, *about)), "plan")
-        return made
+        widget = Chart(self.plan.plot.spec(name, *about))
+        self.observe(lambda change: setattr(widget, "chart", change["new"].plot.spec(name, *about)), "plan")
+        return widget
 
     def _bound(self, path: str, made: Any, put: Callable[[Any], None]) -> Any:
         """Tie a widget to an input: a value that cannot be planned springs back, and the widget says so."""

@@ -63,13 +63,13 @@ def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
         return text
     inner = path.removeprefix("ranges.")
     about, paid = field_of(inner), currency if inner.startswith("prices.") else ""
-    given = SPACES.sub(" ", text).strip()
+    cleaned = SPACES.sub(" ", text).strip()
     if spec.kind == "range":
-        ends = RANGE_TYPED.fullmatch(given)
-        return _range(about, [end for end in ends.groups() if end], locale, paid) if ends else given
-    number = _number(about, given, locale, paid)
+        ends = RANGE_TYPED.fullmatch(cleaned)
+        return _range(about, [end for end in ends.groups() if end], locale, paid) if ends else cleaned
+    number = _number(about, cleaned, locale, paid)
     if number is None:
-        return given
+        return cleaned
     return f"{number}%" if about.kind == "share" and _size(number) >= 1 else number
 
 
@@ -80,8 +80,8 @@ def counted_as_typed(text: str, locale: Locale) -> str:
 
 def is_half_typed(text: str, locale: Locale) -> bool:
     """True if a number may go on: it ends with a sign or a part of a unit, or its last thousands are incomplete."""
-    given, sign = SPACES.sub(" ", text).rstrip(), "." if locale.decimal == "," else ","
-    return not re.search(r"[\d%]$", given) or bool(re.search(rf"\d[ '\u2019{sign}]\d{{1,2}}$", given))
+    cleaned, sign = SPACES.sub(" ", text).rstrip(), "." if locale.decimal == "," else ","
+    return not re.search(r"[\d%]$", cleaned) or bool(re.search(rf"\d[ '\u2019{sign}]\d{{1,2}}$", cleaned))
 
 
 def _size(number: str) -> Decimal:
@@ -128,9 +128,9 @@ def _without_unit(spec: Field, given: str, currency: str) -> str:
         for sign in (currency, SIGNS_OF.get(currency, currency)):
             given = re.sub(rf"^{re.escape(sign)} ?(?=[\d.,-])", "", given, flags=re.IGNORECASE)
     for unit in sorted(units, key=len, reverse=True):
-        found = re.fullmatch(rf"(.*[\dkKMn]) ?{re.escape(unit)}", given, flags=re.IGNORECASE)
-        if found:
-            return found[1]
+        match = re.fullmatch(rf"(.*[\dkKMn]) ?{re.escape(unit)}", given, flags=re.IGNORECASE)
+        if match:
+            return match[1]
     return given
 
 
@@ -139,9 +139,9 @@ def _digits(given: str, locale: Locale) -> str | None:
     sign, body = (given[0], given[1:].lstrip()) if given[:1] in ("+", "-", "\u2212") else ("", given)
     body = QUOTES.sub("'", body)
     for thousands, pattern in READINGS[locale.decimal]:
-        if found := pattern.fullmatch(body):
-            part = found.groupdict().get("part")
-            whole = sign.replace("\u2212", "-") + found["whole"].replace(thousands, "")
+        if match := pattern.fullmatch(body):
+            part = match.groupdict().get("part")
+            whole = sign.replace("\u2212", "-") + match["whole"].replace(thousands, "")
             return whole if part is None else f"{whole}.{part}"
     return None
 

@@ -54,22 +54,22 @@ def _named(name: str) -> Any:
 
 def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
     """Return cards in boxes: those that follow each other in one of the same style share it, until a ``+`` begins another."""
-    found: list[Place | tuple[str, list[tuple[list[str], Place]]]] = []
+    places: list[Place | tuple[str, list[tuple[list[str], Place]]]] = []
     opened = ""
     for (style, *inside), place in ((path or [""], place) for path, place in rows):
         if not style:
-            found.append(place)
+            places.append(place)
         elif style == opened:
-            found[-1][1].append((inside, place))  # type: ignore[index]
+            places[-1][1].append((inside, place))  # type: ignore[index]
         else:
-            found.append((style.removeprefix("+"), [(inside, place)]))
+            places.append((style.removeprefix("+"), [(inside, place)]))
         opened = style.removeprefix("+")
-    return tuple(Box(each[0], _laid_out(each[1])) if isinstance(each, tuple) else each for each in found)
+    return tuple(Box(part[0], _laid_out(part[1])) if isinstance(part, tuple) else part for part in places)
 
 
 def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
     tabs = []
-    for name, (first, *others) in ((name, [*each]) for name, each in groupby(rows, lambda row: row["tab"])):
+    for name, (first, *others) in ((name, [*group]) for name, group in groupby(rows, lambda row: row["tab"])):
         cards = [(row["box"].split("/"), _named(row["card"])) for row in (first, *others)]
         (content,) = _laid_out(cards)
         assert isinstance(content, Box)

@@ -127,8 +127,8 @@ class PlanView(HasTraits):
 
     def watchable(self, pool: str) -> bool:
         """True if vSphere places the VMs of a pool, and few enough of them to be played."""
-        made = self.plan.power_on.get(pool)
-        return made is not None and playable(made.pool.requests, made.rooms)
+        trial = self.plan.power_on.get(pool)
+        return trial is not None and playable(trial.pool.requests, trial.rooms)
 
     def watch_on(self, **change: Any) -> None:
         """Show another moment, order or reading of the replay."""
@@ -189,7 +189,7 @@ class PlanView(HasTraits):
     def chosen(self, what: str, options: Iterable[str]) -> str:
         """Return the chosen view if it is one of these, else the first of them; empty if there are none."""
         listed = list(options)
-        return next((each for each in (self.looked.get(what), *listed) if each in listed), "")
+        return next((option for option in (self.looked.get(what), *listed) if option in listed), "")
 
     def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
         """Fail some hosts of a pool and put others in maintenance; all others run."""
@@ -202,8 +202,8 @@ class PlanView(HasTraits):
         """Keep down only hosts that the plan on the screen has."""
         hosts = self._hosts()
         self.failed, self.maintenance = (
-            {pool: tuple(n for n in down if n <= hosts[pool]) for pool, down in each.items() if pool in hosts}
-            for each in (self.failed, self.maintenance)
+            {pool: tuple(n for n in down if n <= hosts[pool]) for pool, down in lost.items() if pool in hosts}
+            for lost in (self.failed, self.maintenance)
         )
         if self.watched and not self.watchable(self.watched.pool):
             self.watched = None

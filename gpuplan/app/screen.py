@@ -134,13 +134,13 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
         if at not in self._tabs:
             self._tabs[at] = self._build(at, tab.content)
-        there = self._page.children == (self._tabs[at],)  # else each has its state before it is shown
+        visible = self._page.children == (self._tabs[at],)  # else each has its state before it is shown
         at_once, late = self._shown[at]
         for shown in ([*self._frame, *at_once], late):
-            with together(self._strip) if there else contextlib.nullcontext():
+            with together(self._strip) if visible else contextlib.nullcontext():
                 for show in shown:
                     show()
-        if not there:
+        if not visible:
             self._page.children = (self._tabs[at],)
         while ready := workbook.delivering.take():
             self._tell({"type": "download", "name": ready[0]}, ready[1])
@@ -281,15 +281,15 @@ def sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
 
 def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     box = ipywidgets.Box(children=children)
-    for each in style.split():
-        box.add_class(each)
+    for name in style.split():
+        box.add_class(name)
     return box
 
 
 def step_named(name: str) -> str:
     """Return the step with an id or a screen name, such as ``hosts``, ``workloads`` or ``Hosts and availability``."""
-    known = {title.lower(): step for step, title in STEPS} | {step: step for step, _ in STEPS}
-    return known.get(name.lower()) or pick(STEP_OF, name, "step")
+    steps = {title.lower(): step for step, title in STEPS} | {step: step for step, _ in STEPS}
+    return steps.get(name.lower()) or pick(STEP_OF, name, "step")
 
 
 def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
@@ -298,13 +298,13 @@ def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = Non
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
     ``gpuplan app`` was given.
     """
-    folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
+    folder, source = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     step = step and step_named(step)
-    asked = scenario_of(given) if given else None
+    loaded = scenario_of(source) if source else None
     customer = os.environ.get("GPUPLAN_VIEW") == "customer"
-    state = Workbook(catalog or load_catalog(*([folder] if folder else [])), asked, customer)
-    state.started = bool(asked) or bool(step)
-    state.step = "usecases" if asked else "start"
+    state = Workbook(catalog or load_catalog(*([folder] if folder else [])), loaded, customer)
+    state.started = bool(loaded) or bool(step)
+    state.step = "usecases" if loaded else "start"
     return WorkbookApp(state, step)
 
 

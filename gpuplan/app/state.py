@@ -127,13 +127,13 @@ class Workbook(PlanView):
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last message that belongs to no field."""
         # commands that run beside the page want the user's own rows, too
-        own = [str(folder) for folder in catalog.folders[1:2]]
-        self.simulating = Simulating(self._changed, *own)
-        self.auditing = Auditing(self._changed, *own)
-        self.exploring = Exploring("explore", "exploration", self._changed, *own)
-        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *own)
-        self.powering_on = Exploring("power-on", "tried", self._changed, *own)
-        self.delivering = Delivering(self._changed, *own)
+        folders = [str(folder) for folder in catalog.folders[1:2]]
+        self.simulating = Simulating(self._changed, *folders)
+        self.auditing = Auditing(self._changed, *folders)
+        self.exploring = Exploring("explore", "exploration", self._changed, *folders)
+        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *folders)
+        self.powering_on = Exploring("power-on", "tried", self._changed, *folders)
+        self.delivering = Delivering(self._changed, *folders)
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
@@ -179,7 +179,7 @@ class Workbook(PlanView):
 
         The customer sees only designs with the margin of the one on the screen: others would reveal it.
         """
-        return tuple(each for each in self.aside if not self._sold_otherwise(each.scenario))
+        return tuple(design for design in self.aside if not self._sold_otherwise(design.scenario))
 
     @property
     def can_undo(self) -> bool:
@@ -259,7 +259,7 @@ class Workbook(PlanView):
             self.delivering.cancel_internal()
             self.delivering.forget_preview()
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
-        inside = any(each.scenario.internal != Internal() for each in self.aside)
+        inside = any(kept.scenario.internal != Internal() for kept in self.aside)
         changed = inside or self._seen(self.scenario) != self.seen
         for background in (self.exploring, self.sensitivity, self.powering_on):
             # results from before the margin was removed still depend on it
@@ -267,7 +267,7 @@ class Workbook(PlanView):
                 background.forget()
         if changed:
             self.aside = tuple(
-                replace(each, plan=self._made(self._seen(each.scenario))) for each in self.aside
+                replace(kept, plan=self._made(self._seen(kept.scenario))) for kept in self.aside
             )
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
@@ -369,9 +369,9 @@ class Workbook(PlanView):
     def duplicate_group(self, group_id: str) -> None:
         """Add a copy of a group below it, and open it."""
         if not self._full():
-            there = {group.id for group in self.scenario.groups}
+            existing = {group.id for group in self.scenario.groups}
             scenario = groups.copied(self.scenario, group_id)
-            self.workload = next(group.id for group in scenario.groups if group.id not in there)
+            self.workload = next(group.id for group in scenario.groups if group.id not in existing)
             self._take(scenario)
 
     def delete_group(self, group_id: str) -> None:
@@ -475,7 +475,7 @@ class Workbook(PlanView):
         name = design_name(self.plan.scenario, self.catalog)
         longer = f"{name}, {amount(self.plan.totals.gpus, 'GPU')}"
         numbered = (f"{longer} ({n})" for n in range(2, MOST_KEPT + 2))
-        name = next(each for each in (name, longer, *numbered) if each not in taken)
+        name = next(title for title in (name, longer, *numbered) if title not in taken)
         self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
 
@@ -598,12 +598,12 @@ class Workbook(PlanView):
 
     def _made(self, scenario: Scenario) -> Plan:
         """Return the plan with all its chapters, so that a model that cannot answer says so here."""
-        made = next((plan for plan in self._plans if plan.scenario == scenario), None)
-        if made is None:
-            made = make_plan(scenario, self.catalog)
-            made.read()
-            self._plans = (made, *self._plans[: MOST_PLANS - 1])
-        return made
+        result = next((plan for plan in self._plans if plan.scenario == scenario), None)
+        if result is None:
+            result = make_plan(scenario, self.catalog)
+            result.read()
+            self._plans = (result, *self._plans[: MOST_PLANS - 1])
+        return result
 
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` shows its differences from the plan before."""
@@ -665,10 +665,10 @@ class Workbook(PlanView):
         """Return the internal version of a scenario made from the one on the screen: hidden values are put back."""
         if self.seen == self.scenario:
             return scenario
-        kept = [known for known in scenario.origins if known[0].split(".")[0] not in HELD_BACK]
-        back = [known for known in self.scenario.origins if known[0].split(".")[0] in HELD_BACK]
-        own = {name: getattr(self.scenario, name) for name in HELD_BACK}
-        return replace(scenario, origins=(*kept, *back), **own)
+        kept = [entry for entry in scenario.origins if entry[0].split(".")[0] not in HELD_BACK]
+        back = [entry for entry in self.scenario.origins if entry[0].split(".")[0] in HELD_BACK]
+        hidden = {name: getattr(self.scenario, name) for name in HELD_BACK}
+        return replace(scenario, origins=(*kept, *back), **hidden)
 
 
 def _note(text: str) -> str:

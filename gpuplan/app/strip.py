@@ -43,13 +43,13 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
         old = before.once("strip", lambda: _figures(before, workbook.messages_before))
         moved = [_moved(one, other) for one, other in zip(old, figures, strict=True)]
     if down := _down(workbook):
-        moved = ["" if each.key in down else was for each, was in zip(figures, moved, strict=True)]
-        figures = [down.get(each.key, each) for each in figures]
+        moved = ["" if figure.key in down else was for figure, was in zip(figures, moved, strict=True)]
+        figures = [down.get(figure.key, figure) for figure in figures]
     names = ("key", "label", "value", "note", "tone")
     return {
         "figures": [
-            dict(zip(names, each, strict=False)) | {"was": was}
-            for each, was in zip(figures, moved, strict=True)
+            dict(zip(names, figure, strict=False)) | {"was": was}
+            for figure, was in zip(figures, moved, strict=True)
         ],
         "turn": workbook.turn,
         "stale": workbook.stale,
@@ -80,8 +80,8 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
             Figure(COST, "Cost", "\u2013", "none yet"),
             _to_confirm(plan, messages),
         ]
-    lost, demand, asked = Figures(plan).down, Figures(plan).demand, plan.scenario.demand
-    rule = RULES.get(asked.rule, WAITING).format(stated_percent(asked.chance))
+    lost, demand, inputs = Figures(plan).down, Figures(plan).demand, plan.scenario.demand
+    rule = RULES.get(inputs.rule, WAITING).format(stated_percent(inputs.chance))
     rule = rule if plan.scenario.deciding_total_gpus is None else "as stated"
     after = "a host failure" if lost == 1 else counted(lost, "host failure")
     return [
@@ -113,9 +113,9 @@ def _hosts(plan: Plan) -> tuple[str, str]:
     totals, costs = plan.totals, plan.costs
     if costs is not None and costs.hosts[-1] != totals.hosts:
         return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
-    spare, asked, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
-    failures = asked.host_failures * clusters
-    if not asked.maintenance_failure_accepted and failures and spare == failures + clusters:
+    spare, availability, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
+    failures = availability.host_failures * clusters
+    if not availability.maintenance_failure_accepted and failures and spare == failures + clusters:
         spared = f"{amount(failures, 'failure')} + {number(clusters)} maintenance"
     else:
         spared = f"{number(spare)} spare"
@@ -181,11 +181,11 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
             missing += len(outcome.unplaced)
     if not hosts:
         return {}
-    there = workbook.plan.totals.gpus
+    total = workbook.plan.totals.gpus
     marked = f"on screen: {counted(hosts, 'host')} down"
     missing += workbook.plan.totals.unplaced_vms
     return {
-        "totals.gpus": Figure("totals.gpus", "GPUs", number(there - gpus), f"{marked}", "shown"),
+        "totals.gpus": Figure("totals.gpus", "GPUs", number(total - gpus), f"{marked}", "shown"),
         PLACEMENT: Figure(
             PLACEMENT,
             "Availability",

@@ -144,8 +144,8 @@ class Dress(Upload):
             self.kept.write_bytes(checked.file)
             return left_out_text(checked.left_out)
         with tempfile.TemporaryDirectory(dir=self.folder) as new:
-            for name, held in _brand_files(content).items():
-                (Path(new) / name).write_bytes(held)
+            for name, data in _brand_files(content).items():
+                (Path(new) / name).write_bytes(data)
             try:
                 load_brand(Path(new) / BRAND_FILE)
             except ScenarioError as error:
@@ -190,12 +190,12 @@ def _brand_files(content: bytes) -> dict[str, bytes]:
         packed = members(content)
     except Broken as broken:
         raise ValueError(f"it is no ZIP file that can be read: {broken}") from None
-    flat = {PurePosixPath(name).name: held for name, held in packed.items()}
-    found = {name: held for name, held in flat.items() if not name.startswith(".")}  # as macOS adds
-    described = [name for name in found if name.endswith((".yaml", ".yml"))]
+    flat = {PurePosixPath(name).name: data for name, data in packed.items()}
+    files = {name: data for name, data in flat.items() if not name.startswith(".")}  # as macOS adds
+    described = [name for name in files if name.endswith((".yaml", ".yml"))]
     if len(described) != 1:
         raise ValueError(f"a ZIP file holds one YAML file beside the logo; this one has {len(described)}")
-    return {BRAND_FILE: found.pop(described[0]), **found}
+    return {BRAND_FILE: files.pop(described[0]), **files}
 
 
 def _is_count(value: Any) -> bool:

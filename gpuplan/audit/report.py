@@ -52,22 +52,22 @@ def audit_dict(findings: Findings) -> dict[str, Any]:
 
     Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
     """
-    found, suggestions, comparison, left_out, serving, replay = findings
+    audit, suggestions, comparison, left_out, serving, replay = findings
     data = as_json(
-        reading=found.trace.reading,
-        time_zone=found.time_zone,
-        allocation=found.allocation,
-        activity=found.activity,
-        arrivals=found.arrivals,
-        notes=found.notes,
+        reading=audit.trace.reading,
+        time_zone=audit.time_zone,
+        allocation=audit.allocation,
+        activity=audit.activity,
+        arrivals=audit.arrivals,
+        notes=audit.notes,
         suggestions=suggestions,
         comparison=comparison and _comparison_dict(comparison, left_out),
         serving=serving,
         replayed=replay and _replay_dict(*replay),
     )
-    if found.allocation is not None:
+    if audit.allocation is not None:
         for name in ("wanted", "held"):
-            curve = getattr(found.allocation, name)
+            curve = getattr(audit.allocation, name)
             if curve is not None:
                 data["allocation"][name]["peakedness"] = curve.peakedness
     return data
@@ -92,17 +92,17 @@ def _comparison_dict(found: Comparison, left_out: int) -> dict[str, Any]:
 
 def audit_text(findings: Findings) -> str:
     """Return an audit as text for a terminal."""
-    data, found = audit_dict(findings), findings.found
+    data, audit = audit_dict(findings), findings.found
     return page(
         "",
-        chapter("Input file", *_reading(found.trace.reading)),
-        _allocation(found, data),
-        _activity(found, data),
-        _arrivals(found, data),
-        (f"{note}." for note in found.notes if note not in found.trace.reading.notes),
+        chapter("Input file", *_reading(audit.trace.reading)),
+        _allocation(audit, data),
+        _activity(audit, data),
+        _arrivals(audit, data),
+        (f"{note}." for note in audit.notes if note not in audit.trace.reading.notes),
         chapter(
             tables.suggestions(data["suggestions"]),
-            *(f"{each.name}: {each.note}." for each in findings.suggestions if each.rounded_up),
+            *(f"{group.name}: {group.note}." for group in findings.suggestions if group.rounded_up),
         ),
         tables.serving(data["serving"]),
         _again(findings.replay, data),
@@ -200,9 +200,9 @@ def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences how requests came and how long they are."""
-    known = use["first_s"] >= REAL_TIME_S
-    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}: " * known
-    busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
+    dated = use["first_s"] >= REAL_TIME_S
+    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}: " * dated
+    busiest = f", from {_day(use['busiest_s'], time_zone)}" if dated else ""
     bursts = use["peakedness"]
     return [
         f"{when}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "

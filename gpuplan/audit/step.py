@@ -26,7 +26,7 @@ INVITE = (
 def audit_data(workbook: Workbook) -> dict[str, Any]:
     """Return the file, its reading options, its progress, and its findings."""
     audit = workbook.auditing
-    found, label = audit.found, "Choose another file" if audit.name else "Choose a file"
+    findings, label = audit.found, "Choose another file" if audit.name else "Choose a file"
     return {
         **IDLE,
         "title": "Audit of existing use",
@@ -65,27 +65,27 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
         "buttons": _buttons(workbook, audit),
         "progress": _progress(audit),
         "problem": audit.error or audit.runner.error,
-        "text": _said(workbook, found) if found else [] if audit.name else [INVITE],
+        "text": _said(workbook, findings) if findings else [] if audit.name else [INVITE],
     }
 
 
 def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
     if audit.runner.state == "running":
         return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
-    found = audit.found
-    groups = len(found["suggestions"]) + len(found["serving"]) if found else 0
+    findings = audit.found
+    groups = len(findings["suggestions"]) + len(findings["serving"]) if findings else 0
     use = {
         "text": f"Use these {groups} groups" if groups > 1 else "Use this group",
         "event": "use-audit",
         "key": "audit-use",
         "primary": True,
     }
-    where = "replicas" if found and found["arrivals"] else "hosts"
+    where = "replicas" if findings and findings["arrivals"] else "hosts"
     replay = {"text": f"Replay on the {where} planned", "event": "replay", "key": "audit-replay"}
     return [
         *([{"text": "Read again", "event": "audit", "key": "audit-again"}] if audit.complete else []),
         *([use] if groups else []),
-        *([replay] if found and _can_replay(workbook, found) else []),
+        *([replay] if findings and _can_replay(workbook, findings) else []),
         *(
             [{"text": "Remove the file", "event": "forget-audit", "key": "audit-forget"}]
             if audit.name
@@ -144,8 +144,8 @@ def _replayed(found: dict[str, Any], changed: bool) -> list[str]:
 
 def audit_tables(workbook: Workbook) -> dict[str, Any]:
     """Return the findings as tables, below their chart."""
-    found = workbook.auditing.found
-    return {"shown": bool(found), "tables": _tables(found) if found else [], "stale": False}
+    findings = workbook.auditing.found
+    return {"shown": bool(findings), "tables": _tables(findings) if findings else [], "stale": False}
 
 
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -181,25 +181,25 @@ def _formulas(table: Table) -> dict[str, Any]:
 
 def week_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the rows of the audit chart: GPUs needed, or activity, by hour of the week and group."""
-    found = workbook.auditing.found
-    if not found:
+    findings = workbook.auditing.found
+    if not findings:
         return {}
-    held = found["allocation"]
-    if not held and not found["activity"]:
+    allocation = findings["allocation"]
+    if not allocation and not findings["activity"]:
         return {}
-    if held and held["first_s"] < REAL_TIME_S:
+    if allocation and allocation["first_s"] < REAL_TIME_S:
         return {}
-    use = held or found["activity"]
+    use = allocation or findings["activity"]
     names = [group["name"] for group in use["groups"]]
     shown = names[:CHART_GROUPS]
-    week = use["week_gpus" if held else "week_activity_pct"]
-    if held and len(names) > len(shown):
+    week = use["week_gpus" if allocation else "week_activity_pct"]
+    if allocation and len(names) > len(shown):
         week = [[*row[: len(shown)], sum(row[len(shown) :])] for row in week]
         shown = [*shown, "others"]
     return {
-        "stacked": bool(held),
-        "title": "GPUs needed" if held else "Activity, %",
-        "zone": found["time_zone"],
+        "stacked": bool(allocation),
+        "title": "GPUs needed" if allocation else "Activity, %",
+        "zone": findings["time_zone"],
         "groups": shown,
         "rows": [
             {"hour": hour, "when": hour_of_week(hour), "group": name, "value": value}

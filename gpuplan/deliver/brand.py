@@ -76,9 +76,9 @@ class Brand:
         for path, value in (("cost.currency", self.currency), ("format.paper", self.paper)):
             stated = scenario.get(path) and scenario.origin(path).basis != "assumed"
             if value and not stated:
-                known = scenario.origin(path)
+                origin = scenario.origin(path)
                 scenario = scenario.with_value(path, value).with_origin(
-                    path, replace(known, note=f"of the brand {self.name}".strip())
+                    path, replace(origin, note=f"of the brand {self.name}".strip())
                 )
         return scenario
 
@@ -108,25 +108,25 @@ def brand_of(text: bytes, folder: Path) -> Brand:
     if not isinstance(data, Mapping):
         raise ScenarioError([Problem("brand", show(data), "fields such as name, logo, colours")])
     problems: list[Problem] = []
-    found = dict(_read(data, folder, problems))
+    fields = dict(_read(data, folder, problems))
     if problems:
         raise ScenarioError(problems)
-    return Brand(**found)
+    return Brand(**fields)
 
 
 def _read(data: Mapping[Any, Any], folder: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     """Return the valid fields of a brand; the others are problems."""
-    known = (*TEXTS, "logo", *PARTS, "currency", "paper")
+    fields = (*TEXTS, "logo", *PARTS, "currency", "paper")
     for key, value in data.items():
-        if key not in known:
-            names = did_you_mean(key, known) or f"; there is {', '.join(known)}"
+        if key not in fields:
+            names = did_you_mean(key, fields) or f"; there is {', '.join(fields)}"
             problems.append(Problem("brand", show(key), f"a known field{names}"))
             continue
         parts: Mapping[Any, Any] = {key: value}
-        if own := PARTS.get(key):
-            parts = value if isinstance(value, Mapping) and not set(value) - set(own) else {}
+        if allowed := PARTS.get(key):
+            parts = value if isinstance(value, Mapping) and not set(value) - set(allowed) else {}
             if parts is not value:
-                problems.append(Problem(f"brand.{key}", show(value), f"some of {', '.join(own)}"))
+                problems.append(Problem(f"brand.{key}", show(value), f"some of {', '.join(allowed)}"))
         for name, part in parts.items():
             try:
                 yield name, _logo(part, folder) if key == "logo" else _text(key, part)

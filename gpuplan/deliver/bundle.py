@@ -59,7 +59,7 @@ def design_files(
     stem = file_stem(plan.scenario.name) + mark
     plan = _branded(plan, brand)
     if not internal:
-        plan, beside = _for_customer(plan), [_for_customer(each) for each in beside]
+        plan, beside = _for_customer(plan), [_for_customer(other) for other in beside]
     compared = compare_plans([named(plan, THIS), *beside]) if beside else None
     wanted = [kind for kind in KINDS if kind in kinds]
     effort = [EFFORT.get(kind, 1) for kind in wanted]
@@ -70,16 +70,16 @@ def design_files(
             tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
 
     files = _Files(plan, compared, brand, docx_template, pptx_template, partial(told, "whatif"))
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
         if kind == "terraform":
             for path, content in files.terraform().items():
                 folder, _, name = path.partition("/")
-                found[f"{folder}{mark}/{name}"] = content
+                contents[f"{folder}{mark}/{name}"] = content
         else:
-            found[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)()
-    return found
+            contents[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)()
+    return contents
 
 
 @dataclass(frozen=True)

@@ -193,19 +193,19 @@ def _some_items(items: Sequence[str]) -> str:
 
 def _priced(plan: Plan) -> Iterator[Priced]:
     """The plan and its alternatives."""
-    for each, own in planned_alternatives(plan):
-        if own is None:
-            yield Priced(each, None if each.hosts else {})
+    for alternative, planned in planned_alternatives(plan):
+        if planned is None:
+            yield Priced(alternative, None if alternative.hosts else {})
             continue
-        items = PricedItems(own)
-        yield Priced(each, {key: items.discounted(key) for key in items.prices})
+        items = PricedItems(planned)
+        yield Priced(alternative, {key: items.discounted(key) for key in items.prices})
 
 
 def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:
     """Yield the most informative alternatives, each with its short name and why it is not recommended."""
-    shown = [each for each in with_cheapest_rent(alternatives) if not each.chosen]
-    for each in sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key))):
-        yield replace(each, name=each.short_name, gives_up=_why_not(plan, each))
+    shown = [choice for choice in with_cheapest_rent(alternatives) if not choice.chosen]
+    for choice in sorted(shown, key=lambda each: ORDER.index(_kind(plan, each.key))):
+        yield replace(choice, name=choice.short_name, gives_up=_why_not(plan, choice))
 
 
 def _kind(plan: Plan, key: str) -> str:
@@ -254,9 +254,9 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
             what,
             _because(group),
             owner,
-            due(plan, min(each.days for each in group), decided=owner == "customer"),
+            due(plan, min(item.days for item in group), decided=owner == "customer"),
             group[0].code,
-            min((each.level for each in group), key=LEVELS.index),
+            min((item.level for item in group), key=LEVELS.index),
         )
         for (what, owner), group in groups.items()
     ]
@@ -264,7 +264,7 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
 
 
 def _because(messages: Sequence[Message]) -> str:
-    first, *others = (each.text for each in messages)
+    first, *others = (message.text for message in messages)
     return f"{first} {said('action.more', count=len(others))}" if others else first
 
 
@@ -304,5 +304,5 @@ def decisions(plan: Plan) -> Iterator[Action]:
             ("board", 14, "decision.board", "decision.board why"),
         )
     ]
-    own = [each for each in actions(plan) if each.owner == "customer"]
-    yield from sorted((*standing, *own), key=lambda each: each.due)
+    customers = [action for action in actions(plan) if action.owner == "customer"]
+    yield from sorted((*standing, *customers), key=lambda each: each.due)

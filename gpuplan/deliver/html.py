@@ -32,16 +32,16 @@ def environment(kind: str, **more: Any) -> Environment:
 @cache  # reading the template takes 0.1 s
 def templates(kind: str) -> Environment:
     """The templates of a kind of file, and how texts are written in them."""
-    found = environment(kind, autoescape=True, keep_trailing_newline=True)
-    found.filters |= {
+    filled = environment(kind, autoescape=True, keep_trailing_newline=True)
+    filled.filters |= {
         "base64": lambda text: b64encode(clean(text).encode()).decode(),
         "css": _in_css,
         "kind": lambda block: type(block).__name__,
         "plain": _plain,
         "text": _text,
     }
-    found.globals["words"] = said
-    return found
+    filled.globals["words"] = said
+    return filled
 
 
 def _plain(text: str) -> Markup:
@@ -63,12 +63,12 @@ def _text(text: str) -> Markup:
 
 def _broken(cleaned: str) -> str:
     """Escaped text with places where long words may be broken."""
-    found, at = [], 0
+    parts, at = [], 0
     for word in _BREAKS.finditer(cleaned):
-        found.append(escape(cleaned[at : word.start()]))
-        found.append("<wbr>".join(escape(piece) for piece in _PIECES.findall(word.group())))
+        parts.append(escape(cleaned[at : word.start()]))
+        parts.append("<wbr>".join(escape(piece) for piece in _PIECES.findall(word.group())))
         at = word.end()
-    return "".join([*found, escape(cleaned[at:])])
+    return "".join([*parts, escape(cleaned[at:])])
 
 
 def _in_css(text: str) -> str:

@@ -165,10 +165,10 @@ class PricedItems:
     def paid_units(self, item: Item, year: int) -> float:
         """Return the units of an item paid in a year, after the discount; hardware at the price level of the start."""
         lots = self.items[item.units].lots
-        each = item.times * (1 - self.costs.materials[item.material].discount)
+        per_unit = item.times * (1 - self.costs.materials[item.material].discount)
         if item.part in HARDWARE:
-            each = later_price(each, yearly_change=self.factor("hardware_price_change"), year=year)
-        return each * sum(lots[lot] for lot in item.paid[year])
+            per_unit = later_price(per_unit, yearly_change=self.factor("hardware_price_change"), year=year)
+        return per_unit * sum(lots[lot] for lot in item.paid[year])
 
     def item_cost(self, item: Item, year: int) -> float:
         """Return the payment for an item in a year."""
@@ -202,12 +202,12 @@ class PricedItems:
 
     def racks(self, year: int) -> int:
         """Racks of a year from 1."""
-        hosts, each = self.costs.hosts[year - 1], self.power.hosts_per_rack
-        return racks_at_sites(self.counts.fabric, hosts, self.counts.management_hosts, each) if each else 0
+        hosts, room = self.costs.hosts[year - 1], self.power.hosts_per_rack
+        return racks_at_sites(self.counts.fabric, hosts, self.counts.management_hosts, room) if room else 0
 
     def part_cost(self, name: str) -> tuple[float, ...]:
         """Return the payments for a part at the start and in each year."""
-        part = next((each for each in self.costs.parts if each.name == name), None)
+        part = next((other for other in self.costs.parts if other.name == name), None)
         return part.yearly if part else (0.0,) * (self.last + 1)
 
     def kwh(self, year: int) -> float:

@@ -177,8 +177,8 @@ class _Package:
         return self.types.get(("Override", name.lower())) or self.types.get(("Default", ending), "")
 
     def _is_xml(self, name: str) -> bool:
-        held = self._type_of(name).partition(";")[0].strip().lower()
-        return name.lower().endswith((".xml", ".vml", ".svg")) or held.endswith("xml")
+        media_type = self._type_of(name).partition(";")[0].strip().lower()
+        return name.lower().endswith((".xml", ".vml", ".svg")) or media_type.endswith("xml")
 
     def _main(self) -> str:
         """Find the main part of a document or a deck, and the relations from outside to it and its properties."""
@@ -199,13 +199,17 @@ class _Package:
         return starts[0]
 
     def _check_macros(self) -> None:
-        found = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
-        found += [type for type in self.types.values() if MACRO_TYPES.search(type)]
-        found += [name for name, own in self.relations.items() if MACROS in (each.harm() for each in own)]
-        if found:
+        macros = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
+        macros += [type for type in self.types.values() if MACRO_TYPES.search(type)]
+        macros += [
+            name
+            for name, links in self.relations.items()
+            if MACROS in (relation.harm() for relation in links)
+        ]
+        if macros:
             what = self.kind.upper()
             raise TemplateError(
-                f"template has macros ({_listed(map(shown_part, found))}); save it as {what} without them"
+                f"template has macros ({_listed(map(shown_part, macros))}); save it as {what} without them"
             )
 
     def _kept(self) -> dict[str, list[Relation]]:
@@ -254,10 +258,10 @@ class _Package:
         for name, said in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
             yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
-        held = {rels_of(name): set(relations) for name, relations in kept.items()}
+        remaining = {rels_of(name): set(relations) for name, relations in kept.items()}
         for name, relations in self.relations.items():
             for relation in relations:
-                if (harm := relation.harm()) and relation not in held.get(name, ()):
+                if (harm := relation.harm()) and relation not in remaining.get(name, ()):
                     yield f"{shown_part(name)} ({harm})"
         for name in self.parts:
             if name not in kept:

@@ -116,7 +116,7 @@ class Broken(Exception):
 
 def members(file: bytes) -> dict[str, bytes]:
     """Return the members of a zip file by name; inflated bytes are counted, and none inflated beyond the limit."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     room, taken = MOST_BYTES, set()
     packed = _opened(file)
     for entry in packed.infolist():
@@ -130,8 +130,8 @@ def members(file: bytes) -> dict[str, bytes]:
         room -= entry.file_size
         if room < 0:
             raise TemplateError(f"template holds more than {MOST_BYTES // 1_000_000} MB; use a smaller one")
-        found[name] = _inflated(packed, entry, shown)
-    return found
+        contents[name] = _inflated(packed, entry, shown)
+    return contents
 
 
 def _opened(file: bytes) -> ZipFile:
@@ -232,11 +232,11 @@ class Reader:
             is_setting = said.root == "settings" and node.getparent() is root
             can_go = is_setting and _local(node) in CUT_FROM_SETTINGS
             (said.cut if can_go else said.harms).append(HARMFUL_ELEMENTS[_local(node)])
-        found = partial(root.xpath, namespaces=SPACES, smart_strings=False, **PATTERNS)
+        search = partial(root.xpath, namespaces=SPACES, smart_strings=False, **PATTERNS)
         for path, words in HARMS.items():
-            said.harms += [words] * len(found(path))
-        said.loaded |= set(found(LOADED))
-        codes = (value.strip() for value in found(f"//@*[local-name() = 'instr'][not({NAMED})]"))
+            said.harms += [words] * len(search(path))
+        said.loaded |= set(search(LOADED))
+        codes = (value.strip() for value in search(f"//@*[local-name() = 'instr'][not({NAMED})]"))
         for code in chain(_codes(root), codes):
             said.harms += _harms_of_field(code)
         return said

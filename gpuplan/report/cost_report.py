@@ -34,7 +34,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     """
     money_of, rent = costs_dict(plan) or {}, rent_or_buy(plan)
     bought = money_of.pop("materials", [])
-    earned = [fields_of(each) | {"earned": each.earned} for each in earnings(plan)]
+    earned = [fields_of(part) | {"earned": part.earned} for part in earnings(plan)]
     return as_json(
         name=plan.scenario.name,
         costs=money_of or None,
@@ -96,8 +96,8 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
 
 def _known(costs: Costs) -> str:
     """Say how certain the prices are."""
-    known = Counter(price.fact.basis for price in costs.prices)
-    kinds = ", ".join(f"{known[basis]} {basis_word(basis)}" for basis in BASES if known[basis])
+    counts = Counter(price.fact.basis for price in costs.prices)
+    kinds = ", ".join(f"{counts[basis]} {basis_word(basis)}" for basis in BASES if counts[basis])
     old = sum(price.old for price in costs.prices)
     return (
         f"{counted(len(costs.prices), 'price')}: {kinds}; {old} older than a year on {written_day(costs.as_of)}; "
@@ -112,11 +112,11 @@ def _unknown(costs: Costs) -> str:
 
 
 def _rent_by_year(plan: Plan) -> str:
-    found = rent_terms(plan)
-    if not found:
+    rentals = rent_terms(plan)
+    if not rentals:
         return ""
-    word, paid = fitted(rent_by_year(found, added_up=True))
-    return chapter(paid, title=f"Rent or buy: paid to date, in {word}{found[0].currency}")
+    word, paid = fitted(rent_by_year(rentals, added_up=True))
+    return chapter(paid, title=f"Rent or buy: paid to date, in {word}{rentals[0].currency}")
 
 
 def _internal(plan: Plan) -> str:

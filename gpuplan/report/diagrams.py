@@ -57,12 +57,12 @@ class Symbol(NamedTuple):
 
 def group_symbols(plan: Plan) -> dict[str, Symbol]:
     """Map each group's id, and GPUs of no group, to a symbol; numbers replace letters once these have run out."""
-    found = {UNASSIGNED: Symbol("\u00b7", OTHER, INK)}
+    symbols = {UNASSIGNED: Symbol("\u00b7", OTHER, INK)}
     for at, group in enumerate(plan.groups):
         colour = OKABE_ITO[at % len(OKABE_ITO)]
         letter = group.letter if group.letter.isalpha() else str(at + 1)
-        found[group.id] = Symbol(letter, colour, pen_on(colour))
-    return found
+        symbols[group.id] = Symbol(letter, colour, pen_on(colour))
+    return symbols
 
 
 # Hosts
@@ -250,10 +250,12 @@ SIDE = 192
 
 def fabric_svg(plan: Plan) -> str | None:
     """Spines, leaves and hosts with the links between them; None where there are no hosts or no switches."""
-    found = plan.cabling
-    if found is None or found.switches is None:
+    cabling = plan.cabling
+    if cabling is None or cabling.switches is None:
         return None
-    return _Fabric(found, found.switches, infiniband=plan.scenario.network.transport == "infiniband").svg()
+    return _Fabric(
+        cabling, cabling.switches, infiniband=plan.scenario.network.transport == "infiniband"
+    ).svg()
 
 
 class _Fabric:
@@ -313,13 +315,13 @@ class _Fabric:
             yield f"{number(self.switches.peer_links)} x {number(self.switches.up_gbit_s)} Gbit/s"
 
     def _host_words(self) -> Iterable[str]:
-        found = self.found
-        yield said("drawing.fabric.shared ports", ports=found.ports.shared)
+        cabling = self.found
+        yield said("drawing.fabric.shared ports", ports=cabling.ports.shared)
         if self.rdma:
             yield said("drawing.fabric.rdma ports", ports=self.rdma)
         yield said("drawing.fabric.speed", speed=self.switches.port_gbit_s)
-        if compute := found.compute_ports:
-            yield said("drawing.fabric.compute hosts", hosts=found.compute_hosts, ports=compute.total)
+        if compute := cabling.compute_ports:
+            yield said("drawing.fabric.compute hosts", hosts=cabling.compute_hosts, ports=compute.total)
         yield said("drawing.fabric.to each leaf", links=self.shape.host_links_per_leaf)
 
     def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
@@ -369,14 +371,14 @@ class _Fabric:
         """The hosts on a pair of leaves."""
         places = self._host_places(x)
         wide = min(self.cell - 10, 400.0) / len(places)
-        found, each = self.found, self.shape.hosts_per_pair
-        kinds = ((found.gpu_hosts, "GPU host", PALE), (found.compute_hosts, "compute host", "#fdf3e1"))
+        cabling, per_pair = self.found, self.shape.hosts_per_pair
+        kinds = ((cabling.gpu_hosts, "GPU host", PALE), (cabling.compute_hosts, "compute host", "#fdf3e1"))
         for (middle, _), (count, what, fill) in zip(places, kinds, strict=False):
             left = middle - wide / 2 + 2
-            for behind in (8, 4, 0) if (count if self.one_pair else each) > 1 else (0,):
+            for behind in (8, 4, 0) if (count if self.one_pair else per_pair) > 1 else (0,):
                 area = Area(left + behind / 2, y + behind, wide - behind - 4, 44)
                 self.drawing.box(area, fill=fill, stroke=SOFT)
-            text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=each)
+            text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=per_pair)
             self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
 
     def _key(self, y: float) -> float:
@@ -389,16 +391,16 @@ class _Fabric:
             drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
             drawing.text(x + 42, y + 14, text, fill=SOFT)
             x += 42 + text_width(text) + 24
-        told = []
+        notes = []
         if self.apart:
-            told.append(said("drawing.fabric.infiniband", ports=self.apart))
+            notes.append(said("drawing.fabric.infiniband", ports=self.apart))
         ratio, most = self.shape.oversubscription, self.found.max_oversubscription
-        told.append(
+        notes.append(
             said("drawing.fabric.oversubscription", ratio=written(ratio, ".2f"), most=written(most, "g"))
         )
-        for at, line in enumerate(told, 1):
+        for at, line in enumerate(notes, 1):
             drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
-        return y + LINE * (len(told) + 1) + 4
+        return y + LINE * (len(notes) + 1) + 4
 
 
 def _spread(count: int) -> list[float]:

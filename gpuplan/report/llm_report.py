@@ -33,10 +33,10 @@ def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
     between low and high, and their mean width as high over low).
     """
-    own = ("source_id", "quantity", "measured", "predicted", "low", "high", "error", "held", "why")
+    columns = ("source_id", "quantity", "measured", "predicted", "low", "high", "error", "held", "why")
     return as_json(
-        rows=[{name: getattr(each, name) for name in own} for each in found],
-        errors=[{"quantity": name} | fields_of(each) for name, each in _errors(found)],
+        rows=[{name: getattr(row, name) for name in columns} for row in found],
+        errors=[{"quantity": name} | fields_of(row) for name, row in _errors(found)],
     )
 
 
@@ -47,9 +47,9 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
 
 def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language models") -> str:
     """Measured figures of runs beside their predictions, and their errors."""
-    known = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
+    ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
-    shown = known[:LISTED] if short else [p for p in found if p.predicted is not None]
+    shown = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
     digits: dict[str, Any] = dict.fromkeys(("measured", "predicted", "low", "high"), Worded(_digits))
     rows = tabulate(
         "llm_runs",
@@ -60,7 +60,7 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
         held=Worded(lambda held: "" if held else "OUTSIDE"),
         title=title,
     )
-    all_of = f"The {LISTED} furthest off of {written(len(known), ',')} figures; --json prints all."
+    all_of = f"The {LISTED} furthest off of {written(len(ranked), ',')} figures; --json prints all."
     missing = [p for p in found if p.predicted is None]
     why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title="Not predicted")
     return page("", chapter(rows, all_of * short), why, error_table(found))
@@ -81,7 +81,7 @@ def _per_cent(value: float) -> str:
 def error_table(found: Sequence[Prediction]) -> Table:
     """Errors of predictions by figure, and how many were held between low and high."""
     shares: dict[str, Any] = dict.fromkeys(("median", "mean", "nine_in_ten", "held"), Worded(_per_cent))
-    rows = [{"name": NAMES[name]} | fields_of(each) for name, each in _errors(found)]
+    rows = [{"name": NAMES[name]} | fields_of(stats) for name, stats in _errors(found)]
     return tabulate("llm_errors", rows, **shares, width=Worded(two_places), title="Errors")
 
 

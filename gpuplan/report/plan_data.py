@@ -44,7 +44,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "totals": plain(plan.totals),
         "postures": plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],
-        "power_on": [_power_on(made) for made in plan.power_on.values()],
+        "power_on": [_power_on(trial) for trial in plan.power_on.values()],
         "groups": [
             _without(plain(group), "mode", "traits")
             | {
@@ -54,7 +54,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
-        "llm": {name: [plain(each) for each in found.values()] for name, found in plan.llm.parts.items()}
+        "llm": {name: [plain(part) for part in parts.values()] for name, parts in plan.llm.parts.items()}
         | {"token_costs": plain(token_prices(plan))},
         "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
@@ -124,7 +124,7 @@ def fields_of(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass or a named tuple by name."""
     if hasattr(record, "_asdict"):
         return dict(record._asdict())
-    return {each.name: getattr(record, each.name) for each in fields(record)}
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:

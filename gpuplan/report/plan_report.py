@@ -39,7 +39,7 @@ def plan_text(plan: Plan) -> str:
         chapter("Why this access mode", *_access(plan)),
         (hosts_there(plan), inventory(plan)) if plan.inventory else (),
         (_pool(plan, pool) for pool in clusters_alike(plan)),
-        chapter("Power-on", *dict.fromkeys(made.sentence for made in plan.power_on.values())),
+        chapter("Power-on", *dict.fromkeys(trial.sentence for trial in plan.power_on.values())),
         chapter(host_line(plan).without("sources"), below=("rule",)),
         management(plan).without("sources"),
         chapter(management_hosts(plan).without("sources"), below=("rule",)),
@@ -57,28 +57,28 @@ def _access(plan: Plan) -> Iterator[str]:
         why = " ".join(reason.text for reason in group.reasons)
         yield f"{group.name}: {MODE_NAMES[group.mode]}. {why}"
         yield from (f"    but: {reason.text}" for reason in group.against)
-        yield from (f"    not {MODE_NAMES[each.mode]}: {each.reason.text}" for each in group.ruled_out)
+        yield from (f"    not {MODE_NAMES[other.mode]}: {other.reason.text}" for other in group.ruled_out)
 
 
 def _pool(plan: Plan, pool: Pool) -> str:
     """The VMs on each host of a cluster, hosts filled alike together if there are many, and its idle GPUs."""
-    idle = (idle_text(plan, each) for each in pool.idle)
+    idle = (idle_text(plan, spare) for spare in pool.idle)
     return chapter(hosts(plan, [pool], MOST_HOSTS), *idle, title=f"{pool.name}: {equipment(plan, pool)}")
 
 
 def _network(plan: Plan) -> Iterator[tuple[str, str]]:
     """The link and the fabric; ``gpuplan network`` has the rest."""
-    given = plan.scenario.network
-    yield "Link", network_name(given.link_gbit_s, given.transport)
+    network = plan.scenario.network
+    yield "Link", network_name(network.link_gbit_s, network.transport)
     if plan.cabling is not None:
         yield "Fabric", fabric_words(plan.cabling)
 
 
 def _decisions(plan: Plan) -> Iterator[str]:
-    for each in plan.decisions:
-        yield f"({each.number}) {each.decision}"
-        yield f"    Justification: {each.justification}"
-        yield f"    Implication: {each.implication}"
+    for entry in plan.decisions:
+        yield f"({entry.number}) {entry.decision}"
+        yield f"    Justification: {entry.justification}"
+        yield f"    Implication: {entry.implication}"
 
 
 def _messages(plan: Plan) -> Iterator[str]:

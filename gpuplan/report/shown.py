@@ -141,9 +141,9 @@ def _line(line: Line) -> str:
         "line_inputs", line.inputs, value=lambda given: amount(given.value, given.unit), title=""
     )
     value = f"<strong>{escape(line.label)}: {escape(amount(line.value, line.unit))}</strong>"
-    known = f"<small>{escape(basis_word(line.basis))}; {escape(line.function)}</small>"
+    footer = f"<small>{escape(basis_word(line.basis))}; {escape(line.function)}</small>"
     return _card(
-        f"{value}<p>{escape(line.sentence)}</p><p>{escape(formula_text(line))}</p>{_table(inputs)}{known}"
+        f"{value}<p>{escape(line.sentence)}</p><p>{escape(formula_text(line))}</p>{_table(inputs)}{footer}"
     )
 
 
@@ -212,9 +212,9 @@ def _named(things: Named[Any]) -> str:
 
 def _fields(record: Any) -> dict[str, Any]:
     """Return the fields of a record that have content."""
-    told = {each.name: getattr(record, each.name) for each in fields(record) if each.repr}
-    found = {"id": record.id, **record.cells} if isinstance(record, Row) else told
-    return {name: value for name, value in found.items() if value not in (None, "", ())}
+    visible = {field.name: getattr(record, field.name) for field in fields(record) if field.repr}
+    cells = {"id": record.id, **record.cells} if isinstance(record, Row) else visible
+    return {name: value for name, value in cells.items() if value not in (None, "", ())}
 
 
 def _plain(value: Any) -> str:
@@ -223,7 +223,7 @@ def _plain(value: Any) -> str:
         return value
     if isinstance(value, bool | int | float):
         return number(value)
-    if isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value):
+    if isinstance(value, tuple) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(_plain, value))
     return f"{len(value)} entries" if isinstance(value, Sized) else type(value).__name__
 

@@ -41,22 +41,22 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
         If the path is none of this scenario.
     """
     base = planned(design, catalog)
-    asked, known, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency
-    asked.get(path)
+    scenario, facts, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency
+    scenario.get(path)
     spec = field_of(path)
     moved = Column("value", spec.label, "number", "1" if spec.kind == "share" else spec.unit)
     shown = (moved, *columns("sweep", currency))
-    return frame(listed("sweep", shown, [_tried(asked, path, value, known) for value in values], title=""))
+    return frame(listed("sweep", shown, [_tried(scenario, path, value, facts) for value in values], title=""))
 
 
 def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str, Any]:
     """The headlines with an input at a value, or why it is refused."""
-    made = outcome_of(lambda: make_plan(asked.with_value(path, value), catalog))
+    outcome = outcome_of(lambda: make_plan(asked.with_value(path, value), catalog))
     totals = ("gpus_demanded", "hosts", "gpus", "gpus_after_failure")
     return {
         "value": value,
-        **{name: getattr(made.plan.totals, name) if made.plan else None for name in totals},
-        "power_w": figure(made.plan, "power.typical") if made.plan else None,
-        "net_present": made.net_present,
-        "refused": str(ScenarioError(made.problems)) if made.problems else "",
+        **{name: getattr(outcome.plan.totals, name) if outcome.plan else None for name in totals},
+        "power_w": figure(outcome.plan, "power.typical") if outcome.plan else None,
+        "net_present": outcome.net_present,
+        "refused": str(ScenarioError(outcome.problems)) if outcome.problems else "",
     }

@@ -239,8 +239,8 @@ class Table(Brief):
         """Return a column with its head; for money, with the currency too."""
         if column.label != BY_KEY:
             return column
-        own, shared = f"table.{self.name}.{column.key}", f"table.{column.key}"
-        return replace(column, label=said(own if own in TEXTS else shared, currency=column.unit))
+        specific, shared = f"table.{self.name}.{column.key}", f"table.{column.key}"
+        return replace(column, label=said(specific if specific in TEXTS else shared, currency=column.unit))
 
     def cells(self) -> Iterator[tuple[Cell, ...]]:
         """Return the rows with every value as a cell."""
@@ -278,7 +278,7 @@ class Table(Brief):
 
     def beside(self, column: Column, cells: Sequence[Any], after: str) -> Table:
         """Return the table with one more column, after another."""
-        at = 1 + next(n for n, each in enumerate(self.columns) if each.key == after)
+        at = 1 + next(n for n, other in enumerate(self.columns) if other.key == after)
         return replace(
             self,
             columns=(*self.columns[:at], column, *self.columns[at:]),
@@ -375,12 +375,12 @@ def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[i
     widths = _widths(heads, lines, right)
     if any(heads):
         lines.insert(0, list(heads))
-    found = []
+    grid = []
     for line in lines:
         folded = [_folded(cell, width) for cell, width in zip(line, widths, strict=True)]
         tall = zip_longest(*folded, fillvalue="")
-        found.append("\n".join(_set(cells, widths, right) for cells in tall))
-    return found
+        grid.append("\n".join(_set(cells, widths, right) for cells in tall))
+    return grid
 
 
 def _set(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
@@ -456,20 +456,20 @@ def frame(table: Table) -> pd.DataFrame:
     import pandas as pd
 
     rows = [[flat(value) for value in row.values()] for row in records(table)]
-    made = pd.DataFrame(rows, columns=[column.key for column in table.columns])
-    made = made[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
+    df = pd.DataFrame(rows, columns=[column.key for column in table.columns])
+    df = df[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
     by_row = {"unit", "per"} & {column.key for column in table.columns}
     units = {
         column.key: column.unit or KIND_UNITS.get(column.kind, "")
         for column in table.columns
         if not (by_row and column.kind == "number")
     }
-    made.attrs = {
+    df.attrs = {
         "title": table.title,
         "units": {key: unit for key, unit in units.items() if unit},
         "labels": {column.key: column.label for column in table.columns if column.label},
     }
-    return made
+    return df
 
 
 def flat(value: Any) -> Any:
@@ -490,10 +490,10 @@ def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
     ]
     if len(rows) - shown.totals > UNSORTED:
         for drawn, row in zip(rows, shown.cells(), strict=True):
-            for each, cell in zip(drawn, row, strict=True):
-                order = None if each["text"] == NOTHING else _order(cell.value)
-                if order not in (None, each["text"]):
-                    each.setdefault("sort", order)
+            for entry, cell in zip(drawn, row, strict=True):
+                order = None if entry["text"] == NOTHING else _order(cell.value)
+                if order not in (None, entry["text"]):
+                    entry.setdefault("sort", order)
     return {
         "title": title if MIXED.match(title) else capital(title),
         "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
@@ -540,8 +540,8 @@ def scaled(table: Table, divisor: int) -> Table:
 
 def fitted(table: Table) -> tuple[str, Table]:
     """Return (``thousands of `` or similar, the table with its money so scaled), so that the lines fit on a page."""
-    tried = [(word, scaled(table, divisor)) for divisor, word in SCALES]
-    return next((each for each in tried if _fits(table, each[1])), tried[-1])
+    options = [(word, scaled(table, divisor)) for divisor, word in SCALES]
+    return next((option for option in options if _fits(table, option[1])), options[-1])
 
 
 def _fits(table: Table, smaller: Table) -> bool:

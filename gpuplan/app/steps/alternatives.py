@@ -43,10 +43,10 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
         return None
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
         return {"button": {"key": KEY, "text": "Plan the alternatives"}}
-    found = workbook.later("cost: alternatives", _planned)
-    if found is None:
+    result = workbook.later("cost: alternatives", _planned)
+    if result is None:
         return {"text": [said({"text": "Planning \u2026", "waiting": True})]}
-    return shown(found) if found.alternatives else found.problem or "Nothing to compare."
+    return shown(result) if result.alternatives else result.problem or "Nothing to compare."
 
 
 @panel("Alternatives")
@@ -68,7 +68,7 @@ def alternatives_data(workbook: Workbook) -> Contents:
         workbook,
         lambda found: {
             "tables": [screen(tables.alternatives(workbook.plan, found.alternatives))],
-            "after": [said(each) for each in found.words],
+            "after": [said(text) for text in found.words],
         },
     )
 
@@ -81,12 +81,12 @@ def rent_data(workbook: Workbook) -> Contents:
     """Return the cost of buying and of each way to rent in each year, and other offers."""
     if workbook.plan.costs is None:
         return None
-    found, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
-    if not found:
+    rentals, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
+    if not rentals:
         return problem or no_rental(workbook.plan)
     shown, others = (
-        [screen(tables.rent_by_year(found), title="Paid each year")],
-        tables.offers(workbook.plan, found),
+        [screen(tables.rent_by_year(rentals), title="Paid each year")],
+        tables.offers(workbook.plan, rentals),
     )
     if others.rows:
         left = len(others.rows) - SHOWN_OFFERS

@@ -38,44 +38,44 @@ def _compared(workbook: Workbook) -> Comparison | None:
         return None
 
     def compared() -> Comparison:
-        return compare_plans([*(named(each.plan, each.name) for each in kept), named(workbook.plan, THIS)])
+        return compare_plans([*(named(other.plan, other.name) for other in kept), named(workbook.plan, THIS)])
 
-    return workbook.once(f"compare: {[(each.name, each.link.id) for each in kept]}", compared)
+    return workbook.once(f"compare: {[(other.name, other.link.id) for other in kept]}", compared)
 
 
 def message(workbook: Workbook) -> Headline:
     """Return how much more or less the design costs than the first that was kept, or the next action."""
-    found = _compared(workbook)
-    if found is None:
+    comparison = _compared(workbook)
+    if comparison is None:
         return HEADLINES["compare"](workbook.plan)
-    said = {each.key: each.last for each in found.differences}
+    said = {difference.key: difference.last for difference in comparison.differences}
     first = next((said[key] for key in LEADS if key in said), next(iter(said.values()), "Nothing differs."))
-    return Headline(first, f"Compared with {found.names[0]}.")
+    return Headline(first, f"Compared with {comparison.names[0]}.")
 
 
 @partial(Card, "compare")
 def designs_data(workbook: Workbook) -> dict[str, Any]:
     """Return the name of each design, and a sentence for each result that differs; or designs to try."""
-    found, nothing = _compared(workbook), not workbook.plan.pools
-    kept, own = workbook.kept, workbook.plan.scenario
+    comparison, nothing = _compared(workbook), not workbook.plan.pools
+    kept, scenario = workbook.kept, workbook.plan.scenario
     above = message(workbook).sentence
-    differs = found.differences if found else ()
+    differs = comparison.differences if comparison else ()
     return {
-        "title": design_name(own, workbook.catalog) if not nothing else "Nothing to compare yet",
+        "title": design_name(scenario, workbook.catalog) if not nothing else "Nothing to compare yet",
         "text": "" if nothing else KEEP,
         "empty": nothing,
         "off": len(workbook.aside) >= MOST_KEPT or workbook.stale or nothing,
         "stale": workbook.stale,
         "designs": [
-            *({"name": each.name, "kept": True} for each in kept),
-            {"name": design_name(own, workbook.catalog), "kept": False},
+            *({"name": item.name, "kept": True} for item in kept),
+            {"name": design_name(scenario, workbook.catalog), "kept": False},
         ],
-        "notes": list(found.notes) if found else [],
+        "notes": list(comparison.notes) if comparison else [],
         "rows": [
-            {"label": each.label, "values": each.values, "sentence": each.last * (each.last != above)}
-            for each in differs
+            {"label": item.label, "values": item.values, "sentence": item.last * (item.last != above)}
+            for item in differs
         ],
-        "same": _same(found) if found else "",
+        "same": _same(comparison) if comparison else "",
         "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
 
@@ -83,7 +83,7 @@ def designs_data(workbook: Workbook) -> dict[str, Any]:
 def _same(found: Comparison) -> str:
     """Return inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
-    differs = {each.key for each in found.differences}
+    differs = {difference.key for difference in found.differences}
     same = [label for key, label in LABELS.items() if key not in differs]
     said = [f"Inputs that differ: {some_of(changed)}."] if changed else []
     return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
@@ -92,13 +92,13 @@ def _same(found: Comparison) -> str:
 def _tries(workbook: Workbook) -> list[dict[str, str]]:
     """Return designs with one decision changed, and the effect on hosts and cost."""
     plan = workbook.plan
-    found, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
+    options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
     return [
         {
             "name": name,
             "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or "Planning \u2026",
         }
-        for name, other in found or ()
+        for name, other in options or ()
     ]
 
 
@@ -112,32 +112,32 @@ def _told(plan: Plan, other: Scenario) -> str:
 def try_out(workbook: Workbook, name: str) -> None:
     """Keep the design on the screen, and replace it by one with one decision changed."""
     plan, now = workbook.plan, workbook.scenario
-    found = dict(nearby(plan.scenario, plan.catalog))
-    if workbook.stale or name not in found:
+    options = dict(nearby(plan.scenario, plan.catalog))
+    if workbook.stale or name not in options:
         return  # of a design that has changed since
-    if not any(each.scenario == now for each in workbook.kept):
+    if not any(kept.scenario == now for kept in workbook.kept):
         workbook.keep()
-    other = replace(found[name], name=now.name, customer=now.customer)
+    other = replace(options[name], name=now.name, customer=now.customer)
     workbook.use(other, f"{name} is now on screen; the previous design is kept beside it.")
 
 
 @panel("Results")
 def results_data(workbook: Workbook) -> Contents:
     """Return every result in every design."""
-    found = _compared(workbook)
-    if found is None:
+    comparison = _compared(workbook)
+    if comparison is None:
         return "Keep a design to see all results of both side by side."
-    return _side_by_side(workbook, found, [row for row in found.rows if not _is_input(row)])
+    return _side_by_side(workbook, comparison, [row for row in comparison.rows if not _is_input(row)])
 
 
 @panel("Inputs that differ")
 def inputs_data(workbook: Workbook) -> Contents:
     """Return every input that is not the same in all designs."""
-    found = _compared(workbook)
-    if found is None:
+    comparison = _compared(workbook)
+    if comparison is None:
         return None
-    rows = [row for row in found.rows if _is_input(row)]
-    return _side_by_side(workbook, found, rows) if rows else "No input differs."
+    rows = [row for row in comparison.rows if _is_input(row)]
+    return _side_by_side(workbook, comparison, rows) if rows else "No input differs."
 
 
 def _is_input(row: CompareRow) -> bool:
@@ -159,7 +159,7 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     """Return the name of a row; for a price the name of its item, for a range the name of its input."""
     within = row.key.removeprefix("ranges.")
     if row.key.startswith("prices."):
-        plans = (workbook.plan, *(each.plan for each in workbook.kept))
+        plans = (workbook.plan, *(kept.plan for kept in workbook.kept))
         return f"Price: {price_name(row.key.removeprefix('prices.'), *plans)}"
     if within != row.key and not within.startswith("prices."):
         return f"Range: {field_of(within).label}"
@@ -185,17 +185,17 @@ LIKELY = {
 def to_win_data(workbook: Workbook) -> Contents:
     """Return the conditions for another design to win, one input at a time."""
     exploring = workbook.exploring
-    found, plan = exploring.found, exploring.plan
-    if found is None or plan is None or found["winner"] is None or len(found["ranked"]) < 2:
+    result, plan = exploring.found, exploring.plan
+    if result is None or plan is None or result["winner"] is None or len(result["ranked"]) < 2:
         return None
-    winner = found["winner"]["label"]
-    others = {option["label"]: option for option in found["ranked"] if option["label"] != winner}
+    winner = result["winner"]["label"]
+    others = {option["label"]: option for option in result["ranked"] if option["label"] != winner}
     chosen = workbook.chosen("other", ["", *others])
     named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
     data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
     if not chosen:
         return data
-    duel = partial(_to_win, options=(found["winner"], others[chosen]))
+    duel = partial(_to_win, options=(result["winner"], others[chosen]))
     conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
         return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
@@ -206,7 +206,7 @@ def to_win_data(workbook: Workbook) -> Contents:
 
 
 def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Condition, ...]:
-    first, other = (Option(explore.candidate_of(each), str(each["label"])) for each in options)
+    first, other = (Option(explore.candidate_of(option), str(option["label"])) for option in options)
     return to_win(plan.scenario, plan.catalog, first, other)
 
 

@@ -54,8 +54,8 @@ SHOWN_EXCLUDED = 3
 
 def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
     """Return the first source by its title, the number of others, and all of them on hovering."""
-    known = workbook.catalog.sources
-    titles = [known[s].title for s in sources if s in known]
+    by_id = workbook.catalog.sources
+    titles = [by_id[s].title for s in sources if s in by_id]
     more = f"; and {number(len(titles) - 1)} more" if len(titles) > 1 else ""
     if not titles and STATED.source in sources:
         titles = ["stated in this design"]
@@ -168,7 +168,7 @@ def cost_data(workbook: Workbook) -> Contents:
     over = f"over {counted(costs.years, 'year')}"
     at_start = percent(workbook.plan.lines["cost.utilisation"].value)
     words = tables.ranges_words(workbook.plan)
-    known = tables.totals(workbook.plan)
+    totals = tables.totals(workbook.plan)
     shown = (
         ("Net present cost", "net_present", "net_present", f"; {hosts}{over}, at {rate} a year"),
         ("TCO", "total", "total", f"; {over}"),
@@ -179,7 +179,7 @@ def cost_data(workbook: Workbook) -> Contents:
     return {
         "figures": [
             *(
-                figure(label, *_rounded(costs.currency, *known[name], note), f"cost.{key}")
+                figure(label, *_rounded(costs.currency, *totals[name], note), f"cost.{key}")
                 for label, name, key, note in shown
             ),
             figure("Initial utilisation", at_start, "of all GPU-hours", "cost.utilisation"),
@@ -198,18 +198,18 @@ def _rounded(currency: str, value: float | None, ends: End | None, note: str) ->
 
 def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
     """Return the items that the cost excludes, each with a way to its price."""
-    found = []
+    notes = []
     if costs.excludes:
         more = ". Where the price is not known, enter what the customer is quoted." if costs.unknown else "."
-        found.append(said(strong("Cost excludes: "), *excluded(costs), more))
+        notes.append(said(strong("Cost excludes: "), *excluded(costs), more))
     if costs.outside:
         outside = "; ".join(costs.outside)
         why = "They exist already or are sized separately: see the bill of materials."
-        found.append(said(strong("Not part of it: "), f"{outside}. {why}"))
+        notes.append(said(strong("Not part of it: "), f"{outside}. {why}"))
     if costs.growth_left_out:
         beyond = "the groups outgrow one design: its hosts are counted as in the year before."
-        found.append(said(f"From year {costs.growth_left_out} on {beyond}"))
-    return found
+        notes.append(said(f"From year {costs.growth_left_out} on {beyond}"))
+    return notes
 
 
 @partial(Picture, draw=charts.years_chart)
@@ -344,8 +344,8 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
     back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "remove"
     acts = _take_back(workbook, item.key, item.name, back)
     if isinstance(item, Unknown):
-        known: Row = ("", Cell(None, words="not known", tone="bad gp-whole"), "", Cell("", more=acts))
-        return _row(item.name, field, item.per, known)
+        cells: Row = ("", Cell(None, words="not known", tone="bad gp-whole"), "", Cell("", more=acts))
+        return _row(item.name, field, item.per, cells)
     fact = item.given
     if field["locked"]:
         field |= {"value": f"{item.value:.10g}", "empty": ""}
@@ -355,14 +355,14 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
         ends = f"{bare(fact.low)} to {bare(fact.high)}"
     offered = {"text": OFFER, "tone": "small"}
     source = offered if fact.note == OFFER else _sources(workbook, fact.sources, fact.note)
-    known = (
+    cells = (
         Cell(fact.low, words=ends, tone="whole" if ends else ""),
         fact.basis,
         Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
         Cell("", more=source | acts),
     )
     paid = {"note": f"the customer pays {bare(item.value)}"} if item.purchase else {}
-    return _row(Cell(item.name, more=paid), field, item.per, known, float(fact.value))
+    return _row(Cell(item.name, more=paid), field, item.per, cells, float(fact.value))
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:

@@ -54,7 +54,7 @@ def is_internal(workbook: Workbook) -> bool:
 
 def beside(workbook: Workbook) -> tuple[Scenario, ...]:
     """Return the kept designs, which the files compare with this one, each by its given name."""
-    return tuple(replace(each.scenario, name=each.name) for each in workbook.kept)
+    return tuple(replace(kept.scenario, name=kept.name) for kept in workbook.kept)
 
 
 def order(workbook: Workbook, kind: str) -> Order:
@@ -81,11 +81,11 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
 
 def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
     """Return whether the last file of a kind is up to date; nothing if there is none."""
-    asked = order(workbook, kind)
-    made = workbook.delivering.made.get((kind, asked.internal))
-    if made is None:
+    request = order(workbook, kind)
+    last = workbook.delivering.made.get((kind, request.internal))
+    if last is None:
         return {}
-    return UP_TO_DATE if made == workbook.delivering.source(asked, kind) else OUTDATED
+    return UP_TO_DATE if last == workbook.delivering.source(request, kind) else OUTDATED
 
 
 def _files(workbook: Workbook, *, off: bool) -> Table:
@@ -118,7 +118,7 @@ def _said(workbook: Workbook) -> list[str]:
             return [f"Made: {what}. It is in your browser's downloads."]
     if OUTDATED in marks.values():
         return ["Made from the design before the last change: download again."]
-    kept = some_of([each.name for each in workbook.kept])
+    kept = some_of([design.name for design in workbook.kept])
     compared = (
         [f"Document, deck and workbook compare this design with {kept}, which you kept on the Compare step."]
         if kept

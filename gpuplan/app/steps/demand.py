@@ -44,8 +44,8 @@ def silo_data(workbook: Workbook) -> Contents:
         return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
     if not asked(workbook, "silos"):
         return {"button": {"key": "silos", "text": f"Plan {len(plan.groups)} silos"}}
-    found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
-    if found is None:
+    result, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
+    if result is None:
         return problem
     scenario = plan.scenario
     total = ["the stated total"] * (scenario.deciding_total_gpus is not None)
@@ -56,8 +56,8 @@ def silo_data(workbook: Workbook) -> Contents:
         f"whether the chips are busy or not. {not_counted}{IN_MONEY}"
     )
     return {
-        "text": [said(_silo_words(found, bool(plan.scenario.hardware.existing)))],
-        "tables": [screen(lettered(workbook, tables.silos(plan, found)), more=more)],
+        "text": [said(_silo_words(result, bool(plan.scenario.hardware.existing)))],
+        "tables": [screen(lettered(workbook, tables.silos(plan, result)), more=more)],
         "notes": [_quoted(workbook)],
     }
 
@@ -96,18 +96,18 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 @partial(Card, "demand", slow=True)
 def rules_data(workbook: Workbook) -> dict[str, Any]:
     """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
-    asked = workbook.scenario.demand
+    demand = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
     return {
         "path": "demand.rule",
-        "value": asked.rule,
+        "value": demand.rule,
         "question": FIELD_BY_PATH["demand.rule"].question,
         "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in GROUP_RULES] + _total_card(workbook),
         "problem": workbook.problem_of("demand.rule") or problem,
-        "sentence": NAMES["promise of a rule"].get(asked.rule, ""),
+        "sentence": NAMES["promise of a rule"].get(demand.rule, ""),
         "saving": _saving(workbook),
-        "target": _target(workbook) if asked.rule in RISKS else None,
+        "target": _target(workbook) if demand.rule in RISKS else None,
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
@@ -115,27 +115,27 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
 
 def _saving(workbook: Workbook) -> str:
     """Say how much sharing GPUs across hours and sites saves, or would save."""
-    found = workbook.later("demand: saving", sharing_saves)
-    if found is None:
+    saving = workbook.later("demand: saving", sharing_saves)
+    if saving is None:
         return ""
     currency = workbook.plan.scenario.cost.currency
-    saved = amount(found.hosts, "host")
-    if found.money is not None and found.money > 0:
-        saved += f" and {headline_money(found.money, currency)}"
-    if found.made:
+    saved = amount(saving.hosts, "host")
+    if saving.money is not None and saving.money > 0:
+        saved += f" and {headline_money(saving.money, currency)}"
+    if saving.made:
         return f"Sharing GPUs across hours and sites saves {saved} compared with sizing for the sum of the peaks."
-    return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[found.rule]}\u201d."
+    return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[saving.rule]}\u201d."
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
-    asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
+    demand, gpus = workbook.scenario.demand, answer.gpus if answer else None
     about, formula = ({"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""), "")
     if answer and answer.method and gpus is None:
         about = f"not with {METHOD_NAMES[answer.method]}: work arrives as jobs"
     elif answer and answer.method:
         formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
-        wait = f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
-        about = f"at most {stated_percent(asked.chance)} {NAMES['target in short'][rule]}{wait}"
+        wait = f" {number(demand.wait_min)} min" if rule == "wait-time" else ""
+        about = f"at most {stated_percent(demand.chance)} {NAMES['target in short'][rule]}{wait}"
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
@@ -170,8 +170,8 @@ def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
         "demand.groups_gpus",
     ]
     lines = workbook.plan.lines
-    found = (key for key in keys if key in lines and lines[key].value == answer.gpus)
-    return next(found, "") if answer.chosen else ""
+    matches = (key for key in keys if key in lines and lines[key].value == answer.gpus)
+    return next(matches, "") if answer.chosen else ""
 
 
 def _target(workbook: Workbook) -> dict[str, Any]:

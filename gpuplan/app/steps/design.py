@@ -27,12 +27,14 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "stale": workbook.stale,
         "decisions": [
-            attributes(each, "number", "title", "decision", "justification", "implication")
+            attributes(decision, "number", "title", "decision", "justification", "implication")
             | {
-                "cites": run_words(sorted({numbers[source] for source in each.sources if source in numbers})),
-                "key": each.lines[0] if each.lines else "",
+                "cites": run_words(
+                    sorted({numbers[source] for source in decision.sources if source in numbers})
+                ),
+                "key": decision.lines[0] if decision.lines else "",
             }
-            for each in workbook.plan.decisions
+            for decision in workbook.plan.decisions
         ],
     }
 
@@ -48,8 +50,8 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
     cited = [source for decision in plan.decisions for source in decision.sources]
     cited += [source for group in plan.groups for reason in group.reasons for source in reason.sources]
     cited += [source for message in workbook.messages for source in message.sources]
-    known = [id for id in dict.fromkeys(cited) if id in plan.catalog.sources]
-    return {id: n for n, id in enumerate(known, 1)}
+    ordered = [id for id in dict.fromkeys(cited) if id in plan.catalog.sources]
+    return {id: n for n, id in enumerate(ordered, 1)}
 
 
 @partial(Card, "design")
@@ -85,8 +87,8 @@ def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[st
     """Return actions to confirm an input or undo that, and its link; for a catalog value, to the input replacing it."""
     name, place = assumed_name(workbook.plan, key), stated_at(workbook.plan, key)
     acts = [act("visit", "Go to", name, path=place)] if place else []
-    given = place == key and not workbook.locked(key)
-    return [act("confirm", text, name, path=key, yes=yes), *acts] if given else acts
+    editable = place == key and not workbook.locked(key)
+    return [act("confirm", text, name, path=key, yes=yes), *acts] if editable else acts
 
 
 def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Table:
@@ -97,7 +99,7 @@ def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Tab
     def reason(n: int, cell: Cell) -> dict[str, Any]:
         return {"tone": "small", "text": "" if n and cell.value == reasons[n - 1] else cell.value}
 
-    cells = [Cell("", tone="nowrap", more={"acts": each}) for each in acts]
+    cells = [Cell("", tone="nowrap", more={"acts": buttons}) for buttons in acts]
     table = table.dressed("note", reason).dressed("range", lambda *_: {"tone": "nowrap"})
     table = table.dressed("name", lambda *_: {"tone": "known-name"})
     return table.beside(Column("acts", head), cells, after="note")

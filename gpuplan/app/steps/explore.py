@@ -43,31 +43,31 @@ def candidate_of(option: Option) -> Candidate:
 def on_screen(workbook: Workbook) -> str | None:
     """Return the label of the explored design that is on the screen now; None if it is another one."""
     exploring = workbook.exploring
-    found = exploring.found
-    if found is None or exploring.plan is None:
+    result = exploring.found
+    if result is None or exploring.plan is None:
         return None
-    asked = exploring.plan.scenario
+    scenario = exploring.plan.scenario
 
     def which() -> str | None:
         now = _plain(workbook.plan.scenario)
-        if now == _plain(asked):
-            return str(found["asked"]["label"])
+        if now == _plain(scenario):
+            return str(result["asked"]["label"])
         chosen = chosen_in(now)
         for option in [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]:
             candidate = candidate_of(option)
             alike = replace(candidate, sharing=chosen.sharing) == chosen  # only then it is worth applying
-            if alike and _plain(candidate.apply(asked, workbook.catalog)) == now:
+            if alike and _plain(candidate.apply(scenario, workbook.catalog)) == now:
                 return str(option["label"])
         return None
 
-    return workbook.once(f"explore: on the screen, of {hash(asked)}", which)
+    return workbook.once(f"explore: on the screen, of {hash(scenario)}", which)
 
 
 def use_option(workbook: Workbook, label: str) -> None:
     """Put an explored design in place of the one on the screen; undo brings it back."""
     plan, now = workbook.exploring.plan, workbook.scenario
     options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
-    option = next((each for each in options if each["label"] == label), None)
+    option = next((entry for entry in options if entry["label"] == label), None)
     if plan is None or option is None or on_screen(workbook) is None:
         return  # later changes would be lost
     scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
@@ -80,24 +80,24 @@ def use_option(workbook: Workbook, label: str) -> None:
 @partial(Card, "run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """Return the designs to explore, the progress, and the winner."""
-    found = workbook.exploring.found
-    old = found is not None and on_screen(workbook) is None
+    result = workbook.exploring.found
+    old = result is not None and on_screen(workbook) is None
     texts, empty = ("Explore designs", "Explore again"), not workbook.plan.pools
     runner = workbook.exploring.runner
-    return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
+    return background_card(workbook, runner, "explore", texts, again=bool(result), empty=empty) | {
         "title": "Explore designs",
         "hint": "GPU, server, GPUs per host, sharing and link, for the same workloads and failure tolerance",
         "text": _said(workbook, old),
-        "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
-        "after": list(found["notes"]) if found else [],
+        "tables": [_ranking(workbook, result)] if result and result["ranked"] else [],
+        "after": list(result["notes"]) if result else [],
         "old": old,
     }
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
     exploring = workbook.exploring
-    found = exploring.found
-    if found is None:
+    result = exploring.found
+    if result is None:
         if exploring.runner.state == "cancelled":
             return ["Stopped; nothing was changed."]
         if not workbook.plan.pools:
@@ -105,24 +105,22 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         return ["Every sensible design is planned in full; you can keep working meanwhile."]
     said = ["An input has changed since: explore again to use one of these designs."] if old else []
     counts = (
-        f"{number(len(found['ranked']))} designs are ranked by net present cost, {number(len(found['unpriced']))} have no price, "
-        f"{number(len(found['rejected']))} are ruled out."
+        f"{number(len(result['ranked']))} designs are ranked by net present cost, {number(len(result['unpriced']))} have no price, "
+        f"{number(len(result['rejected']))} are ruled out."
     )
-    winner, asked = found["winner"], found["asked"]
+    winner, entered = result["winner"], result["asked"]
     if winner is None:
         return [*said, counts, "No design can be ranked; what is missing or ruled out is listed below."]
-    text = (
-        f"{winner['label']} wins with a net present cost of {money(winner['net_present'], found['currency'])}"
-    )
+    text = f"{winner['label']} wins with a net present cost of {money(winner['net_present'], result['currency'])}"
     text += f", without {'; '.join(winner['excludes'])}." if winner["excludes"] else "."
     if winner["confirm"]:
         text += f" Confirm {' and '.join(winner['confirm'])}."
-    if winner["label"] == asked["label"]:
+    if winner["label"] == entered["label"]:
         text += " It is the current design."
-    elif asked["net_present"] is not None and not asked["reasons"]:
-        more = asked["net_present"] - winner["net_present"]
-        text += f" The current design costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
-        if set(asked["excludes"]) != set(winner["excludes"]):
+    elif entered["net_present"] is not None and not entered["reasons"]:
+        more = entered["net_present"] - winner["net_present"]
+        text += f" The current design costs {money(abs(more), result['currency'])} {'more' if more > 0 else 'less'}."
+        if set(entered["excludes"]) != set(winner["excludes"]):
             text += " Their costs exclude different items."
     return [*said, text, counts]
 
@@ -132,9 +130,9 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
     """Return the cheapest design on each hardware, including the one explored from."""
-    asked, listed = found["asked"], _listed_first(found)
-    if asked["label"] not in {o["label"] for o in listed} and not asked["reasons"]:
-        listed = [*listed, asked]
+    entered, listed = found["asked"], _listed_first(found)
+    if entered["label"] not in {o["label"] for o in listed} and not entered["reasons"]:
+        listed = [*listed, entered]
     left = len(found["ranked"]) - len(_listed_first(found))
     more = (
         f"The cheapest design for each hardware; {number(left)} more designs are in the list below."
@@ -166,11 +164,11 @@ def _wins(found: dict[str, Any], option: Option) -> bool:
 
 def _name(workbook: Workbook, found: dict[str, Any], option: Option) -> dict[str, Any]:
     label = option["label"]
-    now, asked = label == on_screen(workbook), label == found["asked"]["label"]
+    now, entered = label == on_screen(workbook), label == found["asked"]["label"]
     name = {"tone": "design", "row": "gp-row-now" if now else ""}
     if _wins(found, option):
         name |= {"tone": "design gp-strong", "tag": "winner", "tag_tone": "good"}
-    if now or asked:
+    if now or entered:
         name["note"] = "on the screen" if now else "as entered"
     return name
 
@@ -223,8 +221,8 @@ def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[W
 
 
 def _dearer(workbook: Workbook) -> list[Option]:
-    found = workbook.exploring.found
-    first = {option["label"] for option in _listed_first(found)} if found else set()
+    result = workbook.exploring.found
+    first = {option["label"] for option in _listed_first(result)} if result else set()
     return [option for option in _found(workbook, "ranked") if option["label"] not in first]
 
 
@@ -283,8 +281,8 @@ def rejected_data(workbook: Workbook) -> Contents:
 
 def _priced(workbook: Workbook) -> list[Option]:
     """Return the options that have every number of the chart."""
-    found = workbook.exploring.found
-    return charts.priced(found) if found else []
+    result = workbook.exploring.found
+    return charts.priced(result) if result else []
 
 
 @panel("Cost, availability and waiting", "no other design beats one on the frontier in all three")
@@ -296,8 +294,8 @@ def frontier_head(workbook: Workbook) -> Contents:
 @partial(Picture, draw=charts.frontier_chart)
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of the frontier."""
-    found = workbook.exploring.found
-    return charts.frontier_rows(found) if found else {}
+    result = workbook.exploring.found
+    return charts.frontier_rows(result) if result else {}
 
 
 @details(

@@ -18,13 +18,13 @@ SHOWN_SWITCHES = 8
 @panel("Fabric")
 def fabric_data(workbook: Workbook) -> Contents:
     """Return ports, switches and cables in figures."""
-    found = workbook.plan.cabling
-    if found is None:
+    cabling = workbook.plan.cabling
+    if cabling is None:
         return "No GPU hosts yet, so there is nothing to connect."
-    ports = _ports(found, workbook.plan.scenario.network.transport)
-    if found.switches is None:
-        return {"figures": ports, "after": [said(strong("No switches: "), f"{found.reason}.")]}
-    return {"figures": [*ports, *_switches(found, found.switches)]}
+    ports = _ports(cabling, workbook.plan.scenario.network.transport)
+    if cabling.switches is None:
+        return {"figures": ports, "after": [said(strong("No switches: "), f"{cabling.reason}.")]}
+    return {"figures": [*ports, *_switches(cabling, cabling.switches)]}
 
 
 def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
@@ -35,17 +35,17 @@ def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
         apart = "PVRDMA, one distributed switch each"
     elif rdma:
         apart = "InfiniBand"
-    own = []
+    extra = []
     if compute := found.compute_ports:
         note = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
         both = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
-        own.append(figure("Ports per compute host", both, note))
+        extra.append(figure("Ports per compute host", both, note))
     demand = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
     adapters = f"{number(found.adapters)} dual-port adapters per host"
     key = "distributed_switches" if several else ""
     return [
         _figure("Shared ports per GPU host", shared, demand, "ports.shared"),
-        *own,
+        *extra,
         _figure("RDMA ports", rdma, apart, "ports.rdma" if rdma else ""),
         _figure("Distributed switches", found.distributed_switches, adapters, key),
     ]
@@ -77,29 +77,29 @@ def _ratio(value: float) -> str:
 @panel(draws="fabric")
 def drawing_data(workbook: Workbook) -> Contents:
     """Return the switches and hosts to draw, with the words for each."""
-    found = workbook.plan.cabling
-    if found is None or found.switches is None:
+    cabling = workbook.plan.cabling
+    if cabling is None or cabling.switches is None:
         return None
-    switches, shape, rdma = found.switches, found.switches.shape, found.ports.rdma
+    switches, shape, rdma = cabling.switches, cabling.switches.shape, cabling.ports.rdma
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    each = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     most = amount(shape.hosts_per_pair, "host")
     apart = f"{amount(rdma, 'InfiniBand port')} of a host on a fabric of its own"
     return {
-        "about": _about(found, switches),
+        "about": _about(cabling, switches),
         "spines": {
             **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
-            "text": f"{number(shape.links_per_spine)} {each}",
+            "text": f"{number(shape.links_per_spine)} {speed}",
             "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
         },
         "leaves": _row(shape.leaves, switches.leaf_name),
-        "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {each}"},
+        "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {speed}"},
         "hosts": {
-            "text": _hosts_words(found),
-            "pair": " and ".join(_hosts_words(found)) if shape.leaves == 2 else f"up to {most}",
+            "text": _hosts_words(cabling),
+            "pair": " and ".join(_hosts_words(cabling)) if shape.leaves == 2 else f"up to {most}",
             "ports": [
-                *_ports_words(found, switches),
+                *_ports_words(cabling, switches),
                 f"at most {number(shape.host_links_per_leaf)} to each leaf",
             ],
             "links": shape.host_links_per_leaf,
@@ -147,11 +147,11 @@ def _about(found: Cabling, switches: Switches) -> str:
 @panel("Settings")
 def settings_data(workbook: Workbook) -> Contents:
     """Return the settings to configure, and their places."""
-    found = workbook.plan.cabling
-    if found is None:
+    cabling = workbook.plan.cabling
+    if cabling is None:
         return None
-    return settings(found).dressed(
-        "what", lambda n, _: {"note": source_titles(workbook, found.settings[n].sources)}
+    return settings(cabling).dressed(
+        "what", lambda n, _: {"note": source_titles(workbook, cabling.settings[n].sources)}
     )
 
 

@@ -171,7 +171,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
         if not disturbed[id]:
             continue
         restarts = {"title": _trait_text(group, "HA restart")} if restarted[id] else {}
-        vms = [vm for each, vm in outcome.unplaced if each == id]
+        vms = [vm for other, vm in outcome.unplaced if other == id]
         lost = {"note": f"VM {runs(vms)}", "note_tone": "bad"} if vms else {}
         rows.append(
             (
@@ -233,8 +233,8 @@ def failures_data(workbook: Workbook) -> Contents:
 def _hint(pools: tuple[Pool, ...]) -> str:
     survived = min((pool.survived for pool in pools), default=0)
     if survived:
-        each = " in each cluster" * (len(pools) > 1)
-        return f"any {in_words(survived)} host{'s' * (survived > 1)}{each} may fail"
+        where = " in each cluster" * (len(pools) > 1)
+        return f"any {in_words(survived)} host{'s' * (survived > 1)}{where} may fail"
     singles = [next((level for level in pool.losses if level.lost == 1), None) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
     words = "not every host failure is covered"
@@ -248,14 +248,14 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     left = len(pool.failures) - SHOWN_KINDS
     more = f"And {number(left)} more kinds, none worse." if left > 0 else ""
     more = " ".join(filter(None, (more, tables.of_clients(workbook.plan))))
-    found = [
+    shown = [
         screen(levels, f"{of}any combination of failed hosts"),
         screen(singles, f"{of}every kind of single failure, worst first", more),
     ]
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
         listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
-        found.append(screen(listed, f"{of}the worst pairs, most GPUs short first", _other_pairs(pairs)))
-    return found
+        shown.append(screen(listed, f"{of}the worst pairs, most GPUs short first", _other_pairs(pairs)))
+    return shown
 
 
 @panel(needs="pools")

@@ -44,8 +44,8 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         if host and any(getattr(group, each) for group in workbook.scenario.groups)
     ]
     said = [f"{' and '.join(counted)} counted" if counted else "placement counts only GPUs"]
-    if there := sum(kind.hosts for kind in host_kinds(hardware.existing)):
-        said.append(f"{number(there)} existing host{'s' * (there != 1)}")
+    if existing := sum(kind.hosts for kind in host_kinds(hardware.existing)):
+        said.append(f"{number(existing)} existing host{'s' * (existing != 1)}")
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
         said.append(f"{amount(others, 'VM')} without a GPU")
     return {"hint": ", ".join(said)}
@@ -96,8 +96,8 @@ def management_data(workbook: Workbook) -> Contents:
 @panel("What fits on existing hosts", needs="inventory")
 def inventory_data(workbook: Workbook) -> Contents:
     """Return the demand that fits on existing hosts, and the purchases for the rest."""
-    made = platform.hosts_there, platform.inventory
-    return {"tables": [screen(table(workbook.plan)) for table in made]}
+    makers = platform.hosts_there, platform.inventory
+    return {"tables": [screen(table(workbook.plan)) for table in makers]}
 
 
 EXISTING = "hardware.existing"
@@ -124,16 +124,16 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     try:
         if len(content) > MOST_FILE_BYTES:
             raise refusal(f"the file is too large: at most {MOST_FILE_BYTES:,} bytes")
-        found = hosts_in(BytesIO(content), gpus)
+        imported = hosts_in(BytesIO(content), gpus)
     except TraceError as error:
         workbook.say("stop", f"{shown} was not imported. {one_line(str(error))}.")
         return
-    left = f" Left out: {'; '.join(found.left_out)}." if found.left_out else ""
-    if not found.existing:
+    left = f" Left out: {'; '.join(imported.left_out)}." if imported.left_out else ""
+    if not imported.existing:
         workbook.say("stop", f"{shown} was not imported: none of its hosts has a GPU in the catalog.{left}")
         return
-    workbook.edit(EXISTING, found.existing)
-    taken = sum(kind.hosts for kind in host_kinds(found.existing))
+    workbook.edit(EXISTING, imported.existing)
+    taken = sum(kind.hosts for kind in host_kinds(imported.existing))
     workbook.say(
         "warn" if left else "note", f"{shown}: {amount(taken, 'host')} imported as existing hosts.{left}"
     )
@@ -244,7 +244,9 @@ def shared_data(workbook: Workbook) -> Contents:
     """Return the shared GPUs with their proof, and the idle ones."""
     return {
         "hint": _shared_hint(workbook),
-        "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)],
+        "tables": [
+            table for pool in shown_clusters(workbook) for table in _shared_tables(workbook.plan, pool)
+        ],
     }
 
 
@@ -285,8 +287,8 @@ def _per_gpu(asked: list[Request]) -> str:
     if family is None:
         return ""
     if family.capacity:
-        each = ", ".join(dict.fromkeys(number(r.weight) for r in asked))
-        return f"{number(family.capacity)} MB, in shares of {each}"
+        shares = ", ".join(dict.fromkeys(number(r.weight) for r in asked))
+        return f"{number(family.capacity)} MB, in shares of {shares}"
     alone = [(max(layout[at] for layout in family.layouts), name) for at, name in enumerate(family.profiles)]
     if len(alone) == 1:
         return f"{alone[0][0]} of {alone[0][1]}"

@@ -56,7 +56,7 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     """Return the groups on the hosts of a pool."""
     plan = workbook.plan
-    there = {request.group for request in pool.requests}
+    present = {request.group for request in pool.requests}
     colours = group_colours(workbook)
     legend = [
         {
@@ -67,9 +67,9 @@ def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
             + (f" {g.profile}" if g.profile and g.gpus_each < 1 else ""),
         }
         for g in plan.groups
-        if g.vms_placed and g.id in there
+        if g.vms_placed and g.id in present
     ]
-    if UNASSIGNED in there:
+    if UNASSIGNED in present:
         name = group_names(plan)[UNASSIGNED]
         legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": unassigned_words(plan)})
     return legend
@@ -80,7 +80,7 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
     pools = workbook.plan.pools
     if len(shown) == len(pools) or workbook.watched:
         return []
-    found = []
+    clusters = []
     for pool in pools:
         lost, out = len(workbook.failed.get(pool.id, ())), len(workbook.maintenance.get(pool.id, ()))
         said = [
@@ -88,7 +88,7 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
             *[f"{lost} failed"] * bool(lost),
             *[f"{out} in maintenance"] * bool(out),
         ]
-        found.append(
+        clusters.append(
             {
                 "id": pool.id,
                 "text": pool.id.rpartition("-")[2] if pool.id != pool.kind else pool.name,
@@ -97,11 +97,11 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
                 "on": pool in shown,
             }
         )
-    return found
+    return clusters
 
 
 def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, Any]:
-    hosts, play = sum(each.hosts for each in shown), over_time.play_of(workbook, pool)
+    hosts, play = sum(cluster.hosts for cluster in shown), over_time.play_of(workbook, pool)
     picture = _Arriving(workbook, pool, hosts, play) if play else _Picture(workbook, pool, hosts)
     data = attributes(pool, "id", "name") | {
         "about": equipment(workbook.plan, pool),
@@ -165,11 +165,11 @@ class _Picture:
     def _arrivals(self, outcome: Outcome) -> dict[int, list[str]]:
         where = {(group, vm): host for group, vm, _, host in (*outcome.evacuated, *outcome.moved)}
         where |= {(group, vm): host for group, vm, host in outcome.restarted}
-        found: dict[int, list[str]] = {}
+        arrivals: dict[int, list[str]] = {}
         for (group, vm), host in where.items():
             if (group, vm) not in outcome.unplaced:
-                found.setdefault(host, []).append(self._vm(group, vm))
-        return found
+                arrivals.setdefault(host, []).append(self._vm(group, vm))
+        return arrivals
 
     def _vm(self, group: str, vm: int) -> str:
         """Return a VM by the letter of its group and its number."""
@@ -197,7 +197,7 @@ class _Picture:
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
             "head": f"\u00d7\u202f{number(len(members))}",
-            "state": next((state for state, there in states.items() if there), ""),
+            "state": next((state for state, count in states.items() if count), ""),
             "all_down": not running,
             "word": word,
             "title": f"Hosts {runs(numbers)}",
@@ -264,14 +264,14 @@ class _Picture:
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         """Return one GPU of a host."""
-        made = (
+        gpu = (
             _gpu([], 1, True, "free")
             if load is None
             else self._shared_gpu(load)
             if load.family
             else self._whole_gpu(load)
         )
-        return made | {"title": f"GPU {at + 1}: {made['title']}"}
+        return gpu | {"title": f"GPU {at + 1}: {gpu['title']}"}
 
     def _whole_gpu(self, load: Load) -> dict[str, Any]:
         slot = load.slots[0]
@@ -319,9 +319,9 @@ class _Picture:
         family = load.family
         assert family is not None
         if family.capacity:
-            asked = sum(slot.weight for slot in load.slots)
-            free = family.capacity - asked
-            return f"Bitfusion, {number(asked)} MB allocated", f"{number(free)} MB free" if free else ""
+            allocated = sum(slot.weight for slot in load.slots)
+            free = family.capacity - allocated
+            return f"Bitfusion, {number(allocated)} MB allocated", f"{number(free)} MB free" if free else ""
         counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
         key = family.name, counts
         if key not in self.known:
@@ -360,15 +360,15 @@ class _Arriving(_Picture):
         return "empty" if index < len(self.places) else "reserved"
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
-        each = self.places[index] if index < len(self.places) else [None] * room.gpus
-        return [self._gpu(index, at, load) for at, load in enumerate(each)]
+        per_gpu = self.places[index] if index < len(self.places) else [None] * room.gpus
+        return [self._gpu(index, at, load) for at, load in enumerate(per_gpu)]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
-        made = super()._gpu(index, at, load)
+        gpu = super()._gpu(index, at, load)
         if load and load.family and not load.family.capacity:
-            made = self._as_it_filled(index, at, load, made["parts"])
+            gpu = self._as_it_filled(index, at, load, gpu["parts"])
         spot = self.new.spot if self.new else None
-        return made | {"new": bool(spot and spot.host == index and at in spot.gpus)}
+        return gpu | {"new": bool(spot and spot.host == index and at in spot.gpus)}
 
     def _is_new(self, slot: Slot) -> dict[str, bool]:
         return {"new": True} if self.new and slot[:2] == self._named(self.new) else {}

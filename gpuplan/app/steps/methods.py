@@ -61,41 +61,41 @@ def odds_head(workbook: Workbook) -> Contents:
 @panel(slow=True)
 def odds_data(workbook: Workbook) -> Contents:
     """Return the methods beside each other, and which to believe."""
-    known, problem = _methods(workbook)
-    if known is None:
+    study, problem = _methods(workbook)
+    if study is None:
         return problem or None
     bursts = burst_fact(workbook.catalog)
     stated = workbook.plan.scenario.demand.peakedness is not None
-    why = believe_words(known.believe, float(bursts.low or 1), float(bursts.high or bursts.value), stated)
-    lead = next((a for a in known.answers if a.method == known.believe), None)
+    why = believe_words(study.believe, float(bursts.low or 1), float(bursts.high or bursts.value), stated)
+    lead = next((a for a in study.answers if a.method == study.believe), None)
     gpus = lead.gpus if lead else None
-    believed = "" if gpus is None else f"{METHOD_NAMES[known.believe]}: {amount(gpus, 'GPU')}. "
+    believed = "" if gpus is None else f"{METHOD_NAMES[study.believe]}: {amount(gpus, 'GPU')}. "
     bounds = (
         "The formulas treat the GPUs as one pool without host boundaries; the Simulation tab includes them."
     )
     return {
-        "text": [_studied(workbook, known)],
-        "tables": [screen(_methods_table(workbook, known))],
+        "text": [_studied(workbook, study)],
+        "tables": [screen(_methods_table(workbook, study))],
         "after": [said(strong(believed), f"{why} {bounds}")],
     }
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     """Return the target of the methods, and the probability of waiting in the plan."""
-    asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
+    demand, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     load_key = f"pools.{known.pool}.busy_gpus"
-    lead = f"Target: {target.words}. " if asked.rule in RISKS else f"What if {target.words}? "
+    lead = f"Target: {target.words}. " if demand.rule in RISKS else f"What if {target.words}? "
     load = amount(mean_gpus(known.load_gpus), "GPU")
     why = {"text": load, "key": load_key if load_key in lines else ""}
-    found = said(f"{lead}The busiest hours need ", why, " on average.")
+    text = said(f"{lead}The busiest hours need ", why, " on average.")
     if "totals.waiting" not in lines:
-        return found
+        return text
     waiting, after = (
         {"text": percent(lines[key].value / 100), "key": key}
         for key in ("totals.waiting", "totals.waiting_after_failure")
     )
-    return found + said(
+    return text + said(
         " Requests beyond the plan queue: their probability of waiting is ",
         waiting,
         ", and after a host failure ",
@@ -134,13 +134,13 @@ def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
     """Return the assumption about arrivals, and the burstiness of demand."""
     options = [("auto", "automatic"), *METHOD_NAMES.items()]
-    known, _ = _methods(workbook)
-    bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
+    study, _ = _methods(workbook)
+    bursty = next((a.peakedness for a in study.answers if a.peakedness), None) if study else None
     ends = ("_low", "", "_high")
     empties = [f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty] if bursty else [""] * len(ends)
-    asked = workbook.scenario.demand
-    stated = sum(z is not None for z in (asked.peakedness, asked.peakedness_low, asked.peakedness_high))
-    said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'from public traces'}"]
+    demand = workbook.scenario.demand
+    stated = sum(z is not None for z in (demand.peakedness, demand.peakedness_low, demand.peakedness_high))
+    said = [dict(options)[demand.method], f"peakedness {'stated' if stated else 'from public traces'}"]
     return {
         "shown": bool(workbook.scenario.groups),
         "hint": ", ".join(said),
@@ -153,15 +153,15 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
 def odds_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the chart of chances."""
     pool = _pool(workbook)
-    known, _ = _methods(workbook)
-    if known is None:
+    study, _ = _methods(workbook)
+    if study is None:
         return {}
     points, _ = tried(
-        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=known)
+        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=study)
     )
     if not points:
         return {}
-    return charts.odds_rows(known, points) | {"simulated": _simulated(workbook, pool, known.target.rule)}
+    return charts.odds_rows(study, points) | {"simulated": _simulated(workbook, pool, study.target.rule)}
 
 
 def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]:
@@ -185,18 +185,18 @@ BELIEVE = "Requests arrive independently, so bursts are not simulated. Where job
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs of the simulation, its progress, and its results."""
     simulating = workbook.simulating
-    found, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
+    done, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
     able = any(group.mode for group in workbook.plan.groups)
-    old = found and simulating.scenario != workbook.plan.scenario
-    card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
+    old = done and simulating.scenario != workbook.plan.scenario
+    card = background_card(workbook, simulating.runner, "simulate", texts, again=done, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
         "title": "Simulation on the hosts",
         "hint": "with their profiles and the placement policy; first come, first served; waiting users do not give up",
         "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
-        "tables": _tables(workbook) if found else [],
-        "after": [BELIEVE] if found else [],
+        "tables": _tables(workbook) if done else [],
+        "after": [BELIEVE] if done else [],
         "old": old,
     }
 
@@ -220,7 +220,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 def _fewest(workbook: Workbook) -> list[str]:
     """Return the fewest hosts that keep the target, pool by pool."""
     simulating, plan = workbook.simulating, workbook.plan
-    most, found = (simulating.scenario or plan.scenario).demand.chance, []
+    most, lines = (simulating.scenario or plan.scenario).demand.chance, []
     names = pool_names(plan.pools)
     pools: dict[str, list[dict[str, Any]]] = {}
     for simulation in simulating.simulations:
@@ -230,16 +230,16 @@ def _fewest(workbook: Workbook) -> list[str]:
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
         what = f"{amount(min(kept), 'host')} or more meet" if kept else "None of these meets"
         target = f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][simulations[0]['rule']]}"
-        found.append(f"{where}{what} the target: {target}.")
-    return found
+        lines.append(f"{where}{what} the target: {target}.")
+    return lines
 
 
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     """Return a row for each number of hosts; the groups on the hosts of the plan."""
     simulations = workbook.simulating.simulations
     planned = {(kind, pool.hosts): pool for kind, pool in whole_pools(workbook.plan.pools).items()}
-    tried = [(planned.get((each["pool"], each["hosts"])), each) for each in simulations]
-    return [_hosts(workbook, simulations), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
+    pairs = [(planned.get((run["pool"], run["hosts"])), run) for run in simulations]
+    return [_hosts(workbook, simulations), *(_groups(workbook, pool, run) for pool, run in pairs if pool)]
 
 
 def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
@@ -266,12 +266,12 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
 def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
     """Return the groups on the hosts of the plan."""
     plan = workbook.plan
-    found = lettered(workbook, tables.simulated(plan, simulation))
+    table = lettered(workbook, tables.simulated(plan, simulation))
     seen = {one["group"] for one in simulation["groups"]}
     names = {group.id: group.name for group in plan.scenario.groups}
     away = [names.get(group, group) for group in pool.groups if group not in seen]
     return screen(
-        found,
+        table,
         title=f"{pool.name}: on the planned hosts"
         if len(whole_pools(plan.pools)) > 1
         else "On the planned hosts",

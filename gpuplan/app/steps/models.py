@@ -25,13 +25,13 @@ LIMITS = NAMES["limit of a replica"]
 
 def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
     """Return the results of the model that a group uses: memory as a bar, figures, and sentences."""
-    made = workbook.plan.llm.of(group.id)
-    if isinstance(made, Serving):
-        return _serving(workbook, made)
-    if isinstance(made, Tuning):
-        return _tuning(made)
-    if isinstance(made, Retrieval):
-        return _retrieval(made)
+    sizing = workbook.plan.llm.of(group.id)
+    if isinstance(sizing, Serving):
+        return _serving(workbook, sizing)
+    if isinstance(sizing, Tuning):
+        return _tuning(sizing)
+    if isinstance(sizing, Retrieval):
+        return _retrieval(sizing)
     return {"bar": None, "figures": [], "notes": ["Choose a model."]}
 
 
@@ -43,19 +43,19 @@ def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
         rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
         none = [("", "none" if name == "reranker" else "not chosen")]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
-    known, empty = (
+    facts, empty = (
         workbook.catalog.assumptions["llm-use"].facts,
         NAMES["empty input of a model"].get(name, ""),
     )
-    if name in known:
-        found = field_data(workbook, path, empty=known[name])
+    if name in facts:
+        field = field_data(workbook, path, empty=facts[name])
     elif name in ("weights", "cache"):
         names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
-        shown = [("", empty), *((str(each), names[str(each)]) for each in GROUP_FIELD_BY_NAME[name].choices)]
-        found = field_data(workbook, path, shown, empty=empty)
+        shown = [("", empty), *((str(code), names[str(code)]) for code in GROUP_FIELD_BY_NAME[name].choices)]
+        field = field_data(workbook, path, shown, empty=empty)
     else:
-        found = field_data(workbook, path, empty=empty)
-    return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
+        field = field_data(workbook, path, empty=empty)
+    return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
 def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
@@ -84,13 +84,13 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
 
 
 def _tuning(made: Tuning) -> dict[str, Any]:
-    at, gpus, held = f"groups.{made.id}", made.gpus * made.hosts, made.memory
+    at, gpus, memory = f"groups.{made.id}", made.gpus * made.hosts, made.memory
     whole = made.memory_gib
     parts = (
-        ("weights", held.weights_gib, 1),
-        ("states", held.states_gib, 4),
-        ("activations", held.activations_gib, 2),
-        ("runtime", held.runtime_gib, 3),
+        ("weights", memory.weights_gib, 1),
+        ("states", memory.states_gib, 4),
+        ("activations", memory.activations_gib, 2),
+        ("runtime", memory.runtime_gib, 3),
     )
     hours, rate = made.hours, made.tokens_per_gpu
     figures = [
@@ -126,13 +126,13 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
 
 
 def _memory(made: Serving) -> dict[str, Any]:
-    held, count = made.held, max(1.0, made.gpus)
+    memory, count = made.held, max(1.0, made.gpus)
     parts = (
-        ("weights", held.weights_gib, 1),
+        ("weights", memory.weights_gib, 1),
         ("KV cache", made.cache_used_gib, 2),
-        ("runtime", held.activation_gib + held.runtime_gib, 3),
+        ("runtime", memory.activation_gib + memory.runtime_gib, 3),
     )
-    return _bar("Memory per replica", parts, sum(held), count, kept=held.unused_gib)
+    return _bar("Memory per replica", parts, sum(memory), count, kept=memory.unused_gib)
 
 
 def _bar(

@@ -87,24 +87,24 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
 @panel("Is the link enough?")
 def verdict_data(workbook: Workbook) -> Contents:
     """Return whether the link suffices for each use that depends on it, and the remedies."""
-    plan, found = workbook.plan, link_verdicts(workbook.plan)
+    plan, verdicts = workbook.plan, link_verdicts(workbook.plan)
     if not plan.groups:
         return NO_WORKLOADS
-    if not found:
+    if not verdicts:
         return NO_REMOTE
     table = lettered(workbook, tables.speed_kept(plan), "who")
-    table = table.dressed("work", lambda n, _: _in_short(found[n]))
-    table = judged(workbook, table, "kept", [each.use for each in found], basis="")
-    more = BARS if any(each.use for each in found) else ""
-    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": _helped(found)}
+    table = table.dressed("work", lambda n, _: _in_short(verdicts[n]))
+    table = judged(workbook, table, "kept", [verdict.use for verdict in verdicts], basis="")
+    more = BARS if any(verdict.use for verdict in verdicts) else ""
+    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": _helped(verdicts)}
 
 
 def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
     """Return the remedies, each once with all that it helps; if there are many, those for the slowest."""
     names: dict[str, list[str]] = {}
-    for each in sorted(found, key=lambda each: each.verdict != "bad"):
-        if each.use and each.use.changes and each.verdict != "good":
-            names.setdefault("; ".join(each.use.changes), []).append(each.name)
+    for link in sorted(found, key=lambda each: each.verdict != "bad"):
+        if link.use and link.use.changes and link.verdict != "good":
+            names.setdefault("; ".join(link.use.changes), []).append(link.name)
     helped = []
     for change, who in ((change, list(dict.fromkeys(who))) for change, who in names.items()):
         whose = some_of(who) if len(who) <= FEW else counted(len(who), "workload")
@@ -182,16 +182,16 @@ def rules_data(workbook: Workbook) -> Contents:
 def carries_data(workbook: Workbook) -> Contents:
     """Return how much of each preset the link carries, whatever the groups are."""
     plan = workbook.plan
-    found = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
-    hosts = next(each.training.hosts for each in found if each.training)
-    table = tables.carried_work(found, hosts).dressed("work", lambda *_: {"tone": "whole"})
+    rows = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
+    hosts = next(row.training.hosts for row in rows if row.training)
+    table = tables.carried_work(rows, hosts).dressed("work", lambda *_: {"tone": "whole"})
     for column, uses in (
-        ("kept", [each.remote for each in found]),
-        ("efficiency", [each.training for each in found]),
+        ("kept", [row.remote for row in rows]),
+        ("efficiency", [row.training for row in rows]),
     ):
         verdict, basis = f"{column}_verdict", f"{column}_basis"
-        known = [use and use.basis for use in uses]
-        table = table.beside(Column(basis, "Basis", "basis"), known, after=verdict)
+        bases = [use and use.basis for use in uses]
+        table = table.beside(Column(basis, "Basis", "basis"), bases, after=verdict)
         table = judged(workbook, table, column, uses, verdict, basis)
     return {"hint": _link(plan.scenario), "tables": [screen(table)]}
 
@@ -203,9 +203,9 @@ def carries_data(workbook: Workbook) -> Contents:
 def claims_data(workbook: Workbook) -> Contents:
     """Return the conditions for the vendor's doubling with PVRDMA, network by network."""
     plan = workbook.plan
-    found = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
+    results = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
     tcp = tcp_rate(plan.scenario, plan.catalog, CLAIMED_GBIT_S)
-    true = [claim.workload_name for claim in found if round(claim.speedup, 2) >= 2]
+    true = [claim.workload_name for claim in results if round(claim.speedup, 2) >= 2]
     rest = "for the others" if true else "for all of these"
     only = f"only for {' and for '.join(true)}" if true else "for none of these"
     basis = "stated" if plan.scenario.network.tcp_gbit_s is not None else tcp.basis
@@ -214,7 +214,7 @@ def claims_data(workbook: Workbook) -> Contents:
         f"Gbit/s ({basis}) it holds {only}; {rest}, TCP would have to be as slow as the last column shows. {_tcp_range(tcp)}"
     )
     more = "Computed with parameters fitted to published measurements; no measurement behind the claim was found."
-    return {"text": [said(text)], "tables": [screen(tables.vendor_claims(found), more=more)]}
+    return {"text": [said(text)], "tables": [screen(tables.vendor_claims(results), more=more)]}
 
 
 def _tcp_range(tcp: Fact) -> str:

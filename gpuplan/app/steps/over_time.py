@@ -28,10 +28,10 @@ KEY = "power-on"
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
     """Return the studies of thousands of orders for the design on the screen, if they were tried."""
     powering, plan = workbook.powering_on, workbook.plan
-    found, asked = powering.found, powering.plan
-    if found is None or asked is None or asked.scenario != plan.scenario:
+    result, studied = powering.found, powering.plan
+    if result is None or studied is None or studied.scenario != plan.scenario:
         return ()
-    return workbook.once("orders of power-on", lambda: studies_of(plan, found))
+    return workbook.once("orders of power-on", lambda: studies_of(plan, result))
 
 
 def made_of(workbook: Workbook) -> dict[str, PowerOn]:
@@ -41,8 +41,8 @@ def made_of(workbook: Workbook) -> dict[str, PowerOn]:
 
 def sentence(workbook: Workbook, pool: Pool) -> str:
     """Return the best arrangement, and the orders in which a VM does not start; empty where vSphere places no VMs."""
-    made = made_of(workbook).get(pool.id)
-    return made.sentence if made else ""
+    trial = made_of(workbook).get(pool.id)
+    return trial.sentence if trial else ""
 
 
 @panel("Power-on", needs="pools")
@@ -50,10 +50,10 @@ def power_on_data(workbook: Workbook) -> Contents:
     """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
         return tables.SHARED
-    known = [made for made in made_of(workbook).values() if made.known]
-    if not known:
+    trials = [trial for trial in made_of(workbook).values() if trial.known]
+    if not trials:
         return "Too many VMs and hosts to try power-on orders here."
-    worst = min(known, key=lambda made: made.now.chance)
+    worst = min(trials, key=lambda made: made.now.chance)
     return (
         "All power-on orders give the same result."
         if worst.orders == 1
@@ -86,11 +86,11 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
 
 def _tried_words(workbook: Workbook) -> list[str]:
     """Say how many orders were tried, and the hosts needed for nearly all of them to start every VM."""
-    tries = max(made.orders for made in made_of(workbook).values())
+    tries = max(trial.orders for trial in made_of(workbook).values())
     were = "was" if tries == 1 else "were"
-    tried = capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")
+    text = capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")
     stopped = workbook.powering_on.runner.state == "cancelled"
-    return list(filter(None, [tried, "Stopped; nothing was changed." * stopped, _more_hosts(workbook)]))
+    return list(filter(None, [text, "Stopped; nothing was changed." * stopped, _more_hosts(workbook)]))
 
 
 def _more_hosts(workbook: Workbook) -> str:
@@ -116,15 +116,15 @@ def _more_hosts(workbook: Workbook) -> str:
 def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
     """Return settings, those not set with a way to take them; named orders; readings where there are several."""
     all_made = list(made_of(workbook).values())
-    hosts: Sequence[tuple[PowerOn, tables.Hosts]] = done or [(each, {}) for each in all_made if each.known]
-    made = [each for each, _ in hosts]
-    if not made:
+    hosts: Sequence[tuple[PowerOn, tables.Hosts]] = done or [(trial, {}) for trial in all_made if trial.known]
+    trials = [trial for trial, _ in hosts]
+    if not trials:
         return []
-    several = len(made) > 1
-    settings = _with_uses(tables.settings(hosts), made[0])
-    shown: list[Table] = [settings if done else settings.without("hosts"), tables.named_orders(made)]
-    if any(len(each.readings) > 1 for each in made):
-        shown.append(tables.readings(made))
+    several = len(trials) > 1
+    settings = _with_uses(tables.settings(hosts), trials[0])
+    shown: list[Table] = [settings if done else settings.without("hosts"), tables.named_orders(trials)]
+    if any(len(trial.readings) > 1 for trial in trials):
+        shown.append(tables.readings(trials))
     return [screen(table if several else table.without("pool")) for table in shown]
 
 
@@ -166,13 +166,13 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
     watched = workbook.watched
     if watched is None or watched.pool != pool.id:
         return None
-    made = made_of(workbook)[pool.id]
+    trial = made_of(workbook)[pool.id]
 
     def played() -> Play:
-        reading, kinds = chosen(made, watched)
-        return Play(pool.requests, made.rooms, reading.rules, kinds)
+        reading, kinds = chosen(trial, watched)
+        return Play(pool.requests, trial.rooms, reading.rules, kinds)
 
-    play = workbook.once(f"play {watched._replace(at=0)}, {made.orders} orders tried", played)
+    play = workbook.once(f"play {watched._replace(at=0)}, {trial.orders} orders tried", played)
     play.go(watched.at)
     return play
 
@@ -185,7 +185,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
     (pool,), watched = clusters, workbook.watched
     play = play_of(workbook, pool)
     assert play is not None and watched is not None
-    made = made_of(workbook)[pool.id]
+    trial = made_of(workbook)[pool.id]
     all_vms, refused = len(play.steps), play.refused
     return {
         "shown": True,
@@ -196,8 +196,8 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
         "of": all_vms,
         "label": f"VM {number(play.at)} of {number(all_vms)}",
         "step_ms": min(max(LONGEST_MS // max(1, all_vms), STEP_MS[0]), STEP_MS[1]),
-        "selects": _selects(made, watched),
-        "another": watched.seed + 1 if order_of(made, watched) == RANDOM else 0,
+        "selects": _selects(trial, watched),
+        "another": watched.seed + 1 if order_of(trial, watched) == RANDOM else 0,
         **_arrived(workbook, play),
         "refused": [
             {"at": at, "text": _name(workbook, play, play.steps[at - 1])} for at in refused[:SHOWN_REFUSED]
@@ -251,7 +251,7 @@ def chosen(made: PowerOn, watched: Watched) -> tuple[Reading, tuple[int, ...]]:
     """Return the chosen reading, or the one of the order, and the order in the replay."""
     order = order_of(made, watched)
     reading, kinds = named_order(made, str(watched.seed % SEEDS) if order == RANDOM else order)
-    return next((each for each in made.readings if each.name == watched.reading), reading), kinds
+    return next((other for other in made.readings if other.name == watched.reading), reading), kinds
 
 
 def order_of(made: PowerOn, watched: Watched) -> str:
@@ -268,17 +268,17 @@ def orders_of(made: PowerOn) -> list[str]:
 def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
     """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
-    found = [select("order", "Order", order_of(made, watched), orders)]
+    menus = [select("order", "Order", order_of(made, watched), orders)]
     if len(made.readings) > 1:
-        words = dict(zip((each.name for each in made.readings), differing(made.readings), strict=True))
-        found.append(select("reading", "Rules", chosen(made, watched)[0].name, words))
-    return found
+        words = dict(zip((reading.name for reading in made.readings), differing(made.readings), strict=True))
+        menus.append(select("reading", "Rules", chosen(made, watched)[0].name, words))
+    return menus
 
 
 def differing(readings: Sequence[Reading]) -> list[str]:
     """Return the differences of each of several readings."""
     parts = [reading.words.split("; ") for reading in readings]
-    return ["; ".join(part for part in each if any(part not in other for other in parts)) for each in parts]
+    return ["; ".join(part for part in words if any(part not in other for other in parts)) for words in parts]
 
 
 # ---- rehearsal
@@ -290,13 +290,13 @@ def rehearse_data(workbook: Workbook) -> Contents:
     plan = workbook.plan
     if not plan.rehearsed:
         return tables.NOT_REHEARSED
-    found = tables.rehearsals(plan, *shown_clusters(workbook))
-    if not found:
+    rehearsals = tables.rehearsals(plan, *shown_clusters(workbook))
+    if not rehearsals:
         return tables.TOO_LARGE
-    starts = dict.fromkeys(tables.start_sentence(each) for each in found)
+    starts = dict.fromkeys(tables.start_sentence(rehearsal) for rehearsal in rehearsals)
     return {
-        "text": [said(text) for text in (*tables.verdicts(plan, found), *starts)],
-        "tables": [table for each in found for table in _rehearsed(workbook, each.pool)],
+        "text": [said(text) for text in (*tables.verdicts(plan, rehearsals), *starts)],
+        "tables": [table for rehearsal in rehearsals for table in _rehearsed(workbook, rehearsal.pool)],
     }
 
 

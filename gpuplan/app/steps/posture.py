@@ -36,11 +36,11 @@ FAILURES = "availability.host_failures"
 def posture_data(workbook: Workbook) -> dict[str, Any]:
     """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
-    known = {posture.host_failures: posture for posture in workbook.plan.postures}
+    planned = {posture.host_failures: posture for posture in workbook.plan.postures}
     return {
         "path": FAILURES,
         "value": value,
-        "cards": [_card(workbook, n, known.get(n)) for n in sorted({*POSTURES, value})],
+        "cards": [_card(workbook, n, planned.get(n)) for n in sorted({*POSTURES, value})],
         "question": FIELD_BY_PATH[FAILURES].question,
         "problem": workbook.problem_of(FAILURES),
         "stale": workbook.stale,
@@ -86,7 +86,7 @@ def tolerance_data(workbook: Workbook) -> Contents:
     plan = workbook.plan
     table = postures(plan)
     for column, line in EXPLAINED.items():
-        keys = [f"postures.n{each.host_failures}.{line}" for each in plan.postures]
+        keys = [f"postures.n{posture.host_failures}.{line}" for posture in plan.postures]
         table = table.dressed(column, partial(_why, plan, keys))
     return table
 
@@ -106,10 +106,10 @@ def _cost(workbook: Workbook, failures: int) -> str:
         costed = workbook.later("cost: postures beside the page", _costed) or ()
     else:
         costed = workbook.once("cost: postures", lambda: _costed(plan))
-    found = {each.host_failures: each.net_present for each in costed}
-    if failures not in found:
+    costs = {posture.host_failures: posture.net_present for posture in costed}
+    if failures not in costs:
         return ""
-    return priced(short_number(found[failures]), plan.costs.currency)
+    return priced(short_number(costs[failures]), plan.costs.currency)
 
 
 def _costed(plan: Plan) -> tuple[PostureCost, ...]:
@@ -122,12 +122,12 @@ def _costed(plan: Plan) -> tuple[PostureCost, ...]:
 
 def _bet(workbook: Workbook) -> str:
     """Describe the risk in maintenance with the chosen posture, and the effect of more hosts."""
-    known = {posture.host_failures: posture for posture in workbook.plan.postures}
+    planned = {posture.host_failures: posture for posture in workbook.plan.postures}
     availability = workbook.plan.scenario.availability
-    now = known.get(availability.host_failures)
+    now = planned.get(availability.host_failures)
     if now is None:
         return ""
-    more = known.get(availability.host_failures + 1)
+    more = planned.get(availability.host_failures + 1)
     if now.exposed_h == 0:
         text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in maintenance is {percent(not_sure(now.chance))} a year."
     elif now.host_failures == 0 and availability.maintenance_failure_accepted:

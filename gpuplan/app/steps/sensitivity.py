@@ -23,31 +23,31 @@ Bar = dict[str, Any]
 
 
 def _bars(workbook: Workbook) -> list[Bar]:
-    found = workbook.sensitivity.found
-    return list(found["bars"]) if found else []
+    result = workbook.sensitivity.found
+    return list(result["bars"]) if result else []
 
 
 def _old(workbook: Workbook) -> bool:
     """True if a design other than the one on the screen was tried."""
-    tried = workbook.sensitivity.plan
-    return tried is None or tried.scenario != workbook.plan.scenario
+    plan = workbook.sensitivity.plan
+    return plan is None or plan.scenario != workbook.plan.scenario
 
 
 def _now(workbook: Workbook, view: str) -> float:
-    tried = workbook.sensitivity.plan
-    if tried is None or tried.costs is None:
+    plan = workbook.sensitivity.plan
+    if plan is None or plan.costs is None:
         return 0.0
-    return tried.costs.net_present if view == "cost" else tried.totals.hosts
+    return plan.costs.net_present if view == "cost" else plan.totals.hosts
 
 
 @partial(Card, "run")
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs to try, the progress, and the inputs that move the answer most."""
-    found = workbook.sensitivity.found
-    old = found is not None and _old(workbook)
+    result = workbook.sensitivity.found
+    old = result is not None and _old(workbook)
     texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
     runner = workbook.sensitivity.runner
-    return background_card(workbook, runner, "sensitivity", texts, again=bool(found), off=off) | {
+    return background_card(workbook, runner, "sensitivity", texts, again=bool(result), off=off) | {
         "title": "What drives the result",
         "hint": "the design replanned at the low and high end of each input, one at a time",
         "text": _said(workbook, old),
@@ -90,10 +90,10 @@ def tornado_head(workbook: Workbook) -> Contents:
 @partial(Picture, draw=charts.tornado_chart)
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the data of the tornado."""
-    view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
-    if not _bars(workbook) or tried is None or tried.costs is None:
+    view, plan = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
+    if not _bars(workbook) or plan is None or plan.costs is None:
         return {}
-    return charts.tornado_rows(_bars(workbook), view, _now(workbook, view), tried.costs.currency)
+    return charts.tornado_rows(_bars(workbook), view, _now(workbook, view), plan.costs.currency)
 
 
 # Ranges
@@ -153,8 +153,8 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
 
 
 def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
-    found = workbook.sensitivity.found
-    return found["thresholds"] if found else []
+    result = workbook.sensitivity.found
+    return result["thresholds"] if result else []
 
 
 @details(
@@ -167,7 +167,7 @@ def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
 def thresholds_data(workbook: Workbook) -> Contents:
     """Return the nearest values of each demand input at which the number of hosts changes."""
     thresholds = _thresholds(workbook)
-    changing = [each for each in thresholds if each["below"] is not None or each["above"] is not None]
-    others = [each["label"] for each in thresholds if each not in changing]
+    changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]
+    others = [row["label"] for row in thresholds if row not in changing]
     text = [f"The number of hosts does not depend on: {'; '.join(others)}."] if others else []
     return {"text": text, "tables": [screen(tables.thresholds(changing))]}

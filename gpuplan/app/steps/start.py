@@ -63,8 +63,8 @@ def guide_data(workbook: Workbook) -> dict[str, Any]:
                 "problem": problems.get(path, ""),
             }
             for path, options in (
-                ("hardware.gpu", [[each.id, each.name] for each in workbook.catalog.gpus.values()]),
-                ("hardware.server", [[each.id, each.name] for each in workbook.catalog.servers.values()]),
+                ("hardware.gpu", [[row.id, row.name] for row in workbook.catalog.gpus.values()]),
+                ("hardware.server", [[row.id, row.name] for row in workbook.catalog.servers.values()]),
                 ("availability.host_failures", list(map(list, NAMES["hosts that may fail"].items()))),
             )
         ],

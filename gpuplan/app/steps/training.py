@@ -114,25 +114,25 @@ OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
 @partial(form, "training", "Training on several hosts")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
-    job, given = _job(workbook), workbook.plan.scenario.training
+    job, inputs = _job(workbook), workbook.plan.scenario.training
     rows = workbook.catalog.rows("llm_models")
-    known = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
+    models = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
     precisions = {"bf16": "BF16", "fp8": "FP8"}
     options = {
         "workload": presets(workbook.catalog, "training"),
-        "model": [("", "none"), *known],
+        "model": [("", "none"), *models],
         "method": _first_unstated(NAMES["training method"]),
         "sharding": _first_unstated(NAMES["sharding"]),
         "precision": _first_unstated(precisions),
     }
     empties = {
         "gpus_per_host": f"all {number(job.gpus_per_host)}",
-        **(_of_model(job, given.sequence_tokens) if given.model else _of_work(job, given.samples)),
+        **(_of_model(job, inputs.sequence_tokens) if inputs.model else _of_work(job, inputs.samples)),
     }
     return {
-        "options": {f"training.{name}": each for name, each in options.items()},
-        "empties": {f"training.{name}": each for name, each in empties.items()},
-        "without": [f"training.{name}" for name in (OF_WORK if given.model else OF_MODEL)],
+        "options": {f"training.{name}": value for name, value in options.items()},
+        "empties": {f"training.{name}": value for name, value in empties.items()},
+        "without": [f"training.{name}" for name in (OF_WORK if inputs.model else OF_MODEL)],
         "text": ENTERED if workbook.plan.network.job_named else EXAMPLE,
     }
 
@@ -207,8 +207,8 @@ def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
 def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
     """Return tokens a second with their range, MFU, step and memory of a language model."""
     assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
-    low, each, high = job.per_gpu
-    per_gpu = f"{three_digits(each)} per GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
+    low, mid, high = job.per_gpu
+    per_gpu = f"{three_digits(mid)} per GPU, {three_digits(low)} to {three_digits(high)}; on one host {three_digits(job.one_gpu_per_s)}"
     moved = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
     return [
         _figure("Tokens per second", three_digits(job.per_s), per_gpu, "per_s"),
@@ -303,12 +303,12 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
 )
 def scaling_table(workbook: Workbook) -> Contents:
     """Return the numbers of the scaling chart."""
-    found = _curves(workbook)
-    table = tables.scaling(found, [step.hosts for step in found[0].steps])
-    for column, curve in zip(table.columns[3:], found[1:], strict=True):
+    curves = _curves(workbook)
+    table = tables.scaling(curves, [step.hosts for step in curves[0].steps])
+    for column, curve in zip(table.columns[3:], curves[1:], strict=True):
         speeds = [three_digits(step.per_s) for step in curve.steps]
         table = table.dressed(column.key, lambda n, _, speeds=speeds: {"note": speeds[n]})  # type: ignore[misc]
     shown = screen(table)
-    for head, curve in zip(shown["heads"][2:], found, strict=True):
+    for head, curve in zip(shown["heads"][2:], curves, strict=True):
         head["text"] = charts.curve_name(curve)  # as in the legend of the chart
     return {"tables": [shown]}

@@ -39,7 +39,7 @@ def days_of(days: object) -> list[tuple[str, str]]:
 @partial(Card, "workloads")
 def workloads_data(workbook: Workbook) -> dict[str, Any]:
     """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
-    plan, shown = workbook.plan, {each.id: each for each in workbook.plan.groups}
+    plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     kinds = [
         (row.id, kind_name(plan, row.id), str(row["example"])) for row in workbook.catalog.rows("use_cases")
@@ -49,8 +49,8 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
         "rows": rows,
-        "kinds": sorted((each for each in listed if each["id"] in order), key=lambda each: order[each["id"]]),
-        "more_kinds": [each for each in listed if each["id"] not in order],
+        "kinds": sorted((item for item in listed if item["id"] in order), key=lambda each: order[each["id"]]),
+        "more_kinds": [item for item in listed if item["id"] not in order],
         "sum": amount(whole(plan.lines["demand.groups_gpus"].value), "GPU"),
         "sum_label": SUMS.get(plan.scenario.demand.rule, "at the target"),
         "stated": stated_data(workbook),
@@ -60,16 +60,16 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
 
 def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
     """Return an input with all boards, servers or versions to choose from."""
-    found = field_data(workbook, path)
-    return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
+    field = field_data(workbook, path)
+    return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
     """Return the row of a workload; one that is open has its inputs and results."""
     plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
     opened = workbook.workload == group.id
-    wrong = (path for path in (*workbook.drafts, *(each.path for each in workbook.refused)))
-    mine = [path for path in wrong if path.startswith(f"groups.{group.id}.")]
+    wrong = (path for path in (*workbook.drafts, *(problem.path for problem in workbook.refused)))
+    paths = [path for path in wrong if path.startswith(f"groups.{group.id}.")]
     return {
         "id": group.id,
         "name": group.name,
@@ -81,32 +81,32 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
         "access": access(planned),
         "gpus": "\u2013" if line is None else number(line.value) if line.value < 1 else one_place(line.value),
         "key": line.key if line else "",
-        "problem": f"{field_of(mine[0]).label}: {workbook.problem_of(mine[0])}" if mine else "",
+        "problem": f"{field_of(paths[0]).label}: {workbook.problem_of(paths[0])}" if paths else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
 
 
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
-    own = INPUTS.get(group.use_case, ())
+    inputs = INPUTS.get(group.use_case, ())
     first = INPUTS_OF.get(group.use_case) or INPUTS_OF["other"]
-    rest = [name for name in dict.fromkeys((*own, *INPUTS_OF["all"])) if name not in first]
+    rest = [name for name in dict.fromkeys((*inputs, *INPUTS_OF["all"])) if name not in first]
     more = [group_field(workbook, group, name) for name in rest]
     stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
-    found = model_data(workbook, group) if own else _follows(group, planned)
+    results = model_data(workbook, group) if inputs else _follows(group, planned)
     return {
         "fields": [group_field(workbook, group, name) for name in first],
         "more": more,
         "hint": f"{stated} of {len(more)} stated",
         "vms": f"groups.{group.id}.vcpus_each",
-        **found,
+        **results,
     }
 
 
 def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
     """Return the results of a group without a model."""
-    found: dict[str, Any] = {"bar": None, "figures": [], "notes": []}
+    results: dict[str, Any] = {"bar": None, "figures": [], "notes": []}
     if planned is None:
-        return found
+        return results
     at = f"groups.{group.id}"
     of = (
         f"{counted(planned.active, 'concurrent user')}"
@@ -119,7 +119,7 @@ def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
     ]
     if planned.profile:
         figures.append(figure("Profile", planned.profile, planned.profile_reason, f"{at}.profile"))
-    return found | {"figures": figures}
+    return results | {"figures": figures}
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
@@ -212,10 +212,10 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
         (group, reason, group.reasons) for group in groups for reason in (*group.reasons, *group.against)
     )
     blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
-    for (reason, chosen), held in _once((group, (reason, reason in mine)) for group, reason, mine in parts):
-        block = blocks.setdefault(tuple(held), {"reasons": [], "against": []})
+    for (reason, chosen), ids in _once((group, (reason, reason in pros)) for group, reason, pros in parts):
+        block = blocks.setdefault(tuple(ids), {"reasons": [], "against": []})
         block["reasons" if chosen else "against"].append(reason)
-    out = _once((group, each) for group in groups for each in group.ruled_out)
+    out = _once((group, rejected) for group in groups for rejected in group.ruled_out)
     traits = _once((group, trait) for group in groups for trait in group.traits)
     return {
         "groups": [
@@ -230,22 +230,22 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
         ],
         "why": [
             {
-                "held": list(held),
+                "held": list(ids),
                 "reasons": [_reason(workbook, reason) for reason in block["reasons"]],
                 "against": [_reason(workbook, reason) for reason in block["against"]],
                 "cites": _cites(workbook, (*block["reasons"], *block["against"])),
             }
-            for held, block in blocks.items()
+            for ids, block in blocks.items()
         ],
         "ruled_out": [
-            {"held": held, "mode": MODE_NAMES[each.mode], "possible": each.possible}
-            | _reason(workbook, each.reason)
-            for each, held in out
+            {"held": ids, "mode": MODE_NAMES[rejected.mode], "possible": rejected.possible}
+            | _reason(workbook, rejected.reason)
+            for rejected, ids in out
         ],
         "traits": [
             attributes(trait, "feature", "verdict", "text")
-            | {"held": held, "source": _titles(workbook, trait.sources)}
-            for trait, held in traits
+            | {"held": ids, "source": _titles(workbook, trait.sources)}
+            for trait, ids in traits
         ],
         "stale": workbook.stale,
     }
@@ -253,14 +253,14 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
 
 def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
     """Merge equal remarks on several groups: each once, with the ids of its groups."""
-    found: list[tuple[T, list[str]]] = []
+    merged: list[tuple[T, list[str]]] = []
     for group, what in said:
-        held = next((ids for other, ids in found if other == what), None)
-        if held is None:
-            found.append((what, [group.id]))
+        members = next((ids for other, ids in merged if other == what), None)
+        if members is None:
+            merged.append((what, [group.id]))
         else:
-            held.append(group.id)
-    return found
+            members.append(group.id)
+    return merged
 
 
 def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
@@ -280,8 +280,8 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 
 
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
-    known = workbook.catalog.sources
-    return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
+    by_id = workbook.catalog.sources
+    return "; ".join(by_id[s].title if s in by_id else "This scenario" for s in sources)
 
 
 RULE, TOTAL = "demand.rule", "demand.stated_gpus"

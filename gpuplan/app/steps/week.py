@@ -52,7 +52,7 @@ def day_data(workbook: Workbook) -> Contents:
     week, names = weeks(workbook)[0], {group.id: group.name for group in workbook.plan.groups}
     if not names:
         return None
-    shown = [found.group for found in hour_demand(week, tuple(charts.SHOWN_DAYS))]
+    shown = [demand.group for demand in hour_demand(week, tuple(charts.SHOWN_DAYS))]
     rows: list[tuple[Any, ...]] = [
         (names[group], mean_gpus(week.peaks_gpus[group])) for group in shown if group
     ]
@@ -72,15 +72,15 @@ def _mean(gpus: float) -> str:
 
 
 def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
-    found, place = weeks(workbook), _place(workbook)
-    week = found[0]
+    seasons, place = weeks(workbook), _place(workbook)
+    week = seasons[0]
     if week.steady:
         first = "All groups work around the clock, so their peaks coincide. "
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
         return [said(first, visit("Enter working hours and locations", path), " to see what sharing saves.")]
     peaks = [
-        f"{_mean(each.peak_gpus)}, {moment(local_quarters(each, [each.peak_quarter], place)[0])} {place}"
-        for each in found
+        f"{_mean(season.peak_gpus)}, {moment(local_quarters(season, [season.peak_quarter], place)[0])} {place}"
+        for season in seasons
     ]
     differ = len(set(peaks)) > 1
     saved = tables.saved_gpus(week)
@@ -94,7 +94,7 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
         f"{_mean(week.everybody_gpus)}. {lent}"
     ]
     if differ:
-        text.append(f"In {found[1].season}: {peaks[1]}.")
+        text.append(f"In {seasons[1].season}: {peaks[1]}.")
     return [said(" ".join(text))]
 
 
@@ -126,11 +126,11 @@ def mixes_data(workbook: Workbook) -> Contents:
 
 def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
     """Return the mixes of a pool by the chosen clock, the one that its hosts are sized for first."""
-    found, place = weeks(workbook), _place(workbook)
+    seasons, place = weeks(workbook), _place(workbook)
 
     def when(mix: Mix) -> str:
-        season = f"{mix.season}: " if len(found) > 1 else ""
-        return season + week_hours(local_quarters(found[0], mix.quarters, place))
+        season = f"{mix.season}: " if len(seasons) > 1 else ""
+        return season + week_hours(local_quarters(seasons[0], mix.quarters, place))
 
     table = tables.week(workbook.plan, [pool], when, place).without("pool")
     table = table.dressed("hosts", lambda n, cell: {"text": number(cell.value)})

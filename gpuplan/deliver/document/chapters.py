@@ -73,7 +73,7 @@ def design_document(
 
 def compared_chapter(found: Comparison, catalog: Catalog) -> Chapter:
     """Compare this design with others: a sentence for each result, then inputs and results side by side."""
-    sentences = [each.sentence for each in found.differences]
+    sentences = [difference.sentence for difference in found.differences]
     table = replace(compared(found, catalog).without("differs"), notes=())
     return chapter(
         said("compared.title"),

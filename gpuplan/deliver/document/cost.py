@@ -119,17 +119,17 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
 
 def internal_chapters(plan: Plan) -> list[Chapter]:
     """Write the chapters missing from the customer's version; none where nothing is internal."""
-    held = plan.scenario.internal
+    inputs = plan.scenario.internal
     table, caption = margin(plan), said("cost.what is paid and", currency=plan.scenario.cost.currency)
-    text = said("cost.the margin is of", margin=stated_percent(held.margin or 0))
-    found = chapter(
+    text = said("cost.the margin is of", margin=stated_percent(inputs.margin or 0))
+    written = chapter(
         INTERNAL,
         Paragraph(said("cost.this chapter is left"), "lead"),
         section(
-            said("cost.notes"), (Paragraph(line) for line in (held.notes or "").split("\n") if line.strip())
+            said("cost.notes"), (Paragraph(line) for line in (inputs.notes or "").split("\n") if line.strip())
         ),
         section(said("cost.margin"), Paragraph(text), tabled(table, caption=caption))
         if table is not None
         else None,
     )
-    return [found] if found.sections else []
+    return [written] if written.sections else []

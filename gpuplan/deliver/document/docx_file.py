@@ -233,12 +233,12 @@ class _Writer:
 
 def _shrink(picture: Any, wide: int, high: int) -> None:
     """Fit a picture into a room; its sides keep their ratio."""
-    own, frame = picture.extent, picture.graphic.graphicData.pic.spPr
-    if own.cx > wide:
-        own.cy, own.cx = int(own.cy * wide / own.cx), wide
-    if own.cy > high:
-        own.cx, own.cy = int(own.cx * high / own.cy), high
-    frame.cx, frame.cy = own.cx, own.cy
+    shape, frame = picture.extent, picture.graphic.graphicData.pic.spPr
+    if shape.cx > wide:
+        shape.cy, shape.cx = int(shape.cy * wide / shape.cx), wide
+    if shape.cy > high:
+        shape.cx, shape.cy = int(shape.cx * high / shape.cy), high
+    frame.cx, frame.cy = shape.cx, shape.cy
 
 
 def _serialised(picture: Any) -> Markup:
@@ -287,11 +287,11 @@ def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int)
     if shares:
         wished = [int(width * share / sum(shares)) for share in shares]
     elif sum(wished) < width:
-        return [int(width * each / sum(wished)) for each in wished]
+        return [int(width * size / sum(wished)) for size in wished]
     if sum(least) >= width:
-        return [int(width * each / sum(least)) for each in least]
-    more = [max(0, wish - each) for wish, each in zip(wished, least, strict=True)]
+        return [int(width * size / sum(least)) for size in least]
+    more = [max(0, wish - size) for wish, size in zip(wished, least, strict=True)]
     free = width - sum(least)
     if not sum(more):
-        return [each + free // len(columns) for each in least]
-    return [each + int(free * extra / sum(more)) for each, extra in zip(least, more, strict=True)]
+        return [size + free // len(columns) for size in least]
+    return [size + int(free * extra / sum(more)) for size, extra in zip(least, more, strict=True)]

@@ -25,10 +25,10 @@ ALTERNATIVE_HEADS = (
 
 def about(plan: Plan) -> str:
     """Describe the document in a line."""
-    given = plan.scenario.document
-    version_words = said("document.version", version=given.version or said("document.first version"))
-    day, status = written_day(document_day(plan)), STATUS[given.status or "draft"]
-    parts = (said("document.kind"), version_words, status, day, given.author)
+    inputs = plan.scenario.document
+    version_words = said("document.version", version=inputs.version or said("document.first version"))
+    day, status = written_day(document_day(plan)), STATUS[inputs.status or "draft"]
+    parts = (said("document.kind"), version_words, status, day, inputs.author)
     return " \u00b7 ".join(filter(None, parts))
 
 
@@ -63,12 +63,12 @@ def _alternatives(plan: Plan, summary: Executive) -> Grid:
     assert plan.costs is not None
     now = rounded_money(plan.costs.net_present)[0]
     rows = [(said("front.this design"), number(plan.totals.hosts), now, "", "")]
-    for each in summary.choices[:MOST_ALTERNATIVES]:
-        hosts = number(each.hosts[0]) if each.hosts else "\u2013"
-        sign = "+" if each.difference > 0 else "\u2212"
-        cost, more = (rounded_money(value)[0] for value in (each.net_present, abs(each.difference)))
-        why = capital(each.gives_up).removesuffix(".")
-        rows.append((each.name, hosts, cost, f"{sign}{more}", f"{why}." if why else ""))
+    for choice in summary.choices[:MOST_ALTERNATIVES]:
+        hosts = number(choice.hosts[0]) if choice.hosts else "\u2013"
+        sign = "+" if choice.difference > 0 else "\u2212"
+        cost, more = (rounded_money(value)[0] for value in (choice.net_present, abs(choice.difference)))
+        why = capital(choice.gives_up).removesuffix(".")
+        rows.append((choice.name, hosts, cost, f"{sign}{more}", f"{why}." if why else ""))
     caption = said("front.alternatives", currency=plan.costs.currency)
     heads, widths = tuple(map(said, ALTERNATIVE_HEADS)), (0.24, 0.09, 0.12, 0.13, 0.42)
     return Grid(heads, tuple(rows), caption, (1, 2, 3), widths, small=True)
@@ -76,20 +76,20 @@ def _alternatives(plan: Plan, summary: Executive) -> Grid:
 
 def _decisions(summary: Executive) -> Grid:
     heads = tuple(said(key) for key in ("table.decisions.what", "table.owner", "table.due"))
-    rows = tuple((each.what, OWNERS[each.owner], written_day(each.due)) for each in summary.first_decisions)
+    rows = tuple((item.what, OWNERS[item.owner], written_day(item.due)) for item in summary.first_decisions)
     return Grid(heads, rows, said("table.decisions"), (), (0.66, 0.16, 0.18), small=True)
 
 
 def control(plan: Plan) -> Iterator[Block]:
     """Yield the author, the version, the approver and reading instructions."""
-    given = plan.scenario.document
+    inputs = plan.scenario.document
     named = said("document.to be named")
     rows = (
-        (said("document.control.version"), given.version or said("document.first version")),
-        (said("document.control.status"), STATUS[given.status or "draft"]),
+        (said("document.control.version"), inputs.version or said("document.first version")),
+        (said("document.control.status"), STATUS[inputs.status or "draft"]),
         (said("document.control.date"), written_day(document_day(plan))),
-        (said("document.control.author"), given.author or named),
-        (said("document.control.approver"), given.approver or named),
+        (said("document.control.author"), inputs.author or named),
+        (said("document.control.approver"), inputs.approver or named),
         (said("document.control.made"), made_with(plan)),
     )
     yield Grid(("", ""), rows, said("document.control"), (), (0.28, 0.72))
@@ -124,11 +124,11 @@ def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:
     head = priced(rounded_money(now)[0], currency)
     drawing.text(x(now), SIZE, head, anchor="middle", bold=True)
     top = LINE + 2
-    for at, each in enumerate(drivers):
+    for at, driver in enumerate(drivers):
         y = top + at * ROW
-        for line, text in enumerate(wrapped(each.label, LABELS - 6)[:2]):
+        for line, text in enumerate(wrapped(driver.label, LABELS - 6)[:2]):
             drawing.text(0, y + SIZE + LINE * line - 2, text, fill=INK, room=LABELS - 6)
-        _bar(drawing, each, x(now), x(each.at_low), x(each.at_high), y + 3)
+        _bar(drawing, driver, x(now), x(driver.at_low), x(driver.at_high), y + 3)
     bottom = top + ROW * len(drivers) - 6
     drawing.line(x(now), top - 2, x(now), bottom, stroke=EDGE, dashes="3 3")
     drawing.text(0, bottom + LINE, said("tornado.key"), fill=SOFT)

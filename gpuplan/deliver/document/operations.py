@@ -37,13 +37,15 @@ def services_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def _power_on(plan: Plan, cite: Citations) -> list[Block]:
     """Say what happens to the VMs as vSphere starts them in turn, as set and otherwise."""
-    told: dict[str, list[str]] = {}
-    for made in plan.power_on.values():
-        told.setdefault(answer(made), []).append(made.pool.name)
-    sources = [source for made in plan.power_on.values() for each in made.readings for source in each.sources]
+    texts: dict[str, list[str]] = {}
+    for trial in plan.power_on.values():
+        texts.setdefault(answer(trial), []).append(trial.pool.name)
+    sources = [
+        source for trial in plan.power_on.values() for reading in trial.readings for source in reading.sources
+    ]
     several = len(plan.power_on) > 1
     return [
-        *(Paragraph(f"{some_of(names)}: " * several + text + cite(sources)) for text, names in told.items()),
+        *(Paragraph(f"{some_of(names)}: " * several + text + cite(sources)) for text, names in texts.items()),
         *tabled(power_on(plan) if several else power_on(plan).without("pool")),
     ]
 
@@ -99,15 +101,15 @@ def operations_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def _hosts(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]:
     """Say whether each cluster can be upgraded host by host, where VMs move, and what restarts after a failure."""
-    found = over_time.rehearsals(plan, *clusters)
-    told = over_time.verdicts(plan, found)
+    rehearsals = over_time.rehearsals(plan, *clusters)
+    texts = over_time.verdicts(plan, rehearsals)
     left_out = [
         pool.name for pool in clusters if pool.id in plan.rehearsed and plan.rehearsed[pool.id].too_large
     ]
-    told += [f"{some_of(left_out)}: {over_time.TOO_LARGE}"] if left_out else []
-    start = list(dict.fromkeys(over_time.start_sentence(each) for each in found))
+    texts += [f"{some_of(left_out)}: {over_time.TOO_LARGE}"] if left_out else []
+    start = list(dict.fromkeys(over_time.start_sentence(rehearsal) for rehearsal in rehearsals))
     return [
-        *(Paragraph(text) for text in told),
+        *(Paragraph(text) for text in texts),
         *tabled(of_clusters(plan, over_time.upgrades(plan, *clusters)), most=MOST_HOSTS),
         *(Paragraph(f"{text}{cite(RULES)}", "note") for text in start),
     ]
@@ -128,10 +130,10 @@ def _maintenance(plan: Plan) -> list[Block]:
             if trait.feature == "Maintenance":
                 rows.setdefault((MODE_NAMES[group.mode], trait.text, _stun(group)), []).append(group.name)
     heads = tuple(said(f"operations.maintenance.{key}") for key in ("workloads", "access", "text", "stun"))
-    told = [(some_of(names), mode, text, stun) for (mode, text, stun), names in rows.items()]
+    cells = [(some_of(names), mode, text, stun) for (mode, text, stun), names in rows.items()]
     return [
         Paragraph(said("operations.accepted" if accepted else "operations.not accepted")),
         *grid_of(
-            said("operations.maintenance table"), heads, told, right=(3,), widths=(0.28, 0.13, 0.44, 0.15)
+            said("operations.maintenance table"), heads, cells, right=(3,), widths=(0.28, 0.13, 0.44, 0.15)
         ),
     ]

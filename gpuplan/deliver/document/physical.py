@@ -67,17 +67,17 @@ def hosts_chapter(plan: Plan) -> Chapter:
 
 def _placement(plan: Plan, clusters: Sequence[Pool]) -> list[Block]:
     """Say how many hosts the demand takes, once for all clusters where it holds, and what each host runs."""
-    told: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for pool in clusters:
-        told.setdefault(_hosts_needed(pool), []).append(pool.name)
+        texts.setdefault(_hosts_needed(pool), []).append(pool.name)
     several = len(plan.pools) > 1
-    blocks: list[Block] = [Paragraph(f"{some_of(names)}: " * several + text) for text, names in told.items()]
+    blocks: list[Block] = [Paragraph(f"{some_of(names)}: " * several + text) for text, names in texts.items()]
     for pool in clusters[:MOST_CLUSTERS]:
         table = hosts(plan, [pool], MOST_HOSTS)
         caption = f"{pool.name}: {table.title[0].lower()}{table.title[1:]}" if several else ""
         blocks += tabled(table, caption=caption, widths=(0.1, 0.76, 0.14), most=MOST_HOSTS)
     blocks += and_more(len(clusters) - MOST_CLUSTERS)
-    idle = tuple(idle_text(plan, each) for pool in clusters for each in pool.idle)
+    idle = tuple(idle_text(plan, item) for pool in clusters for item in pool.idle)
     if idle:
         listed = Bullets(idle[:MOST_HOSTS])
         blocks += [Paragraph(said("hosts.idle")), listed, *and_more(len(idle) - MOST_HOSTS)]
@@ -99,12 +99,12 @@ def _hosts_needed(pool: Pool) -> str:
 
 
 def _silos(plan: Plan) -> list[Block]:
-    found = silos(plan)
-    if found.saved_gpus > 0:
-        text = said("hosts.the pool needs fewer", gpus=amount(found.saved_gpus, "GPU"))
+    result = silos(plan)
+    if result.saved_gpus > 0:
+        text = said("hosts.the pool needs fewer", gpus=amount(result.saved_gpus, "GPU"))
     else:
         text = said("hosts.the pool needs as")
-    return [Paragraph(f"{text} {said('hosts.each silo')}"), *tabled(silos_table(plan, found))]
+    return [Paragraph(f"{text} {said('hosts.each silo')}"), *tabled(silos_table(plan, result))]
 
 
 def physical_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -168,9 +168,9 @@ def software_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Write the chapter of the network's traffic and its configuration."""
-    given, use, fabric = plan.scenario.network, plan.network, plan.cabling
-    transport = TRANSPORT_NAMES[given.transport]
-    link = said("network.link", link=given.link_gbit_s, transport=transport, mtu=number(given.mtu_bytes))
+    inputs, use, fabric = plan.scenario.network, plan.network, plan.cabling
+    transport = TRANSPORT_NAMES[inputs.transport]
+    link = said("network.link", link=inputs.link_gbit_s, transport=transport, mtu=number(inputs.mtu_bytes))
     return chapter(
         said("network.title"),
         Paragraph(HEADLINES["network"](plan).sentence, "lead"),
@@ -188,9 +188,9 @@ def _work(plan: Plan, cite: Citations) -> list[Block]:
     blocks += tabled(remote_gpus(plan), cite) if use.remote else [Paragraph(said("network.no remote"))]
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.asked)
     changes = [
-        f"{each.name}: {'; '.join(each.changes)}."
-        for each in works
-        if each.changes and each.verdict != "good"
+        f"{work.name}: {'; '.join(work.changes)}."
+        for work in works
+        if work.changes and work.verdict != "good"
     ]
     return (
         [*blocks, Paragraph(said("network.changes")), Bullets(tuple(changes[:MOST_ROWS]))]

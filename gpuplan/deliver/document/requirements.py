@@ -51,10 +51,10 @@ def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
     """List the constraints, and the choices made without one."""
     paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
-    held = [
+    assumed = [
         (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
     ]
-    chosen = [input_words(plan, path, value) for path, value in held if value]
+    chosen = [input_words(plan, path, value) for path, value in assumed if value]
     text = said("requirements.chosen for this design", inputs=", ".join(chosen))
     return [
         *([Paragraph(text)] if chosen else []),
@@ -78,20 +78,20 @@ def _origin(plan: Plan, path: str, cite: Citations) -> str:
 
 def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite: Citations) -> str:
     """Return the basis of a group: that of its inputs, some of which the customer may have confirmed."""
-    own = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
-    assumed = [i for i in own if i.basis == "assumed"]
-    if not own or len(assumed) == len(own):
+    entries = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
+    assumed = [i for i in entries if i.basis == "assumed"]
+    if not entries or len(assumed) == len(entries):
         return _origin(plan, f"groups.{group.id}", cite)
-    weak = assumed or own
-    words = said("requirements.partly assumed") if assumed else basis_word(weakest(i.basis for i in own))
+    weak = assumed or entries
+    words = said("requirements.partly assumed") if assumed else basis_word(weakest(i.basis for i in entries))
     return capital(words) + cite(dict.fromkeys(source for i in weak for source in i.sources))
 
 
 def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     scenario = plan.scenario
-    known = inputs(plan)
+    by_key = inputs(plan)
     rows = [
-        (_group_asks(plan, group), _origin_of_group(plan, group, known, cite)) for group in scenario.groups
+        (_group_asks(plan, group), _origin_of_group(plan, group, by_key, cite)) for group in scenario.groups
     ]
     if (left := len(rows) - MOST_ROWS // 2) > 0:
         rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
@@ -101,22 +101,22 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 def _asked_in_all(plan: Plan) -> dict[str, str]:
     """Map the path of an input to its requirement; empty where it does not matter."""
-    asked, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
+    demand, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
     stated = ""
-    if asked.stated_gpus is not None:
+    if demand.stated_gpus is not None:
         decides = plan.scenario.deciding_total_gpus is not None
         key = "requirements.total decides" if decides else "requirements.groups decide"
-        stated = said(key, gpus=asked.stated_gpus)
-    found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
+        stated = said(key, gpus=demand.stated_gpus)
+    texts = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
-        return found
+        return texts
     lost, share = stand.host_failures, stated_percent(stand.orders_share)
     survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
     accepted = stand.maintenance_failure_accepted
     risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
     starts = said("requirements.every planned vm starts", share=share)
     years = counted(plan.scenario.cost.years, "year")
-    return found | {
+    return texts | {
         "availability.host_failures": survived if lost else said("requirements.the design need not"),
         "availability.maintenance_failure_accepted": risk,
         "availability.sized_for": "" if stand.sized_for == "best" else starts,
@@ -125,14 +125,14 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
-    found, made = plan.group(group.id), plan.llm.of(group.id)
-    vms, gpus = amount(found.vms, "VM"), amount(found.gpus_each, "GPU")
-    text = said("requirements.concurrently each", name=found.name, vms=vms, gpus=gpus)
-    if made:
-        text = f"{found.name}: {made.model}, {made.said}"
+    planned, model = plan.group(group.id), plan.llm.of(group.id)
+    vms, gpus = amount(planned.vms, "VM"), amount(planned.gpus_each, "GPU")
+    text = said("requirements.concurrently each", name=planned.name, vms=vms, gpus=gpus)
+    if model:
+        text = f"{planned.name}: {model.model}, {model.said}"
     vmotion = "requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"
     mode, growth = MODE_NAMES.get(group.access, group.access), stated_percent(group.growth or 0)
-    asked = (
+    requests = (
         (said("requirements.own host"), not group.remote_allowed),
         (said("requirements.low latency"), group.low_latency),
         (said("requirements.isolation"), group.isolation),
@@ -140,7 +140,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
         (said("requirements.access by", mode=mode), group.access != "auto"),
         (said("requirements.more each year", growth=growth), group.growth),
     )
-    wishes = [words for words, wanted in asked if wanted]
+    wishes = [words for words, wanted in requests if wanted]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
 
 
@@ -149,9 +149,9 @@ PROMISES = NAMES["promise of a rule"]
 
 def promise(plan: Plan) -> str:
     """Say in a sentence what the sizing rule promises."""
-    asked = plan.scenario.demand
-    if asked.rule in PROMISES:
-        return PROMISES[asked.rule]
+    demand = plan.scenario.demand
+    if demand.rule in PROMISES:
+        return PROMISES[demand.rule]
     return said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
 
 
@@ -181,10 +181,14 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
     """List the assumptions: those with a range or a specific reason in a table, the rest by reason."""
-    found = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
-    if not found:
+    assumed = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
+    if not assumed:
         return [Paragraph(said("assumptions.none"))]
-    rows = [*_assumed_of_groups(plan, found), *_assumed_of_work(plan, found), *_assumed_facts(plan, found)]
+    rows = [
+        *_assumed_of_groups(plan, assumed),
+        *_assumed_of_work(plan, assumed),
+        *_assumed_facts(plan, assumed),
+    ]
     alike = Counter((note, sources) for _, span, note, sources in rows if not span)
     together = {reason for reason, count in alike.items() if count > 2}
     apart = [row for row in rows if row[1] or row[2:] not in together]
@@ -202,7 +206,7 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
     ]
     heads = tuple(said(f"assumptions.{key}") for key in ("number", "what", "range", "why"))
     return [
-        Paragraph(said("assumptions.lead", count=len(found))),
+        Paragraph(said("assumptions.lead", count=len(assumed))),
         *([Bullets(tuple(points))] if points else []),
         *grid_of(said("assumptions.table"), heads, shown, widths=(0.07, 0.34, 0.14, 0.45)),
     ]
@@ -211,13 +215,13 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
     """Yield the assumptions about each group, one line per group."""
     for group in plan.scenario.groups:
-        own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
-        if own:
-            told = [i for i in own if i.value != ""]
+        entries = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
+        if entries:
+            stated = [i for i in entries if i.value != ""]
             what = ", ".join(
-                f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in told
+                f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in stated
             )
-            yield f"{group.name}: {what}", "", quoted(own[0].note), own[0].sources
+            yield f"{group.name}: {what}", "", quoted(entries[0].note), entries[0].sources
 
 
 def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
@@ -226,12 +230,12 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
     for key, i in found.items():
         if key.startswith("network_workloads/"):
             work.setdefault(key.split("/")[1], []).append(i)
-    for item, own in work.items():
-        columns = [i.key.rpartition("/")[2] for i in own]
+    for item, entries in work.items():
+        columns = [i.key.rpartition("/")[2] for i in entries]
         names = [WORK_NAMES.get(column, column.replace("_", " ")) for column in columns]
-        what = ", ".join(f"{name} {assumed_value(plan, i)}" for name, i in zip(names, own, strict=True))
+        what = ", ".join(f"{name} {assumed_value(plan, i)}" for name, i in zip(names, entries, strict=True))
         name = catalog_name(plan.catalog, "network_workloads", item)
-        yield f"{name}: {what}", "", quoted(own[0].note), own[0].sources
+        yield f"{name}: {what}", "", quoted(entries[0].note), entries[0].sources
 
 
 def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:

@@ -47,7 +47,7 @@ def acceptance_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def risks_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Write the chapter of risks and open points, with owners and due dates."""
-    found = check_plan(plan)
+    messages = check_plan(plan)
     rows = [
         (
             f"K{n}",
@@ -57,7 +57,7 @@ def risks_chapter(plan: Plan, cite: Citations) -> Chapter:
             OWNERS[m.owner],
             written_day(due(plan, m.days, decided=m.owner == "customer")),
         )
-        for n, m in enumerate(found, 1)
+        for n, m in enumerate(messages, 1)
     ]
     heads = (
         said("table.number"),
@@ -96,9 +96,9 @@ def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Write the chapter about the certainty of the numbers, and the cited sources."""
-    known = Counter(i.basis for i in inputs(plan).values())
-    stated = [basis for basis in BASES if known[basis]]
-    bases = [(capital(BASIS_WORDS[each]), BASIS_MEANS[each], number(known[each])) for each in stated]
+    counts = Counter(i.basis for i in inputs(plan).values())
+    stated = [basis for basis in BASES if counts[basis]]
+    bases = [(capital(BASIS_WORDS[name]), BASIS_MEANS[name], number(counts[name])) for name in stated]
     lines = [line for key, line in plan.lines.items() if key.startswith("totals.") or key in HEADLINE]
     headline = [(line.label, _result(line), basis_word(line.basis)) for line in lines]
     heads = tuple(said(f"sources.bases.{key}") for key in ("basis", "means", "count"))

@@ -56,9 +56,9 @@ def _reasons(plan: Plan, cite: Citations) -> list[Block]:
         *_said_once(plan.groups, "against", cite, "logical.against"),
     ]
     points += [
-        said("logical.no gpu", vms=vms(each.vms), group=group.name, reason=each.reason.removesuffix("."))
+        said("logical.no gpu", vms=vms(case.vms), group=group.name, reason=case.reason.removesuffix("."))
         for group in plan.groups
-        for each in group.unplaced
+        for case in group.unplaced
     ]
     return [Bullets(tuple(points[:MOST_ROWS])), *and_more(len(points) - MOST_ROWS)] if points else []
 
@@ -67,13 +67,13 @@ def _said_once(
     found: Sequence[GroupPlan], what: str, cite: Citations, key: str = "logical.reason"
 ) -> list[str]:
     """The reasons of some workloads, those that hold for the same ones in one point."""
-    held: dict[str, tuple[Reason, dict[str, None], dict[str, None]]] = {}
+    by_text: dict[str, tuple[Reason, dict[str, None], dict[str, None]]] = {}
     for group in found:
         for reason in getattr(group, what):
-            _, modes, names = held.setdefault(reason.text, (reason, {}, {}))
+            _, modes, names = by_text.setdefault(reason.text, (reason, {}, {}))
             modes[MODE_NAMES[group.mode]], names[group.name] = None, None
     points: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for text, (reason, modes, names) in held.items():
+    for text, (reason, modes, names) in by_text.items():
         points.setdefault((tuple(modes), tuple(names)), []).append(text + cite(reason.sources))
     return [
         said(key, mode=", ".join(modes), names=names, text=" ".join(texts))
@@ -91,13 +91,13 @@ def _features(plan: Plan, cite: Citations) -> list[Block]:
             rows.setdefault(key, []).append(group)
             sources.setdefault(key, {}).update(dict.fromkeys(trait.sources))
     order = list(dict.fromkeys(feature for feature, _, _ in rows))
-    told = []
+    lines = []
     for key, affected in sorted(rows.items(), key=lambda item: order.index(item[0][0])):
         feature, verdict, text = key
         words = (feature, said(f"logical.verdict {verdict}"), _whom(plan, affected))
-        told.append((*words, text + cite(sources[key])))
+        lines.append((*words, text + cite(sources[key])))
     heads = tuple(said(f"logical.features.{key}") for key in ("feature", "verdict", "workloads", "text"))
-    return grid_of(said("logical.features"), heads, told, widths=(0.15, 0.11, 0.26, 0.48))
+    return grid_of(said("logical.features"), heads, lines, widths=(0.15, 0.11, 0.26, 0.48))
 
 
 def _whom(plan: Plan, held: Iterable[GroupPlan]) -> str:
@@ -107,16 +107,16 @@ def _whom(plan: Plan, held: Iterable[GroupPlan]) -> str:
 
 def _rejected(plan: Plan, cite: Citations) -> list[Block]:
     """The modes that were not chosen, each reason once."""
-    held: dict[tuple[str, bool, str], tuple[tuple[str, ...], list[GroupPlan]]] = {}
+    merged: dict[tuple[str, bool, str], tuple[tuple[str, ...], list[GroupPlan]]] = {}
     for group in plan.groups:
-        for each in group.ruled_out:
-            _, affected = held.setdefault(
-                (each.mode, each.possible, each.reason.text), (each.reason.sources, [])
+        for other in group.ruled_out:
+            _, affected = merged.setdefault(
+                (other.mode, other.possible, other.reason.text), (other.reason.sources, [])
             )
             affected.append(group)
     rows = [
         (MODE_NAMES[mode], number(possible), _whom(plan, groups), text + cite(sources))
-        for (mode, possible, text), (sources, groups) in sorted(held.items(), key=lambda item: item[0][0])
+        for (mode, possible, text), (sources, groups) in sorted(merged.items(), key=lambda item: item[0][0])
     ]
     heads = tuple(said(f"logical.rejected.{key}") for key in ("mode", "possible", "workloads", "why"))
     return grid_of(said("logical.rejected"), heads, rows, widths=(0.15, 0.1, 0.27, 0.48))
@@ -141,20 +141,20 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 def _models(plan: Plan) -> list[Block]:
     """Describe the needs of language models, and the reason for the GPUs of each replica."""
-    made = [each for each in plan.llm.serving.values() if each.replicas]
+    models = [model for model in plan.llm.serving.values() if model.replicas]
     sentences = [
-        said("demand.replica", name=each.name, gpus=amount(each.gpus, "GPU"), why=why)
-        for each in made
-        if (why := why_size(each))
+        said("demand.replica", name=model.name, gpus=amount(model.gpus, "GPU"), why=why)
+        for model in models
+        if (why := why_size(model))
     ]
-    starts = [(each.name, started(traffic_of(plan, each.id))) for each in made]
+    starts = [(model.name, started(traffic_of(plan, model.id))) for model in models]
     sentences += [f"{name}: {sentence[0].lower()}{sentence[1:]}" for name, sentence in starts]
     sentences += [
-        said("demand.job", name=each.name, gpus=amount(each.gpus * each.hosts, "GPU"), why=why)
-        for each in plan.llm.tuning.values()
-        if (why := why_job(each))
+        said("demand.job", name=model.name, gpus=amount(model.gpus * model.hosts, "GPU"), why=why)
+        for model in plan.llm.tuning.values()
+        if (why := why_job(model))
     ]
-    sentences += [f"{each.name}: {why_share(each)}." for each in plan.llm.retrieval.values()]
+    sentences += [f"{model.name}: {why_share(model)}." for model in plan.llm.retrieval.values()]
     return [
         *([Paragraph(" ".join(sentences))] if sentences else []),
         *tabled(serving(plan), caption=said("demand.table llm serving")),
@@ -189,11 +189,11 @@ def _day(plan: Plan) -> list[Block]:
 def _enough(plan: Plan, cite: Citations) -> list[Block]:
     from gpuplan.report import charts
 
-    asked, blocks = plan.scenario.demand, list[Block]()
+    demand, blocks = plan.scenario.demand, list[Block]()
     if chances := waits(plan):
         now, after = chances
-        aim = said("demand.no target", chance=stated_percent(asked.chance))
-        if asked.rule in RISKS:
+        aim = said("demand.no target", chance=stated_percent(demand.chance))
+        if demand.rule in RISKS:
             aim = said("demand.the target is", target=Target.of(plan.scenario).words)
         sources = cite(plan.lines["totals.waiting"].sources)
         text = Figures(plan).said(
@@ -203,8 +203,8 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     blocks += drawn(charts.waiting_svg(plan), said("demand.enough figure"), said("demand.enough figure alt"))
     blocks += tabled(rules(rule_answers(plan)))
     if plan.pools and any(g.pool == plan.pools[0].kind and g.mode for g in plan.groups):
-        known = methods(plan, plan.pools[0].kind)
+        study = methods(plan, plan.pools[0].kind)
         blocks.append(
-            Paragraph(said("demand.closest to this work", method=METHOD_NAMES[known.believe].lower()), "note")
+            Paragraph(said("demand.closest to this work", method=METHOD_NAMES[study.believe].lower()), "note")
         )
     return blocks

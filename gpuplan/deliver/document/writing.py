@@ -30,8 +30,8 @@ class Citations:
 
     def __call__(self, sources: Iterable[str]) -> str:
         """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
-        found = sorted({n for source in sources if (n := self.number(source)) is not None})
-        return f" [{run_words(found, dash='-')}]" if found else ""
+        numbers = sorted({n for source in sources if (n := self.number(source)) is not None})
+        return f" [{run_words(numbers, dash='-')}]" if numbers else ""
 
 
 def grid_of(
@@ -83,7 +83,7 @@ def _cited(table: Table, cite: Citations) -> Table:
         is_cited = column.kind == "sources" and cell.value
         return replace(cell, words=cite(cell.value).strip()) if is_cited else cell
 
-    columns = tuple(replace(each, detail=each.detail and each.kind != "sources") for each in table.columns)
+    columns = tuple(replace(col, detail=col.detail and col.kind != "sources") for col in table.columns)
     return replace(
         table, columns=columns, rows=tuple(tuple(map(told, row, columns)) for row in table.cells())
     )

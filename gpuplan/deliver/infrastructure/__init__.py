@@ -17,6 +17,6 @@ def infrastructure_files(plan: Plan) -> dict[str, str]:
     title = one_line(plan.scenario.name) or "GPU design"
     if not plan.pools:
         return {"terraform/README.md": written("nothing.md", {"title": title})}
-    given = {"title": title, **shown(plan)}
-    found = {f"terraform/{name}": text for name, text in terraform_files(plan, given).items()}
-    return found | {f"kubernetes/{name}": text for name, text in kubernetes_files(plan, given).items()}
+    context = {"title": title, **shown(plan)}
+    files = {f"terraform/{name}": text for name, text in terraform_files(plan, context).items()}
+    return files | {f"kubernetes/{name}": text for name, text in kubernetes_files(plan, context).items()}

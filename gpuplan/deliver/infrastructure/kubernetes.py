@@ -95,8 +95,10 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     shown |= _shown(plan, classes)
     files = {f"vm-classes/{name}": written(f"kubernetes/vm-classes/{name}", shown) for name in CLASS_FILES}
     files["vm-classes/versions.tf"] = written("versions.tf", shown)
-    for each in shown["api_classes"]:
-        files[f"vm-classes/{each.name}.json"] = written("kubernetes/vm-class.json", shown | {"each": each})
+    for vm_class in shown["api_classes"]:
+        files[f"vm-classes/{vm_class.name}.json"] = written(
+            "kubernetes/vm-class.json", shown | {"each": vm_class}
+        )
     if shown["kubernetes"]:
         files |= _of_pods(shown)
     if (plan.scenario.platform.vsphere, plan.scenario.management.services) == AUTOMATION:
@@ -109,8 +111,10 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
 def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
     """Clusters of Kubernetes, the GPU Operator and a test pod for each group."""
     files = {
-        f"clusters/{each.key}.yaml": written(f"kubernetes/{shown['api']}.yaml", {**shown, "cluster": each})
-        for each in shown["kubernetes"]
+        f"clusters/{cluster.key}.yaml": written(
+            f"kubernetes/{shown['api']}.yaml", {**shown, "cluster": cluster}
+        )
+        for cluster in shown["kubernetes"]
     }
     for name in OPERATOR_FILES:
         files[f"gpu-operator/{name}"] = written(f"kubernetes/gpu-operator/{name}", shown)
@@ -124,22 +128,22 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
     clusters = _clusters(plan, classes)
     kubernetes = [cluster for cluster in clusters if cluster.pools]
     api = "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster"
-    profiles = sorted({each.profile for each in classes if each.profile})
+    profiles = sorted({item.profile for item in classes if item.profile})
     return {
         "provider": provider.since(NAMESPACE_SINCE) if namespaced else provider,
         "provider_name": "vSphere",
         "provider_key": "vsphere",
         "taken_for": plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
         "mib_per_gib": MIB_PER_GIB,
-        "vgpu_classes": [each for each in classes if each.profile],
-        "api_classes": [each for each in classes if not each.profile],
+        "vgpu_classes": [item for item in classes if item.profile],
+        "api_classes": [item for item in classes if not item.profile],
         "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
         "namespaced": namespaced,
         "supervisors": kubernetes or clusters[:1],  # the first one serves VMs alone
         "kubernetes": kubernetes,
         "api": api,
         "generic": namespaced,
-        "licensed": any(pool.vm_class.profile for each in kubernetes for pool in each.pools),
+        "licensed": any(pool.vm_class.profile for item in kubernetes for pool in item.pools),
         "automation": False,
     }
 
@@ -175,9 +179,9 @@ def _classes(plan: Plan) -> list[VmClass]:
 
 def _clusters(plan: Plan, classes: list[VmClass]) -> list[Cluster]:
     """A Kubernetes cluster on each cluster of vSphere, of the nodes that it has."""
-    found = []
+    clusters = []
     for pool in plan.pools:
         counts = vms_of(pool)
-        nodes = [NodePool(each, counts[each.group]) for each in classes if each.pods and counts[each.group]]
-        found.append(Cluster(cluster_id(pool), pool.id, pool.name, tuple(nodes)))
-    return found
+        nodes = [NodePool(kind, counts[kind.group]) for kind in classes if kind.pods and counts[kind.group]]
+        clusters.append(Cluster(cluster_id(pool), pool.id, pool.name, tuple(nodes)))
+    return clusters

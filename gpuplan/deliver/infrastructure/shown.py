@@ -58,10 +58,10 @@ class Foundation:
 
 def vsphere_provider(plan: Plan) -> Provider:
     """The vSphere provider: of a release that takes the largest cluster, if one does."""
-    found = _provider(plan, "vsphere")
-    assert found is not None
+    provider = _provider(plan, "vsphere")
+    assert provider is not None
     large = any(pool.hosts > LARGE_CLUSTER for pool in plan.pools)
-    return found.since(LARGE_SINCE) if large and too_large(plan) == 0 else found
+    return provider.since(LARGE_SINCE) if large and too_large(plan) == 0 else provider
 
 
 def too_large(plan: Plan) -> int:
@@ -80,11 +80,11 @@ def foundation(plan: Plan) -> Foundation | None:
 
 
 def _provider(plan: Plan, name: str) -> Provider | None:
-    found = _software(plan, f"terraform-{name}")
-    if found is None:
+    entry = _software(plan, f"terraform-{name}")
+    if entry is None:
         return None
-    source, versions = found[0].split(maxsplit=1)
-    return Provider(source, versions, found[1])
+    source, versions = entry[0].split(maxsplit=1)
+    return Provider(source, versions, entry[1])
 
 
 def _software(plan: Plan, part: str) -> tuple[str, str] | None:
@@ -186,7 +186,7 @@ def vsphere_profile(plan: Plan, profile: str) -> str:
 def subnets(plan: Plan, site: Site) -> dict[str, int]:
     """Network -> prefix of the smallest subnet that holds the hosts of a site in the last year that is planned."""
     share = site.hosts / plan.totals.hosts
-    return {each.key: prefix(round(each.addresses * share)) for each in networks(plan)}
+    return {network.key: prefix(round(network.addresses * share)) for network in networks(plan)}
 
 
 def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:

@@ -34,13 +34,13 @@ LEAST_HOSTS = {True: 3, False: 2}
 
 def terraform_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     """Path -> text of the Terraform files of both flavours; the second only where its provider supports the version of vSphere."""
-    found = foundation(plan)
-    both = dict(given) | {"foundation": found}
+    vcf = foundation(plan)
+    both = dict(given) | {"foundation": vcf}
     files = {"README.md": written("terraform.md", both)}
     files |= _vsphere(both, "vsphere", made=True)
     files["vsphere/README.md"] = written("vsphere/README.md", both | _flavour(made=True))
-    if found:
-        domain = both | _domain(plan, found, given)
+    if vcf:
+        domain = both | _domain(plan, vcf, given)
         files |= {f"vcf/{name}": written(f"vcf/{name}", domain) for name in VCF_FILES}
         files["vcf/versions.tf"] = written("versions.tf", domain)
         files["vcf/README.md"] = written("vcf/README.md", domain)
@@ -54,17 +54,17 @@ def _flavour(*, made: bool) -> dict[str, Any]:
 
 
 def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, str]:
-    given = {
+    shown = {
         **both,
         **_flavour(made=made),
         "provider_name": "vSphere",
         "provider_key": "vsphere",
         "taken_for": both["vsphere"],
     }
-    empty = {"vms.tf": not given["vms"], "network.tf": not (made or given["rdma_switches"] or given["vms"])}
+    empty = {"vms.tf": not shown["vms"], "network.tf": not (made or shown["rdma_switches"] or shown["vms"])}
     names = [name for name in VSPHERE_FILES if not empty.get(name)]
-    files = {f"{folder}/{name}": written(f"vsphere/{name}", given) for name in names}
-    return files | {f"{folder}/versions.tf": written("versions.tf", given)}
+    files = {f"{folder}/{name}": written(f"vsphere/{name}", shown) for name in names}
+    return files | {f"{folder}/versions.tf": written("versions.tf", shown)}
 
 
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,14 +150,14 @@ def cluster_id(pool: Pool) -> str:
 
 def all_vms(plan: Plan) -> Iterator[Vms]:
     """Yield the VMs of each cluster, numbering those of a name across clusters."""
-    found = list(_of_clusters(plan))
-    parts, in_all, before = Counter(vm.label for vm in found), Counter[str](), Counter[str]()
-    for vm in found:
+    vms = list(_of_clusters(plan))
+    parts, in_all, before = Counter(vm.label for vm in vms), Counter[str](), Counter[str]()
+    for vm in vms:
         in_all[vm.label] += vm.count
     taken = {*NAMES_TAKEN, *map(cluster_id, plan.pools), *parts}
-    for vm in found:
-        own = slug(f"{vm.label}_{vm.cluster}", taken) if parts[vm.label] > 1 else vm.label
-        yield replace(vm, slug=own, before=before[vm.label], in_all=in_all[vm.label])
+    for vm in vms:
+        unique = slug(f"{vm.label}_{vm.cluster}", taken) if parts[vm.label] > 1 else vm.label
+        yield replace(vm, slug=unique, before=before[vm.label], in_all=in_all[vm.label])
         before[vm.label] += vm.count
 
 
@@ -169,11 +169,11 @@ def group_slugs(plan: Plan) -> dict[str, str]:
 
 def sizes(vms: Sequence[Vms]) -> list[Size]:
     """The variables with the sizes of the VMs, each once."""
-    found: dict[str, Size] = {}
+    largest: dict[str, Size] = {}
     for size in (size for vm in vms for size in vm.sizes):
-        known = found.get(size.variable, size)
-        found[size.variable] = max(known, size, key=lambda each: each.least)
-    return list(found.values())
+        other = largest.get(size.variable, size)
+        largest[size.variable] = max(other, size, key=lambda each: each.least)
+    return list(largest.values())
 
 
 def vms_of(pool: Pool) -> Counter[str]:
@@ -194,7 +194,7 @@ def _of_clusters(plan: Plan) -> Iterator[Vms]:
 
 
 def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) -> Vms:
-    asked = next(g for g in plan.sized.groups if g.id == group.id)
+    inputs = next(g for g in plan.sized.groups if g.id == group.id)
     request = next(r for r in pool.requests if r.group == group.id)
     kind = {"bitfusion": "client", "passthrough": "passthrough"}.get(group.mode, "vgpu")
     gpus = request.gpus or request.shares
@@ -214,11 +214,11 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
         vgpus=gpus if kind == "vgpu" else 0,
         mmio_gib=_mmio_gib(plan, gpus),
         spots=tuple(_passthrough_spots(plan, pool, group.id)) if kind == "passthrough" else (),
-        vcpus=asked.vcpus_each,
-        memory_gib=asked.memory_gib_each,
-        rdma=pvrdma and (kind == "client" or asked.vms_each > 1),
+        vcpus=inputs.vcpus_each,
+        memory_gib=inputs.memory_gib_each,
+        rdma=pvrdma and (kind == "client" or inputs.vms_each > 1),
         gpus=gpus,
-        share="1" if request.gpus else f"{float(exact(asked.gpus_each) / request.shares):.6g}",
+        share="1" if request.gpus else f"{float(exact(inputs.gpus_each) / request.shares):.6g}",
         restart=_restart(plan, group.id) if kind == "vgpu" else "",
         apart=kind == "vgpu" and count > 1 and serving is not None and serving.replicas > 1,
     )
@@ -245,7 +245,7 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
 def _restart(plan: Plan, group: str) -> str:
     """Return the restart priority of a group, if groups differ."""
     ranks = restart_ranks(plan)
-    rank = next(each.priority for each in plan.scenario.groups if each.id == group)
+    rank = next(item.priority for item in plan.scenario.groups if item.id == group)
     return ranks[rank] if len(ranks) > 1 else ""
 
 

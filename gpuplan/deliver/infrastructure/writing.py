@@ -29,8 +29,8 @@ def written(template: str, shown: Mapping[str, Any]) -> str:
 
 @cache  # reading them takes 0.1 s, filling them 3 ms
 def _templates() -> Environment:
-    found = environment("infrastructure")
-    found.filters |= {
+    filled = environment("infrastructure")
+    filled.filters |= {
         "amount": amount,
         "hcl": _in_quotes,
         "line": one_line,
@@ -39,7 +39,7 @@ def _templates() -> Environment:
         "number": number,
         "yaml": _in_yaml,
     }
-    return found
+    return filled
 
 
 def one_line(text: str) -> str:
@@ -66,14 +66,14 @@ def _markdown(text: str) -> str:
 
 def slug(text: str, taken: set[str], stem: str = "group") -> str:
     """Return a unique identifier."""
-    found = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_NAME] or stem
-    found = base = found if found[0].isalpha() else f"{stem}_{found}"
+    result = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_NAME] or stem
+    result = base = result if result[0].isalpha() else f"{stem}_{result}"
     count = 1
-    while found in taken:
+    while result in taken:
         count += 1
-        found = f"{base}_{count}"
-    taken.add(found)
-    return found
+        result = f"{base}_{count}"
+    taken.add(result)
+    return result
 
 
 _ARGUMENT = re.compile(r'( *)([\w-]+|"(?:[^"\\]|\\.)*") += (.*[^\[{(])')
@@ -85,6 +85,6 @@ def _aligned(text: str) -> str:
     matched = ((line, _ARGUMENT.fullmatch(line)) for line in text.split("\n"))
     for indent, neighbours in groupby(matched, key=lambda pair: pair[1][1] if pair[1] else None):
         run = list(neighbours)
-        width = max(len(found[2]) if found else 0 for _, found in run)
-        lines += [f"{indent}{found[2]:<{width}} = {found[3]}" if found else line for line, found in run]
+        width = max(len(match[2]) if match else 0 for _, match in run)
+        lines += [f"{indent}{match[2]:<{width}} = {match[3]}" if match else line for line, match in run]
     return "\n".join(lines)

@@ -40,13 +40,13 @@ LEADING = (
 
 def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
     """(the steps of the slide, all others): the first due first, one that is on the slide of decisions not again."""
-    decided = {each.code for each in deck.summary.first_decisions}
-    steps = [each for each in actions(deck.plan, deck.messages) if each.code not in decided]
+    decided = {action.code for action in deck.summary.first_decisions}
+    steps = [action for action in actions(deck.plan, deck.messages) if action.code not in decided]
     levels = {message.code: message.level for message in deck.messages}
     weight = {"stop": 0, "warn": 1, "note": 2}
     ranked = sorted(steps, key=lambda each: (weight[levels[each.code]], each.due))
     first = sorted(ranked[:MOST_STEPS], key=lambda each: each.due)
-    return first, [each for each in steps if each not in first]
+    return first, [action for action in steps if action not in first]
 
 
 def steps_table(name: str, title: str, head: str, steps: Sequence[Action]) -> Table:
@@ -67,7 +67,7 @@ def step_reasons(steps: Sequence[Action]) -> list[str]:
 def decisions_slide(deck: Deck) -> Iterator[Slide]:
     """The customer's decisions, with due dates."""
     if needed := deck.summary.first_decisions:
-        by = max(each.due for each in needed)
+        by = max(action.due for action in needed)
         title = said("deck.decisions.title", count=len(needed), day=written_day(by))
         table = steps_table("decisions_needed", title, "deck.column.decision", needed)
         yield Slide([title], Listing(table, WIDTHS), more=step_reasons(needed))
@@ -99,7 +99,7 @@ def designs(deck: Deck) -> Iterator[Slide]:
         rows = tuple(row for row in comparison.rows if row.key in LEADING)
         table = designs_beside(replace(comparison, rows=rows), deck.plan.catalog).without("differs")
         body = details(table, (3.6, *(10 / len(comparison.names) for _ in comparison.names)))
-        notes = [*comparison.notes, *(each.sentence for each in comparison.differences)]
+        notes = [*comparison.notes, *(difference.sentence for difference in comparison.differences)]
         yield Slide([said("deck.appendix.compared")], body, more=notes)
 
 
@@ -107,8 +107,8 @@ def decisions(deck: Deck) -> Iterator[Slide]:
     """Every decision; why, in the notes."""
     taken = deck.plan.decisions
     body = details(decided(deck.plan).only("number", "title", "decision"), (0.7, 3, 8.8))
-    sources = [source for each in taken for source in each.sources]
-    reasons = [f"{each.title}: {each.justification}" for each in taken]
+    sources = [source for decision in taken for source in decision.sources]
+    reasons = [f"{decision.title}: {decision.justification}" for decision in taken]
     title = said("deck.appendix.decisions", count=len(taken))
     yield Slide([title], body, sources=sources, more=reasons)
 
@@ -146,7 +146,7 @@ def host(deck: Deck) -> Iterator[Slide]:
 
 def network(deck: Deck) -> Iterator[Slide]:
     """How fast workloads are over the network, and its ports."""
-    if deck.plan.pools and any(each.use for each in link_verdicts(deck.plan)):
+    if deck.plan.pools and any(verdict.use for verdict in link_verdicts(deck.plan)):
         body = details(speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
         yield Slide([said("deck.appendix.network")], body)
     if fabric := deck.plan.cabling:
@@ -185,8 +185,8 @@ def more_steps(deck: Deck) -> Iterator[Slide]:
 
 def sources(deck: Deck) -> Iterator[Slide]:
     """The sources of the slides' statements, by title and producer."""
-    in_catalog = [deck.plan.catalog.sources[each] for each in deck.cited]
-    cited = sorted({(each.title, each.producer, each.published[:4]) for each in in_catalog})
+    in_catalog = [deck.plan.catalog.sources[item] for item in deck.cited]
+    cited = sorted({(item.title, item.producer, item.published[:4]) for item in in_catalog})
     title = said("deck.appendix.sources")
     heads = ("deck.column.source", "deck.column.producer", "deck.column.year")
     table = text_table("slide_sources", title, heads, cited)

@@ -81,7 +81,7 @@ def _wrapped(sketch: Sketch, area: Box, *texts: str) -> Iterator[str]:
 def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
     """Draw the workloads, and the hosts of those with remote GPUs."""
     compute = plan.cabling.compute_hosts if plan.cabling else 0
-    remote = any(each.mode == "bitfusion" for each in plan.groups)
+    remote = any(item.mode == "bitfusion" for item in plan.groups)
     low = 3 * LINE + 2 * PAD if compute or remote else 0
     upper = area.above(area.height - (low + 12 if low else 0))
     place = _panel(sketch, upper, said("deck.architecture.users"), name="Users").down(4)
@@ -136,7 +136,7 @@ def _hosts(sketch: Sketch, pool: Pool, area: Box) -> None:
     """Every host of a cluster as a small box, those for failures dashed; none where there is no room for all."""
     for wide, high in ICONS:
         across, rows = (
-            int((long + 6) / (each + 6)) for long, each in ((area.width, wide), (area.height, high))
+            int((long + 6) / (side + 6)) for long, side in ((area.width, wide), (area.height, high))
         )
         if pool.hosts <= across * rows:
             break

@@ -157,11 +157,11 @@ class Chart(NamedTuple):
         """Draw it."""
         if self.tall:
             box = box._replace(height=min(box.height, self.tall[0] + self.tall[1] * len(self.names)))
-        made: Any = CategoryChartData
-        data = made(number_format="General")
-        data.categories = [one_line(each) for each in self.names]
-        for each in self.series:
-            data.add_series(one_line(each.name), each.values)
+        factory: Any = CategoryChartData
+        data = factory(number_format="General")
+        data.categories = [one_line(item) for item in self.names]
+        for item in self.series:
+            data.add_series(one_line(item.name), item.values)
         frame = slide.shapes.add_chart(getattr(XL_CHART_TYPE, self.kind), *box.emu, data)
         frame._element.nvGraphicFramePr.cNvPr.set("descr", one_line(self.about))
         space = frame.chart._chartSpace

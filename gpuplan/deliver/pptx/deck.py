@@ -137,7 +137,7 @@ class Deck:
     def _draw(self, content: Slide) -> None:
         """Draw a slide: its message, its footer and its notes, then what it shows."""
         slide = self.show.slides.add_slide(self.layout)
-        self.title(slide.shapes.title, [each.removesuffix(".") for each in content.titles])
+        self.title(slide.shapes.title, [title.removesuffix(".") for title in content.titles])
         self.finish(slide, content)
         box = self.box
         if content.top:

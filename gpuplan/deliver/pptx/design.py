@@ -46,8 +46,13 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     """The worst failure: the failed hosts, and where their VMs restart."""
     plan, figures = deck.plan, Figures(deck.plan)
     left = [
-        said("deck.failure.posture", failures=each.host_failures, hosts=each.hosts, hours=hours(each.short_h))
-        for each in plan.postures
+        said(
+            "deck.failure.posture",
+            failures=level.host_failures,
+            hosts=level.hosts,
+            hours=hours(level.short_h),
+        )
+        for level in plan.postures
     ]
     keys = ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure")
     more = [deck.summary.survives, *left]
@@ -80,8 +85,8 @@ def architecture_slide(deck: Deck) -> Iterator[Slide]:
     """The logical architecture."""
     plan, decided = deck.plan, deck.plan.decisions[:3]
     key = "deck.architecture.title clusters" if len(plan.pools) > 1 else "deck.architecture.title"
-    sources = [source for each in decided for source in each.sources]
-    more = [f"{each.title}: {each.decision} {each.justification}" for each in decided]
+    sources = [source for decision in decided for source in decision.sources]
+    more = [f"{decision.title}: {decision.decision} {decision.justification}" for decision in decided]
     picture = Picture("Architecture", partial(architecture_sketch, plan), said("deck.architecture.about"))
     yield Slide([said(key, clusters=len(plan.pools))], picture, sources=sources, more=more)
 
@@ -100,10 +105,10 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     """Whether the link suffices for each workload that depends on it, with the switches."""
     plan, cabling = deck.plan, deck.plan.cabling
     verdicts = link_verdicts(plan)
-    used = [each for each in verdicts if each.use]
+    used = [link for link in verdicts if link.use]
     local = said("deck.network.local")
-    sources = [source for each in used if each.use for source in each.use.sources]
-    others = [f"{each.name}: {each.words}" for each in verdicts if not each.use]
+    sources = [source for link in used if link.use for source in link.use.sources]
+    others = [f"{link.name}: {link.words}" for link in verdicts if not link.use]
     more = [fabric_words(cabling) if cabling else "", *others, "" if used else local]
     body: Chart | Listing | Words = Words([local])
     if used:
@@ -120,20 +125,20 @@ def _speeds(used: Sequence[LinkVerdict]) -> Chart:
     """The share of the native speed that the link leaves, the lowest last."""
     ranked = sorted(used, key=lambda each: _kept(each.use)[1], reverse=True)
     shown = [*reversed(ranked[-MOST_LINKS:])]
-    shares = [_kept(each.use) for each in shown]
+    shares = [_kept(link.use) for link in shown]
     series = Series(
         said("deck.network.series"),
         VERDICT_COLOURS["good"],
         [share for _, share, _ in shares],
-        colours=[VERDICT_COLOURS.get(each.verdict, "8B94A3") for each in shown],
+        colours=[VERDICT_COLOURS.get(link.verdict, "8B94A3") for link in shown],
         labels=[
-            Label(f"{share_words(share)}, {VERDICTS[each.verdict]}", colour="10151D")
-            for each, (_, share, _) in zip(shown, shares, strict=True)
+            Label(f"{share_words(share)}, {VERDICTS[link.verdict]}", colour="10151D")
+            for link, (_, share, _) in zip(shown, shares, strict=True)
         ],
         at="inBase",
     )
     spans = [(low, high) for low, _, high in shares]
-    names = [_link_name(each) for each in shown]
+    names = [_link_name(link) for link in shown]
     return Chart(said("deck.network.about"), names, [series], (40, 46), end=1.1, spans=spans)
 
 
@@ -164,6 +169,6 @@ def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
     if fabric and fabric.switches:
         leaves = number(fabric.switches.shape.leaves)
         tiles.append(Tile(said("deck.network.leaves"), leaves, fabric.switches.leaf_name))
-    if vmotion := next((each for each in verdicts if each.kind == "vmotion"), None):
+    if vmotion := next((link for link in verdicts if link.kind == "vmotion"), None):
         tiles.append(Tile(said("deck.network.vmotion"), VERDICTS[vmotion.verdict], vmotion.words))
     return tiles

@@ -78,14 +78,17 @@ def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
     pool = pools[0]
     title = f"{pool.name}: {equipment(plan, pool)}"
     if len(pools) > 1:
-        counts = {"hosts": sum(each.hosts for each in pools), "gpus": sum(each.gpus for each in pools)}
+        counts = {
+            "hosts": sum(cluster.hosts for cluster in pools),
+            "gpus": sum(cluster.gpus for cluster in pools),
+        }
         title = said("deck.hosts.clusters", name=POOL_NAMES[pool.kind], count=len(pools), **counts)
     elif pool.hosts <= most:
         return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
     kinds: dict[str, list[Tile]] = {}
-    for each in pools:
-        for at in range(each.hosts):
-            kinds.setdefault(_filled(each, at), []).append(_host(each, at, each.placement[at]))
+    for cluster in pools:
+        for at in range(cluster.hosts):
+            kinds.setdefault(_filled(cluster, at), []).append(_host(cluster, at, cluster.placement[at]))
     ranked = sorted(kinds.values(), key=lambda alike: (not alike[0].loads, -len(alike)))
     tiles = [alike[0]._replace(name=amount(len(alike), "host")) for alike in ranked[:most]]
     left = sum(map(len, ranked[most:]))
@@ -99,8 +102,8 @@ def _host(pool: Pool, at: int, loads: Host) -> Tile:
 
 def _filled(pool: Pool, at: int) -> str:
     """Describe the load of a host, regardless of which VMs of a group these are."""
-    held = (Counter(slot.group for slot in load.slots) for load in pool.placement[at])
-    loads = zip(pool.placement[at], held, strict=True)
+    counted = (Counter(slot.group for slot in load.slots) for load in pool.placement[at])
+    loads = zip(pool.placement[at], counted, strict=True)
     return repr((pool.rooms[at].gpus, sorted((load.gpus, sorted(counts.items())) for load, counts in loads)))
 
 
@@ -302,4 +305,4 @@ def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, i
         kept = [*kept[: most - 1], (f"+{len(others)}", 1, sum(part for *_, part in others))]
     tall = [max(LINE, high * part) for *_, part in kept]
     factor = min(1.0, high / sum(tall))
-    return [(group, count, each * factor) for (group, count, _), each in zip(kept, tall, strict=True)]
+    return [(group, count, height * factor) for (group, count, _), height in zip(kept, tall, strict=True)]

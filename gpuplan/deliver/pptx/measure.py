@@ -38,7 +38,7 @@ class Box(NamedTuple):
     def emu(self) -> tuple[int, int, int, int]:
         """Return the box in the units of the file."""
         ends = (self.left, self.top, self.left + self.width, self.top + self.height)
-        left, top, right, bottom = (round(POINT * each) for each in ends)
+        left, top, right, bottom = (round(POINT * length) for length in ends)
         return left, top, right - left, bottom - top
 
     def above(self, height: float) -> Box:
@@ -76,7 +76,7 @@ class Grid(Protocol):
 
 def box_of(shape: Any) -> Box:
     """Return the position and size of a shape."""
-    return Box(*(each / POINT for each in (shape.left, shape.top, shape.width, shape.height)))
+    return Box(*(length / POINT for length in (shape.left, shape.top, shape.width, shape.height)))
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:

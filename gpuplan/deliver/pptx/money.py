@@ -36,8 +36,8 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
     shown = {part.name for part in ranked[:SERIES]}
     others = [part for part in costs.parts if part.name not in shown]
     rest = tuple(sum(values) for values in zip(*(part.yearly for part in others), strict=True))
-    own = (part for part in costs.parts if part.name in shown)
-    return *own, CostPart(said("deck.cost.others"), rest, "")
+    largest = (part for part in costs.parts if part.name in shown)
+    return *largest, CostPart(said("deck.cost.others"), rest, "")
 
 
 def cost_slide(deck: Deck) -> Iterator[Slide]:
@@ -97,18 +97,18 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     costs, choices = deck.plan.costs, deck.summary.choices[:MOST_CHOICES]
     if costs is None or not choices:
         return
-    silos = [each.difference for each in choices if each.key == "silos" and each.difference > 0]
+    silos = [choice.difference for choice in choices if choice.key == "silos" and choice.difference > 0]
     titles = [said("deck.choices.silos", more=headline_money(more, costs.currency)) for more in silos[:1]]
-    cheaper = sum(each.difference < 0 for each in choices)
+    cheaper = sum(choice.difference < 0 for choice in choices)
     key = "deck.choices.title" if cheaper else "deck.choices.none"
     titles.append(said(key, count=len(choices), cheaper=cheaper))
-    given_up = [f"{each.name}: {each.gives_up}" for each in choices if each.gives_up]
-    own = Label(rounded_money(costs.net_present)[0])
-    bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, own)]
-    for each in choices:
-        money = rounded_money(each.net_present)[0]
-        label = said("deck.choices.label", money=money, difference=signed(each.difference))
-        bars.append((cut(each.name, SMALL, 280), each.net_present, "", Label(label, bold=False)))
+    given_up = [f"{choice.name}: {choice.gives_up}" for choice in choices if choice.gives_up]
+    current = Label(rounded_money(costs.net_present)[0])
+    bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, current)]
+    for choice in choices:
+        money = rounded_money(choice.net_present)[0]
+        label = said("deck.choices.label", money=money, difference=signed(choice.difference))
+        bars.append((cut(choice.name, SMALL, 280), choice.net_present, "", Label(label, bold=False)))
     names, values, colours, labels = zip(*sorted(bars, key=lambda each: -each[1]), strict=True)
     name = said("deck.choices.series", currency=costs.currency)
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
@@ -128,17 +128,17 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
     name = _driver_name(deck, first.label)
     title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
-    more = [said("deck.drivers.how"), *(_driver_words(each, costs) for each in strongest)]
-    most = max(abs(end - now) for each in rows for end in (each.at_low, each.at_high))
+    more = [said("deck.drivers.how"), *(_driver_words(driver, costs) for driver in strongest)]
+    most = max(abs(end - now) for driver in rows for end in (driver.at_low, driver.at_high))
     ends = (
-        ("deck.drivers.low", LOW, [(each.low, each.at_low - now) for each in rows]),
-        ("deck.drivers.high", HIGH, [(each.high, each.at_high - now) for each in rows]),
+        ("deck.drivers.low", LOW, [(driver.low, driver.at_low - now) for driver in rows]),
+        ("deck.drivers.high", HIGH, [(driver.high, driver.at_high - now) for driver in rows]),
     )
     series = [
         Series(said(key), colour, [more for _, more in bars], labels=[_end_label(*bar, most) for bar in bars])
         for key, colour, bars in ends
     ]
-    about, names = said("deck.drivers.about"), [_driver_name(deck, each.label) for each in rows]
+    about, names = said("deck.drivers.about"), [_driver_name(deck, driver.label) for driver in rows]
     chart = Chart(
         about, names, series, (90, 52), gap=55, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
     )

@@ -111,10 +111,10 @@ def why_not(deck: Deck, choice: Alternative) -> str:
     chosen, dearer = deck.plan.scenario.availability.host_failures, choice.difference > 0
     kind = choice.key.partition("-")[0] if choice.key.startswith("rent-") else choice.key
     if kind in ("n0", "n1", "n2") and chosen in short:
-        there, here = short.get(int(kind[1]), 0.0), short[chosen]
+        other, here = short.get(int(kind[1]), 0.0), short[chosen]
         if dearer:
-            return said("deck.why.more", hours=hours(max(0.0, here - there)))
-        return said("deck.why.fewer", there=hours(there), here=hours(here))
+            return said("deck.why.more", hours=hours(max(0.0, here - other)))
+        return said("deck.why.fewer", there=hours(other), here=hours(here))
     key = (DEARER if dearer else CHEAPER).get(kind)
     return said(key) if key else choice.gives_up
 
@@ -200,10 +200,10 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
     """(GPUs by hour, what is read from them)."""
     parts, looks = hour_demand(week, (SHOWN_DAY,)), _looks(deck, KEY_WIDTH)
     others = said("deck.when.others"), GREY
-    stacked = [Series(*looks.get(each.group, others), [round(v, 3) for v in each.gpus[0]]) for each in parts]
+    stacked = [Series(*looks.get(load.group, others), [round(v, 3) for v in load.gpus[0]]) for load in parts]
     clock = [f"{hour:02}" for hour in range(24)]
     chart = piled(said("deck.when.about"), clock, stacked, said("deck.when.axis"), gap=12)
-    peak = max(sum(values) for values in zip(*(each.gpus[0] for each in parts), strict=True))
+    peak = max(sum(values) for values in zip(*(load.gpus[0] for load in parts), strict=True))
     planned = Figures(deck.plan).demand
     return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)
 
@@ -212,12 +212,12 @@ def _rules(deck: Deck) -> Chart:
     """GPUs by sizing rule, with the rule of the design highlighted."""
     plan, stated = deck.plan, deck.plan.scenario.deciding_total_gpus is not None
     bars = []
-    for each in rule_answers(plan):
-        if each.gpus is not None:
-            name = RULE_NAMES[each.rule]
-            if not stated and plan.scenario.demand.rule == each.rule:
+    for answer in rule_answers(plan):
+        if answer.gpus is not None:
+            name = RULE_NAMES[answer.rule]
+            if not stated and plan.scenario.demand.rule == answer.rule:
                 name = said("deck.when.chosen", rule=name)
-            bars.append((name, float(each.gpus), deck.brand.accent * each.chosen))
+            bars.append((name, float(answer.gpus), deck.brand.accent * answer.chosen))
     if stated:
         bars.append((RULE_NAMES["stated"], float(plan.totals.gpus_demanded), deck.brand.accent))
     names, values, colours = zip(*reversed(bars), strict=True)

@@ -146,12 +146,12 @@ def _row(
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:
-    each = [*shares, *[min(shares)] * (len(table.columns) - len(shares))][: len(table.columns)]
-    right = [at in numeric(table) for at in range(len(each))]
+    weights = [*shares, *[min(shares)] * (len(table.columns) - len(shares))][: len(table.columns)]
+    right = [at in numeric(table) for at in range(len(weights))]
     after = [False, *(before and not here for before, here in pairwise(right))]
     return [
-        Column(width * share / sum(each), INSET / 2 + AFTER_NUMBER * apart, number)
-        for share, apart, number in zip(each, after, right, strict=True)
+        Column(width * share / sum(weights), INSET / 2 + AFTER_NUMBER * apart, number)
+        for share, apart, number in zip(weights, after, right, strict=True)
     ]
 
 
@@ -159,7 +159,7 @@ def _split(head: Row, rows: Sequence[Row], room: float) -> list[list[Row]]:
     """The rows by slide, each begun with the head."""
     parts: list[list[Row]] = []
     for row in rows:
-        if not parts or sum(each.tall for each in parts[-1]) + row.tall > room:
+        if not parts or sum(other.tall for other in parts[-1]) + row.tall > room:
             parts.append([head])
         parts[-1].append(row)
     return parts

@@ -221,7 +221,7 @@ def _closing_slide(deck: Deck) -> None:
         said("deck.closing.day", day=written_day(deck.day)),
         said("deck.closing.catalog", digest=deck.plan.catalog.digest),
     ]
-    layout = next((each for each in deck.layouts if deck.own and each.name == "Closing"), None)
+    layout = next((option for option in deck.layouts if deck.own and option.name == "Closing"), None)
     _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
 
 

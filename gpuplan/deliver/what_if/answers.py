@@ -53,15 +53,15 @@ class Axis:
 
 def axes_of(plan: Plan, tell: Callable[[], object]) -> tuple[Axis, ...]:
     """Return the main inputs: the size that moves cost most, host failures, board price; ``tell`` hears each plan."""
-    found = (_size(plan, tell), *_others(plan))
-    return tuple(axis for axis in found if axis is not None)
+    axes = (_size(plan, tell), *_others(plan))
+    return tuple(axis for axis in axes if axis is not None)
 
 
 def most_plans(plan: Plan) -> int:
     """Return the most plans that `axes_of` and all positions of its axes take."""
-    found = list(sizes(plan.scenario))
-    for_axes = 2 * len(found) if len(found) > 1 else 0
-    longest = max((len(axis.values) for axis in found), default=1)
+    axes = list(sizes(plan.scenario))
+    for_axes = 2 * len(axes) if len(axes) > 1 else 0
+    longest = max((len(axis.values) for axis in axes), default=1)
     return for_axes + longest * prod(len(axis.values) for axis in _others(plan))
 
 
@@ -77,23 +77,23 @@ def _others(plan: Plan) -> Iterator[Axis]:
 
 def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
     """The size that moves the cost most between half and double; None where the design has none."""
-    found = list(sizes(plan.scenario))
-    if len(found) < 2:
-        return next(iter(found), None)
+    axes = list(sizes(plan.scenario))
+    if len(axes) < 2:
+        return next(iter(axes), None)
 
     def swing(axis: Axis) -> float:
         costs = [_net_present(plan, axis, share, tell) for share in (SHARES[0], SHARES[-1])]
         return max(costs) - min(costs)
 
-    return max(found, key=swing)
+    return max(axes, key=swing)
 
 
 def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
     """Return the cost with a size at a share of the design's; the design's cost where this cannot be planned."""
     scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
-    made = outcome(scenario, plan.catalog)
+    result = outcome(scenario, plan.catalog)
     tell()
-    return (made if made.plan else Outcome(plan)).net_present or 0.0
+    return (result if result.plan else Outcome(plan)).net_present or 0.0
 
 
 def sizes(scenario: Scenario) -> Iterator[Axis]:
@@ -138,24 +138,24 @@ def _rounded(size: int) -> int:
 
 
 def _failures(scenario: Scenario) -> Axis:
-    path, own = "availability.host_failures", scenario.availability.host_failures
+    path, current = "availability.host_failures", scenario.availability.host_failures
     spec = field_of(path)
-    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, own)) + 1))
-    return Axis("failures", path, "", "", values, values.index(own))
+    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, current)) + 1))
+    return Axis("failures", path, "", "", values, values.index(current))
 
 
 def _price(plan: Plan) -> Axis | None:
     """Return the price of a board between its low and high; None where it is unknown or nothing is bought."""
     key = f"gpus/{plan.scenario.hardware.gpu}"
-    found = next((price for price in plan.costs.prices if price.key == key), None) if plan.costs else None
-    if plan.costs is None or found is None or not found.given.value:
+    match = next((price for price in plan.costs.prices if price.key == key), None) if plan.costs else None
+    if plan.costs is None or match is None or not match.given.value:
         return None
-    now, low, high = float(found.given.value), found.given.low, found.given.high
+    now, low, high = float(match.given.value), match.given.low, match.given.high
     ranged = low is not None and high is not None and low < high
     if low is None or high is None or not ranged:
         low, high = (round(share * now, 2) for share in (1 - ASIDE, 1 + ASIDE))
     values = _spread(low, now, high)
-    name, bought = plan.catalog.gpus[plan.scenario.hardware.gpu].name, found.purchase is not None
+    name, bought = plan.catalog.gpus[plan.scenario.hardware.gpu].name, match.purchase is not None
     return Axis(
         "price", f"prices.{key}", name, plan.costs.currency, values, values.index(now), ranged, bought
     )
@@ -243,12 +243,12 @@ def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
         if tell:
             tell(done, most)
 
-    found = WhatIf(plan, axes_of(plan, told), {})
+    empty = WhatIf(plan, axes_of(plan, told), {})
     answers = {}
-    for position, answer in _answers(found):
+    for position, answer in _answers(empty):
         answers[position] = answer
         told()
-    return WhatIf(plan, found.axes, dict(sorted(answers.items())))
+    return WhatIf(plan, empty.axes, dict(sorted(answers.items())))
 
 
 def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:

@@ -85,12 +85,12 @@ def _data(found: WhatIf, teller: Teller) -> str:
     def at(text: str) -> int:
         return kept.setdefault(clean(text), len(kept))
 
-    told = {position: teller.texts(position) for position in found.answers}
+    shown = {position: teller.texts(position) for position in found.answers}
     costs = list(map(_drawn, found.answers.values()))
     scale = scale_to(max((cost[-1] for cost in costs if cost), default=0))
     data = {
-        "fields": list(told[found.own]),
-        "answers": [[at(text) for text in texts.values()] for texts in told.values()],
+        "fields": list(shown[found.own]),
+        "answers": [[at(text) for text in texts.values()] for texts in shown.values()],
         "heights": [list(map(scale.at, cost)) for cost in costs],
         "marks": [[scale.at(value), at(short_number(value))] for value in scale.marks],
         "axes": [_positions(axis, at) for axis in found.axes],
@@ -158,10 +158,10 @@ def _fixed(found: WhatIf) -> Iterator[str]:
 
 
 def _hosts(found: WhatIf) -> str:
-    given, catalog = found.scenario.hardware, found.design.catalog
-    server = catalog.servers[given.server].name if given.server else said("executive.server")
-    board = catalog.gpus[given.gpu].name
-    return said("whatif.fixed hosts", server=named(server), gpus=given.gpus_per_host, board=named(board))
+    hardware, catalog = found.scenario.hardware, found.design.catalog
+    server = catalog.servers[hardware.server].name if hardware.server else said("executive.server")
+    board = catalog.gpus[hardware.gpu].name
+    return said("whatif.fixed hosts", server=named(server), gpus=hardware.gpus_per_host, board=named(board))
 
 
 def _workload(axis: Axis) -> str:

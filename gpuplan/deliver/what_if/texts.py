@@ -210,14 +210,14 @@ class Teller:
 
     def _left_out(self, answer: Answer) -> str:
         """Say what this cost excludes beyond the design's exclusions."""
-        own = self.designed.cost.excludes if self.designed.cost else ()
-        more = [each for each in answer.cost.excludes if each not in own] if answer.cost else []
+        excluded = self.designed.cost.excludes if self.designed.cost else ()
+        more = [item for item in answer.cost.excludes if item not in excluded] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""
 
     # The large figures
 
     def _values(self, answer: Answer) -> dict[str, str]:
-        found = {
+        texts = {
             "hosts": number(answer.totals.hosts),
             "gpus": number(answer.totals.gpus),
             "placed": answer.placed.short,
@@ -225,7 +225,7 @@ class Teller:
             "hour": BY_KEY["gpu_hour_used"].said(answer, self.currency),
             "power": watts(answer.typical_w),
         }
-        return {key: text or said("whatif.nothing") for key, text in found.items()}
+        return {key: text or said("whatif.nothing") for key, text in texts.items()}
 
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
         """Return the note for each figure."""
@@ -253,22 +253,22 @@ class Teller:
         """Return the difference of each figure from the design; empty without any."""
         other = self.designed
         measures = {"hosts": "hosts", "gpus": "gpus", "hour": "gpu_hour_used"}
-        found = {key: BY_KEY[name].by(answer, other, self.currency) for key, name in measures.items()}
-        found |= {"power": signed(answer.typical_w - other.typical_w, watts), "cost": ""}
+        changes = {key: BY_KEY[name].by(answer, other, self.currency) for key, name in measures.items()}
+        changes |= {"power": signed(answer.typical_w - other.typical_w, watts), "cost": ""}
         if answer.cost and other.cost:
             more = answer.cost.net_present - other.cost.net_present
-            found["cost"] = signed(more, lambda size: headline_money(size, self.currency))
-        told = {key: said("whatif.against", by=text) if text else "" for key, text in found.items()}
-        here, there = ((each.placed.short, each.placed.note) for each in (answer, other))
-        return told | {"placed": said("whatif.was", was=there[1]) if here != there else ""}
+            changes["cost"] = signed(more, lambda size: headline_money(size, self.currency))
+        texts = {key: said("whatif.against", by=text) if text else "" for key, text in changes.items()}
+        here, before = ((design.placed.short, design.placed.note) for design in (answer, other))
+        return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
 
     # The table
 
     def _rows(self, answer: Answer) -> dict[str, str]:
         """Each figure exactly, and its difference."""
-        found = {}
+        texts = {}
         for measure in MEASURES:
             text, by = measure.said(answer), measure.by(answer, self.designed)
-            found[f"row-{measure.key}"] = text or said("whatif.nothing")
-            found[f"row-{measure.key}-by"] = by or said("whatif.same")
-        return found
+            texts[f"row-{measure.key}"] = text or said("whatif.nothing")
+            texts[f"row-{measure.key}-by"] = by or said("whatif.same")
+        return texts

@@ -86,21 +86,21 @@ def need_of(column: SheetColumn, values: Iterable[Any], comfort: float = COMFORT
     least = max(NARROW, min(BROKEN, widest_word(column.head, bold=True))) + ROOM
     natural = max(least, min(wide(column.head, bold=True) + ROOM, 14 if numeric else WIDE))
     for value in values:
-        held, kind = plain(value, column.kind)
-        if isinstance(held, str):
-            long = max(map(wide, held.split("\n"))) + ROOM
-            least = max(least, min(BROKEN, widest_word(held)) + ROOM)
+        content, kind = plain(value, column.kind)
+        if isinstance(content, str):
+            long = max(map(wide, content.split("\n"))) + ROOM
+            least = max(least, min(BROKEN, widest_word(content)) + ROOM)
             least, natural = max(least, min(long, comfort)), max(natural, min(WIDE, long))
         else:
-            taken = digits(held, kind) * BOLD + ROOM + GROWTH * (kind in ("money", "change"))
+            taken = digits(content, kind) * BOLD + ROOM + GROWTH * (kind in ("money", "change"))
             least, natural = max(least, taken), max(natural, taken)
     return least, natural
 
 
 def laid(column: report.Column) -> SheetColumn:
     """A column of a topic's table on a sheet, the unit in its head."""
-    told = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
-    unit = "" if told else f", {column.unit}"
+    has_unit = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
+    unit = "" if has_unit else f", {column.unit}"
     head = (column.label or capital(column.key.replace("_", " "))) + unit
     return SheetColumn(head, KIND_LOOKS.get(column.kind, "text"))
 
@@ -184,8 +184,8 @@ class Book:
         self._styles = Styles(self.file, brand)
         self._plan, self._paper = plan, paper_of(plan) or brand.paper
         self._pages: list[Page] = []
-        known = (id for id in cited_sources(plan) if id in plan.catalog.sources)
-        self._numbers = {id: at for at, id in enumerate(known, 1)}
+        cited = (id for id in cited_sources(plan) if id in plan.catalog.sources)
+        self._numbers = {id: at for at, id in enumerate(cited, 1)}
 
     def content(self) -> bytes:
         """The bytes of the file."""
@@ -252,14 +252,14 @@ class Book:
 
     def cited(self, ids: Iterable[str], *, titles: bool = False) -> str:
         """Cite sources by their numbers on the sheet of sources, or a few by their titles."""
-        known, own = self._plan.catalog.sources, list(dict.fromkeys(ids))
-        if titles and len(own) <= MOST_TITLES:
-            named = {id: known[id].title for id in own if id in known}
+        sources, unique = self._plan.catalog.sources, list(dict.fromkeys(ids))
+        if titles and len(unique) <= MOST_TITLES:
+            named = {id: sources[id].title for id in unique if id in sources}
             named["scenario"] = said("sheet.this scenario")
-            return "; ".join(named.get(id, id) for id in own)
-        numbers = sorted(self._numbers[id] for id in own if id in self._numbers)
+            return "; ".join(named.get(id, id) for id in unique)
+        numbers = sorted(self._numbers[id] for id in unique if id in self._numbers)
         listed = [f"[{run_words(numbers, dash='-')}]"] if numbers else []
-        return ", ".join([said("sheet.this scenario")] * ("scenario" in own) + listed)
+        return ", ".join([said("sheet.this scenario")] * ("scenario" in unique) + listed)
 
     def topic(self, name: str, note: str, block: Block, *, below: Sequence[str] = ()) -> Page | None:
         """A sheet with one table that can be filtered, and notes below it; none without rows."""
@@ -279,11 +279,11 @@ class Book:
 
     def topics(self, name: str, note: str, blocks: Iterable[Block], title: str = "") -> Page | None:
         """A sheet with several tables below each other; none without rows."""
-        held = [block for block in blocks if block.rows]
-        if not held:
+        filled = [block for block in blocks if block.rows]
+        if not filled:
             return None
-        page, at = self.titled(name, note, all_printed(held), title), HEAD
-        for block in held:
+        page, at = self.titled(name, note, all_printed(filled), title), HEAD
+        for block in filled:
             page.note(at, block.title, "section")
             _rows(page, at + 1, block)
             at += len(block.rows) + 2

@@ -95,17 +95,17 @@ class Styles:
         """Return the format of a kind of cell: a total, an editable value, text like a formula or among numbers."""
         key = (kind, bold, tinted, quoted, right, *more.items())
         if key not in self._made:
-            given = {"valign": "top", "font_color": "ink", **KINDS[kind], **more}
+            look = {"valign": "top", "font_color": "ink", **KINDS[kind], **more}
             if bold:
-                given |= {"bold": True, "top": 1, "top_color": "quiet"}
+                look |= {"bold": True, "top": 1, "top_color": "quiet"}
             if tinted:
-                given |= {"bg_color": f"#{TINT}", "border": 1, "border_color": "line", "locked": False}
+                look |= {"bg_color": f"#{TINT}", "border": 1, "border_color": "line", "locked": False}
             if right:
-                given |= {**RIGHT, **WRAP}
-            made = self._book.add_format({name: self._value(name, value) for name, value in given.items()})
+                look |= {**RIGHT, **WRAP}
+            style = self._book.add_format({name: self._value(name, value) for name, value in look.items()})
             if quoted:
-                made.set_quote_prefix()
-            self._made[key] = made
+                style.set_quote_prefix()
+            self._made[key] = style
         return self._made[key]
 
     def _value(self, name: str, value: Any) -> Any:
@@ -197,8 +197,8 @@ def limits(value: Editable) -> dict[str, Any]:
             "error_message": said("sheet.at least", low=written(low, "g")),
         }
     else:
-        told = said("sheet.between", low=written(low, "g"), high=written(high, "g"))
-        rule = {"criteria": "between", "minimum": low, "maximum": high, "error_message": told}
+        message = said("sheet.between", low=written(low, "g"), high=written(high, "g"))
+        rule = {"criteria": "between", "minimum": low, "maximum": high, "error_message": message}
     return {"validate": "decimal", "ignore_blank": True, "error_title": said("sheet.not allowed")} | rule
 
 

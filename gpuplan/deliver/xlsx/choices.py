@@ -72,43 +72,43 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
         """The plan first, then the alternatives in the order of the executive page, then the others."""
         return not priced.alternative.chosen, order.get(priced.alternative.key, len(order))
 
-    found = sorted(summary.priced, key=rank)
+    options = sorted(summary.priced, key=rank)
     why = {choice.key: choice.gives_up for choice in summary.choices}
-    matrix = HEAD + len(found) + 4
-    rows = [_row(money, priced, why, at, matrix) for at, priced in enumerate(found)]
+    matrix = HEAD + len(options) + 4
+    rows = [_row(money, priced, why, at, matrix) for at, priced in enumerate(options)]
     block = worded("sheet.alternatives", COLUMNS, rows, currency=money.costs.currency)
     rate = stated_percent(money.costs.discount_rate)
     basis = said("sheet.alternatives.basis", years=money.costs.years, rate=rate)
     blocks = [
         block._replace(title=said("sheet.alternatives.title")),
-        _quantities(money, found)._replace(notes=(basis,)),
+        _quantities(money, options)._replace(notes=(basis,)),
     ]
     book.topics(tab("alternatives"), said("sheet.alternatives.note"), blocks)
-    return Shown(tab("alternatives"), HEAD + 2, HEAD + 1 + len(found))
+    return Shown(tab("alternatives"), HEAD + 2, HEAD + 1 + len(options))
 
 
 def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
     """The row of an alternative; its live cost follows one's own prices where the quantities behind it are known."""
-    each = priced.alternative
+    option = priced.alternative
     live = address(HEAD + 2 + at, [*COLUMNS].index("live"))
-    change = Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', each.difference)
+    change = Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', option.difference)
     return {
-        "name": each.short_name,
-        "hosts": count_over_years(each.hosts) if each.hosts else NOTHING,
-        "gpus": count_over_years(each.gpus) if each.gpus else NOTHING,
-        "planned": each.net_present,
-        "low": each.low,
-        "high": each.high,
-        "live": Live(_live(money, priced, at, matrix), each.net_present),
-        "difference": None if each.chosen else change,
-        "why": why.get(each.key, each.gives_up),
+        "name": option.short_name,
+        "hosts": count_over_years(option.hosts) if option.hosts else NOTHING,
+        "gpus": count_over_years(option.gpus) if option.gpus else NOTHING,
+        "planned": option.net_present,
+        "low": option.low,
+        "high": option.high,
+        "live": Live(_live(money, priced, at, matrix), option.net_present),
+        "difference": None if option.chosen else change,
+        "why": why.get(option.key, option.gives_up),
     }
 
 
 def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
     """Return an alternative's cost at the prices in use: a word where other inputs changed, which it ignores."""
-    each, quantities = priced
-    if each.chosen:
+    option, quantities = priced
+    if option.chosen:
         return "net_present_cost"
     cost = here = address(HEAD + 2 + at, [*COLUMNS].index("planned"))
     now = money.costs.net_present
@@ -131,9 +131,9 @@ def _quantities(money: Money, found: Sequence[Priced]) -> Block:
 
     names = [*(price.name for price in money.costs.prices), *(item.name for item in money.costs.unknown)]
     rows = [
-        [name, *(cell(key, each) for each in found)] for name, key in zip(names, money.prices, strict=True)
+        [name, *(cell(key, other) for other in found)] for name, key in zip(names, money.prices, strict=True)
     ]
-    heads = [SheetColumn(each.short_name, "num") for each, _ in found]
+    heads = [SheetColumn(other.short_name, "num") for other, _ in found]
     title = said("sheet.alternatives.quantities")
     return Block(title, [SheetColumn(said("sheet.alternatives.price")), *heads], rows)
 
@@ -142,7 +142,7 @@ def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
     """Write each assumption at either end of its range, the strongest cost driver first; return the rows."""
     if plan.costs is None or not summary.drivers:
         return None
-    rows = [_driver(each, plan.costs.net_present) for each in summary.drivers]
+    rows = [_driver(driver, plan.costs.net_present) for driver in summary.drivers]
     block = worded("sheet.drivers", DRIVERS, rows, currency=plan.costs.currency)
     book.topic(tab("drivers"), said("sheet.drivers.note"), block)
     return Shown(tab("drivers"), HEAD + 1, HEAD + len(rows))
@@ -170,74 +170,74 @@ class Charts:
         """Draw the payments at the start and in each year, stacked by part."""
         form, letter = _scale(max(money.costs.cash))
         title = said("sheet.chart.cost", currency=money.costs.currency, letter=letter)
-        made, last = self._new("column", "stacked", title), 2 + money.last
+        chart, last = self._new("column", "stacked", title), 2 + money.last
         heads = Shown(tab("years"), HEAD, HEAD).cells(2, last)
         for name, at in money.part_row.items():
             if any(money.part_cost(name)):
                 row = Shown(tab("years"), at, at)
-                made.add_series(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
-        made.set_x_axis(self._axis(label_position="low"))
-        made.set_y_axis(self._axis(num_format=form, lines=True))
-        made.set_legend({"position": "right", "font": self._font})
-        return made
+                chart.add_series(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
+        chart.set_x_axis(self._axis(label_position="low"))
+        chart.set_y_axis(self._axis(num_format=form, lines=True))
+        chart.set_legend({"position": "right", "font": self._font})
+        return chart
 
     def alternatives(self, shown: Shown, most: float, currency: str) -> Any:
         """Draw the costs of the design and its alternatives; the first bar is the design."""
         form, letter = _scale(most)
         title = said("sheet.chart.alternatives", currency=currency, letter=letter)
-        made, live = self._new("bar", "", title), [*COLUMNS].index("live")
+        chart, live = self._new("bar", "", title), [*COLUMNS].index("live")
         bars = _bars(title, shown.cells(0), shown.cells(live), COLOURS[0], 40)
-        own = {"fill": {"color": f"#{self._brand.accent}"}}
-        points = [own, *[{"fill": bars["fill"]}] * (shown.last - shown.first)]
+        accent = {"fill": {"color": f"#{self._brand.accent}"}}
+        points = [accent, *[{"fill": bars["fill"]}] * (shown.last - shown.first)]
         labels = {"value": True, "num_format": form, "font": self._font}
-        made.add_series(bars | {"points": points, "data_labels": labels})
-        made.set_y_axis(self._axis(reverse=True))
-        made.set_x_axis(self._axis(num_format=form, visible=False, min=0))
-        made.set_legend({"none": True})
-        made.set_plotarea({"fill": {"none": True}, "layout": LABELLED})
-        return made
+        chart.add_series(bars | {"points": points, "data_labels": labels})
+        chart.set_y_axis(self._axis(reverse=True))
+        chart.set_x_axis(self._axis(num_format=form, visible=False, min=0))
+        chart.set_legend({"none": True})
+        chart.set_plotarea({"fill": {"none": True}, "layout": LABELLED})
+        return chart
 
     def drivers(self, shown: Shown, most: float, currency: str) -> Any:
         """Draw how far each assumption moves the cost within its range, the strongest at the top."""
         form, letter = _scale(most)
-        made = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
+        chart = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
         last, keys = min(shown.last, shown.first + MOST_BARS - 1), [*DRIVERS]
         for name, colour in (("less", OKABE_ITO[2]), ("more", OKABE_ITO[5])):
             label, values = (shown.cells(keys.index(key), last=last) for key in ("chart", name))
-            made.add_series(_bars(said(f"sheet.chart.{name}"), label, values, colour, 40))
-        made.set_y_axis(self._axis(reverse=True, label_position="low"))
-        made.set_x_axis(self._axis(num_format=form, lines=True, label_position="high"))
-        made.set_plotarea({"fill": {"none": True}, "layout": {**LABELLED, "height": 0.66}})
-        made.set_legend({"position": "bottom", "font": self._font})
-        return made
+            chart.add_series(_bars(said(f"sheet.chart.{name}"), label, values, colour, 40))
+        chart.set_y_axis(self._axis(reverse=True, label_position="low"))
+        chart.set_x_axis(self._axis(num_format=form, lines=True, label_position="high"))
+        chart.set_plotarea({"fill": {"none": True}, "layout": {**LABELLED, "height": 0.66}})
+        chart.set_legend({"position": "bottom", "font": self._font})
+        return chart
 
     def failures(self, shown: Shown, several: bool) -> Any:
         """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
-        made, line = (
+        chart, line = (
             self._new("column", "", said("sheet.chart.failures")),
             self._book.add_chart({"type": "line"}),
         )
         categories = shown.cells(0 if several else 1, 1)
         white = {**self._font, "color": "#FFFFFF", "bold": True}
         bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)
-        made.add_series(bars | {"data_labels": {"value": True, "position": "inside_end", "font": white}})
+        chart.add_series(bars | {"data_labels": {"value": True, "position": "inside_end", "font": white}})
         dashes = {"color": f"#{self._brand.ink}", "width": 1.5, "dash_type": "dash"}
         line.add_series(
             {"name": shown.head(3), "categories": categories, "values": shown.cells(3), "line": dashes}
         )
-        made.combine(line)
-        made.set_x_axis(self._axis(name=said("sheet.chart.failed")))
-        made.set_y_axis(self._axis(lines=True, min=0, num_format="#,##0"))
-        made.set_legend({"position": "bottom", "font": self._font})
-        return made
+        chart.combine(line)
+        chart.set_x_axis(self._axis(name=said("sheet.chart.failed")))
+        chart.set_y_axis(self._axis(lines=True, min=0, num_format="#,##0"))
+        chart.set_legend({"position": "bottom", "font": self._font})
+        return chart
 
     def _new(self, kind: str, subtype: str, title: str) -> Any:
-        made = self._book.add_chart({"type": kind} | ({"subtype": subtype} if subtype else {}))
+        chart = self._book.add_chart({"type": kind} | ({"subtype": subtype} if subtype else {}))
         bold = {**self._font, "name": self._brand.headings, "size": SIZE + 1, "bold": True}
-        made.set_title({"name": title, "name_font": bold, "overlay": False})
-        made.set_chartarea({"border": self._edge, "fill": {"color": "#FFFFFF"}})
-        made.set_plotarea({"fill": {"none": True}})
-        return made
+        chart.set_title({"name": title, "name_font": bold, "overlay": False})
+        chart.set_chartarea({"border": self._edge, "fill": {"color": "#FFFFFF"}})
+        chart.set_plotarea({"fill": {"none": True}})
+        return chart
 
     def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
         """An axis with thin lines or none."""

@@ -75,8 +75,8 @@ class Money(PricedItems):
     def note(self, key: str) -> str:
         """The note of a sheet of costs: their currency, their day, and what they leave out."""
         costs = self.costs
-        found = said(key, currency=costs.currency, day=written_day(costs.as_of))
-        return found + (
+        text = said(key, currency=costs.currency, day=written_day(costs.as_of))
+        return text + (
             " " + said("sheet.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""
         )
 
@@ -123,7 +123,7 @@ class Money(PricedItems):
         priced = {item.part for item in self.items}
         always = ("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL)
         self.parts = [name for name in PARTS if name in priced or name in always]
-        own = [n for n, item in enumerate(self.items) if item.units == n]
+        with_units = [n for n, item in enumerate(self.items) if item.units == n]
         self.part_row, at = _rows(self.parts, HEAD + 2)
         self.cash_row = at
         self.results, at = _rows(RESULTS, at + 4)
@@ -131,13 +131,13 @@ class Money(PricedItems):
         self.item_row = list(items.values())
         paid, at = _rows(range(len(self.items)), at + 2)
         self.paid_row = list(paid.values())
-        self.unit_row, at = _rows(own, at + 3)
+        self.unit_row, at = _rows(with_units, at + 3)
         self.driver_row, at = _rows(DRIVERS, at + 2)
         self.weight_row, _ = _rows(self.prices, at + 3)
         starts = {"parts": HEAD + 2, "results": self.results["total"], "drivers": self.driver_row["hosts"]}
         starts["weights"] = at + 2
         if self.items:
-            units = self.unit_row[own[0]] - 1
+            units = self.unit_row[with_units[0]] - 1
             starts |= {"items": self.item_row[0], "paid": self.paid_row[0], "units": units}
         self.sections = {at - 1: said(f"sheet.years.{name}") for name, at in starts.items()}
         noted = (name for name in ("weights", "units") if name in starts)
@@ -145,7 +145,7 @@ class Money(PricedItems):
 
     def _factors(self) -> list[_Factor]:
         scenario, use = self.plan.scenario, self.power
-        found = [_share(name, fact) for name, fact in self.facts.items()]
+        factors = [_share(name, fact) for name, fact in self.facts.items()]
         new = self.costs.hosts[0] - self.counts.existing
         per_host = scenario.hardware.gpus_per_host
         notes = dict.fromkeys(self.unknown_w, said("sheet.factor.fill in"))
@@ -170,8 +170,8 @@ class Money(PricedItems):
         for name, value, unit in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
             label, note = said(f"sheet.factor.{name}"), notes.get(name, "")
-            found.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
-        return found
+            factors.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
+        return factors
 
 
 LIMITS: Mapping[str, Mapping[str, Any]] = {
@@ -191,18 +191,18 @@ def _share(name: str, fact: Fact) -> _Factor:
 
 def _price_names(keys: Iterable[str]) -> dict[str, str]:
     """Map each price to its name in formulas: ``gpus/h100-nvl-94gb`` is ``price_h100_nvl_94gb``."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for key in keys:
         name = "price_" + re.sub(r"[^a-z0-9]+", "_", key.rpartition("/")[2].lower()).strip("_")
         free = (name if n == 1 else f"{name}_{n}" for n in count(1))
-        found[key] = next(each for each in free if each not in found.values())
-    return found
+        names[key] = next(option for option in free if option not in names.values())
+    return names
 
 
 def _rows(names: Iterable[Name], start: int) -> tuple[dict[Name, int], int]:
     """Return (row of each, the first row below them)."""
-    found = {name: at for at, name in enumerate(names, start)}
-    return found, start + len(found)
+    rows = {name: at for at, name in enumerate(names, start)}
+    return rows, start + len(rows)
 
 
 class Row(NamedTuple):
@@ -249,7 +249,7 @@ def results(money: Money) -> Iterator[Row]:
         paid, hours = (address(money.results[name], 2) for name in ("net_present", f"hours_{kind}"))
         return Live(f'IF({hours}=0,"{none}",{paid}/{hours})', none if value is None else value)
 
-    found = {
+    figures = {
         "total": (Live(address(cash, 3 + money.last), costs.total), "money"),
         "net_present": (Live(f"{money.year_at(cash, 0)}+{later(cash)}", costs.net_present), "money"),
         "hours_installed": (hours("installed", costs.gpu_hours), "int"),
@@ -260,7 +260,7 @@ def results(money: Money) -> Iterator[Row]:
     span = said("sheet.result.span", low=number(round(low)), high=number(round(high)))
     notes = {"net_present": span, "hours_used": said("sheet.result.hours note")}
     for name, at in money.results.items():
-        value, kind = found[name]
+        value, kind = figures[name]
         cells = (value, *[None] * money.last)
         yield Row(at, said(f"sheet.result.{name}"), cells, note=notes.get(name, ""), kind=kind)
 

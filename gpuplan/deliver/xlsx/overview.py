@@ -95,11 +95,11 @@ class Overview:
 
     def _band(self) -> None:
         """Title, customer, author, version and date in the brand's accent, its logo beside them."""
-        given, logo = self.plan.scenario.document, self.book.brand.logo
+        inputs, logo = self.plan.scenario.document, self.book.brand.logo
         last = COLUMNS - 1 - BOX * bool(logo)
-        version, status = given.version or said("sheet.overview.first version"), given.status or "draft"
+        version, status = inputs.version or said("sheet.overview.first version"), inputs.status or "draft"
         about = (
-            said("sheet.overview.author", author=given.author) if given.author else "",
+            said("sheet.overview.author", author=inputs.author) if inputs.author else "",
             said("sheet.overview.version", version=version, status=STATUS[status]),
             said("sheet.overview.day", day=written_day(document_day(self.plan))),
         )
@@ -146,18 +146,18 @@ class Overview:
     def _charts(self, figures: ChartTables) -> None:
         """The charts, two beside each other."""
         charts, plan = Charts(self.book.file, self.book.brand), self.plan
-        currency, made = plan.scenario.cost.currency, list[tuple[Any, int]]()
+        currency, placed = plan.scenario.cost.currency, list[tuple[Any, int]]()
         if (money := self.money) is not None:
-            made.append((charts.cost_by_year(money), LEFT))
+            placed.append((charts.cost_by_year(money), LEFT))
             if figures.alternatives is not None:
-                most = max(each.alternative.net_present for each in self.summary.priced)
-                made.append((charts.alternatives(figures.alternatives, most, currency), COLUMNS - LEFT))
+                most = max(option.alternative.net_present for option in self.summary.priced)
+                placed.append((charts.alternatives(figures.alternatives, most, currency), COLUMNS - LEFT))
             if figures.drivers is not None:
-                made.append((charts.drivers(figures.drivers, money.costs.net_present, currency), LEFT))
+                placed.append((charts.drivers(figures.drivers, money.costs.net_present, currency), LEFT))
         if figures.failures is not None:
-            made.append((charts.failures(figures.failures, len(plan.pools) > 1), COLUMNS - LEFT))
+            placed.append((charts.failures(figures.failures, len(plan.pools) > 1), COLUMNS - LEFT))
         first, high = 0, int(CHART_ROWS * CHART_ROW * 4 / 3) - 4
-        for chart, columns in made:
+        for chart, columns in placed:
             if first + columns > COLUMNS:
                 first, self.at = 0, self.at + CHART_ROWS + 1
             chart.set_size({"width": int(columns * PIXELS) - 6, "height": high})
@@ -167,7 +167,7 @@ class Overview:
                 self.page.high(row, CHART_ROW)
             self.page.high(self.at + CHART_ROWS, 6)
             first += columns
-        self.at += (CHART_ROWS + 1) * bool(made)
+        self.at += (CHART_ROWS + 1) * bool(placed)
 
     def _decisions(self) -> None:
         """List the customer's decisions, with owner and due date."""
@@ -198,15 +198,15 @@ def _design_tiles(plan: Plan) -> list[Tile]:
     """Return tiles of the design and of the capacity after a failure."""
     totals, use, figures = plan.totals, plan.power, Figures(plan)
     left, note = figures.said("sheet.tile.left"), figures.said("sheet.tile.left note")
-    found = [
+    tiles = [
         Tile(said("sheet.tile.hosts"), totals.hosts, figures.said("sheet.tile.hosts note"), "hosts"),
         Tile(said("sheet.tile.gpus"), totals.gpus, ", ".join(figures.boards), "gpus"),
         Tile(left, totals.gpus_after_failure, note, "gpus_after_failure"),
     ]
     if use:
         typical = said("sheet.tile.power note", kilowatts=round(use.typical_w / 1000, 1))
-        found.append(Tile(said("sheet.tile.power"), use.peak_w / 1000, typical, "peak_power_kw", "num"))
-    return found
+        tiles.append(Tile(said("sheet.tile.power"), use.peak_w / 1000, typical, "peak_power_kw", "num"))
+    return tiles
 
 
 def _money_tiles(summary: Executive, money: Money) -> list[Tile]:

@@ -144,12 +144,12 @@ def fitted(needs: Iterable[tuple[float, float]], room: float) -> list[float]:
 
     while cap > 1 and sum(at(cap)) > room:
         cap -= 1
-    found = at(cap)
-    left = room - sum(found)
+    widths = at(cap)
+    left = room - sum(widths)
     for n, (_, natural) in sorted(enumerate(columns), key=lambda column: -column[1][1]):
-        more = max(0.0, min(left, natural - found[n]))
-        found[n], left = found[n] + more, left - more
-    return found
+        more = max(0.0, min(left, natural - widths[n]))
+        widths[n], left = widths[n] + more, left - more
+    return widths
 
 
 EMPTY = 8.43
@@ -183,11 +183,11 @@ class Page:
         self, row: int, col: int, value: Any, kind: str = "text", *, bold: bool = False, **look: Any
     ) -> None:
         """Write a cell: text is never a formula, a number has the format of its kind or of its size."""
-        held, real = plain(value, kind)
+        content, real = plain(value, kind)
         indented = bool(col) and real in INDENTED
-        if isinstance(held, str):
-            held = self._fitting(row, held, self.width(col, col) - indented * INDENT, kind, bold)
-        self._write(row, col, value, held, real, bold, look | (INSET if indented else {}))
+        if isinstance(content, str):
+            content = self._fitting(row, content, self.width(col, col) - indented * INDENT, kind, bold)
+        self._write(row, col, value, content, real, bold, look | (INSET if indented else {}))
 
     def span(
         self,
@@ -201,12 +201,12 @@ class Page:
         **look: Any,
     ) -> None:
         """Write a cell over several columns."""
-        held, real = plain(value, kind)
-        if isinstance(held, str):
-            held = self._fitting(row, held, self.width(first, last), kind, bold)
+        content, real = plain(value, kind)
+        if isinstance(content, str):
+            content = self._fitting(row, content, self.width(first, last), kind, bold)
         if last > first:
             self.sheet.merge_range(row, first, row, last, "", self._styles.of(real, bold=bold, **look))
-        self._write(row, first, value, held, real, bold, look)
+        self._write(row, first, value, content, real, bold, look)
 
     def note(self, row: int, text: str, kind: str = "note") -> None:
         """Write a text over as many columns as are read in one glance; nothing without a text."""

@@ -20,12 +20,12 @@ def own_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Write every price with a cell for the reader's own, which then replaces the planning price."""
     currency, table = money.costs.currency, money.price_table
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
-    rows = [_own_cells(money, key, known) for key, known in zip(money.prices, about, strict=True)]
+    rows = [_own_cells(money, key, shown) for key, shown in zip(money.prices, about, strict=True)]
     block = worded("sheet.own", OWN, [*rows, _own_totals(money)], currency=currency)
     book.topic(tab("own"), said("sheet.own.note", currency=currency), block._replace(totals=1))
     for key, row in zip(money.prices, rows, strict=True):
-        name, own = money.price_name[key], said("sheet.name.own price", item=row["name"])
-        book.name(f"own_{name}", money.own_at(key, "own"), own, None, kind="price", editable=True)
+        name, label = money.price_name[key], said("sheet.name.own price", item=row["name"])
+        book.name(f"own_{name}", money.own_at(key, "own"), label, None, kind="price", editable=True)
         what, value = said("sheet.name.price", item=row["name"]), money.planned(key)
         book.name(name, money.price_at(key), what, value, kind="price")
     change = said("sheet.name.difference")

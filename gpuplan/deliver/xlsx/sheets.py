@@ -44,15 +44,15 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     """Tabulate the groups with their share of the cost beside them, and the cost of no group."""
     names, table = topics.group_names(plan), cost.cost_by_group(plan).without("group")
-    ids = [each.id for each in money.costs.groups]
+    ids = [part.id for part in money.costs.groups]
     rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
     for id in ids:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
     share, at = len(block.columns) + column_of(table, "share"), list(rows)
     total = address(money.results["total"], 2, tab("years"))
     totals = [
-        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{total}", each.total)
-        for each in money.costs.groups
+        Live(f"{address(HEAD + 1 + at.index(part.id), share)}*{total}", part.total)
+        for part in money.costs.groups
     ]
     paid = book.block(table, {"total": totals})
     costs = dict(zip(ids, paid.rows, strict=True))
@@ -106,13 +106,13 @@ def availability_sheet(book: Book, plan: Plan) -> Shown | None:
 
 def network_sheet(book: Book, plan: Plan) -> None:
     """Write the fabric, and the effect of the network on the workloads."""
-    given, fabric = plan.scenario.network, plan.cabling
+    inputs, fabric = plan.scenario.network, plan.cabling
     tables = [network.rules(plan)]
     if fabric is not None:
         tables.insert(0, network.cabling(fabric))
         tables += [network.settings(fabric), network.part_failures(fabric)]
-    transport = TRANSPORT_NAMES[given.transport]
-    note = said("sheet.network.note", speed=given.link_gbit_s, transport=transport, mtu=given.mtu_bytes)
+    transport = TRANSPORT_NAMES[inputs.transport]
+    note = said("sheet.network.note", speed=inputs.link_gbit_s, transport=transport, mtu=inputs.mtu_bytes)
     book.topics(tab("network"), note, map(book.block, tables))
     speeds = (network.remote_gpus(plan), network.training(plan))
     book.topics(tab("speed"), said("sheet.speed.note"), map(book.block, speeds))
@@ -129,7 +129,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
 
 def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
     """Write the customer's decisions, and those that the design has made."""
-    asked = listed(
+    needed = listed(
         "asked",
         (
             Column("what", said("sheet.overview.decision")),
@@ -140,7 +140,7 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
         summary.decisions,
         title=said("sheet.decisions.asked"),
     )
-    blocks = [book.block(asked), book.block(topics.decisions(plan).without("number"))]
+    blocks = [book.block(needed), book.block(topics.decisions(plan).without("number"))]
     book.topics(tab("decisions"), said("sheet.decisions.note"), blocks)
 
 
@@ -148,15 +148,15 @@ def names_sheet(book: Book) -> None:
     """Write the names of cells in formulas, each with its current value."""
     rows = [
         {
-            "name": each.name,
-            "what": each.what,
+            "name": cell.name,
+            "what": cell.what,
             "value": Live(
-                f'IF({each.name}="","",{each.name})', "" if each.value is None else each.value, each.kind
+                f'IF({cell.name}="","",{cell.name})', "" if cell.value is None else cell.value, cell.kind
             ),
-            "input": said("sheet.yes" if each.editable else "sheet.no"),
-            "where": each.address.replace("$", ""),
+            "input": said("sheet.yes" if cell.editable else "sheet.no"),
+            "where": cell.address.replace("$", ""),
         }
-        for each in book.named
+        for cell in book.named
     ]
     kinds = {**dict.fromkeys(("name", "what"), "text"), "value": "num", "input": "text", "where": "text"}
     book.topic(tab("names"), said("sheet.names.note"), worded("sheet.names", kinds, rows))
@@ -199,16 +199,16 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
     ranged = path.startswith("ranges.")
     label = scenario.label(path.removeprefix("ranges."))
     label = said("sheet.inputs.range", label=label) if ranged else label
-    known: dict[str, Any] = {"path": path, "label": label}
+    cells: dict[str, Any] = {"path": path, "label": label}
     if value is None or value == "":
         unsaid = dict.fromkeys(("unit", "basis", "locator", "as_of"), "")
         note = said("sheet.inputs.empty")
-        return known | unsaid | {"value": Cell(None, words=""), "sources": (), "note": note}
+        return cells | unsaid | {"value": Cell(None, words=""), "sources": (), "note": note}
     origin = scenario.origin(path)
     unit = scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
-    known |= {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
-    known |= {"value": Cell(value, words=_words(plan, path, value)), "sources": (origin.source,)}
-    return known | {"unit": "" if unit == "1" else unit}
+    cells |= {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
+    cells |= {"value": Cell(value, words=_words(plan, path, value)), "sources": (origin.source,)}
+    return cells | {"unit": "" if unit == "1" else unit}
 
 
 def _words(plan: Plan, path: str, value: Any) -> str | None:
@@ -255,11 +255,11 @@ def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
 
 def internal_sheet(book: Book, plan: Plan) -> None:
     """Write the content missing from the customer's version: no sheet where nothing is internal."""
-    held, table = plan.scenario.internal, cost.margin(plan)
-    notes = tuple((line,) for line in (held.notes or "").split("\n") if line.strip())
+    inputs, table = plan.scenario.internal, cost.margin(plan)
+    notes = tuple((line,) for line in (inputs.notes or "").split("\n") if line.strip())
     label = said("sheet.internal.notes")
     blocks = [book.block(Table("notes", (Column("note", label),), notes, title=label))]
     if table is not None:
-        title = said("sheet.internal.margin", share=stated_percent(held.margin or 0))
+        title = said("sheet.internal.margin", share=stated_percent(inputs.margin or 0))
         blocks.append(book.block(table)._replace(title=title))
     book.topics(tab("internal"), said("sheet.internal.note"), blocks, cost.INTERNAL)

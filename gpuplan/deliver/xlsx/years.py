@@ -36,8 +36,8 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
         SheetColumn(said("sheet.note")),
         *more.columns[1:],
     ]
-    made = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
-    rows = [row for rows in made for row in rows(money)]
+    blocks = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
+    rows = [row for rows in blocks for row in rows(money)]
     beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not the count below
     filled = [(row, [*row.all_cells(), *beside.pop(row.part, ())]) for row in rows]
     widths, printed = printed_widths(_needs(columns, filled))
@@ -61,7 +61,7 @@ def _needs(
     columns: Sequence[SheetColumn], filled: Sequence[tuple[Row, Sequence[Any]]]
 ) -> list[tuple[float, float]]:
     """(least, natural) width of each column."""
-    found = []
+    widths = []
     for at, column in enumerate(columns):
         needs = [need_of(column, [])]
         needs += [
@@ -69,8 +69,8 @@ def _needs(
             for row, cells in filled
             if at < len(cells) and (row.item or at > 1)
         ]
-        found.append(widest(needs))
-    return found
+        widths.append(widest(needs))
+    return widths
 
 
 def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetColumn]) -> None:
@@ -158,11 +158,11 @@ def _items(money: Money) -> Iterator[Row]:
 def _paid_units(money: Money) -> Iterator[Row]:
     """Yield the paid units of each item, after the discount."""
     for at, item in zip(money.paid_row, money.items, strict=True):
-        each = f"(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
+        factor = f"(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
         units = money.unit_row[item.units]
         cells = [
             Live(
-                f"{each}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
+                f"{factor}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
                 if lots
                 else "0",
                 money.paid_units(item, year),
@@ -191,9 +191,9 @@ def _weights(money: Money) -> Iterator[Row]:
     priced: tuple[Price | Unknown, ...] = (*money.costs.prices, *money.costs.unknown)
     per = {price.key: (price.name, price.per) for price in priced}
     for key, at in money.weight_row.items():
-        own = [n for n, item in enumerate(money.items) if item.price == key]
-        hardware = [money.paid_row[n] for n in own if money.items[n].part in HARDWARE]
-        paid = [money.paid_row[n] for n in own]
+        indices = [n for n, item in enumerate(money.items) if item.price == key]
+        hardware = [money.paid_row[n] for n in indices if money.items[n].part in HARDWARE]
+        paid = [money.paid_row[n] for n in indices]
         cells = []
         for year, value in enumerate(money.quantities(key)):
             terms = [sum_of(paid, [2 + year])] * bool(paid)
@@ -214,12 +214,12 @@ def _running_terms(money: Money, key: str, year: int) -> list[str]:
     """The quantity of a price that is paid each year."""
     if not year:
         return []
-    found = {
+    terms = {
         "Power": f"{money.driver_at('kwh', year)}*power_usage_effectiveness",
         "Space": money.driver_at("racks", year),
         "Administration": _managed(money, year),
     }
-    return [term for part, term in found.items() if RUNNING[part] == key]
+    return [term for part, term in terms.items() if RUNNING[part] == key]
 
 
 def _drivers(money: Money) -> Iterator[Row]:

@@ -36,19 +36,19 @@ def _rounded(each: Alternative) -> Cell:
 
 def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Table:
     """The plan and its alternatives, priced alike over the same years, growth included: what each costs, and what it gives up."""
-    found, costs = compared(plan) if known is None else known, plan.costs
+    options, costs = compared(plan) if known is None else known, plan.costs
     currency = plan.scenario.cost.currency
     notes = []
     if costs is not None:
         years, rate = counted(costs.years, "year"), stated_percent(costs.discount_rate)
         notes.append(said("table.every line covers the", years=years, rate=rate))
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
-    if any(each.key == "silos" for each in found) and (demand.rule == "stated" or hardware.existing):
+    if any(option.key == "silos" for option in options) and (demand.rule == "stated" or hardware.existing):
         notes.append(said("table.silos are compared with"))
-    notes += _left_out(found)
+    notes += _left_out(options)
     return tabulate(
         "alternatives",
-        found,
+        options,
         currency,
         name=lambda each: Cell(each.name, tone="strong" if each.chosen else ""),
         hosts=lambda each: _counted(each.hosts),
@@ -66,20 +66,20 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
 def _left_out(found: Sequence[Alternative]) -> list[str]:
     """Say what the cost of an alternative that is bought excludes, where the plan excludes other things."""
     names: dict[str, list[str]] = {}
-    for each in found[1:]:
-        if not each.hosts and not each.excludes:
+    for option in found[1:]:
+        if not option.hosts and not option.excludes:
             continue
-        more, less = (_beyond(*both) for both in ((each, found[0]), (found[0], each)))
+        more, less = (_beyond(*both) for both in ((option, found[0]), (found[0], option)))
         if more or less:
             differs = "more and less" if more and less else "more" if more else "less"
             sentence = said(f"table.excludes {differs}", more=more, less=less)
-            names.setdefault(sentence, []).append(each.name)
+            names.setdefault(sentence, []).append(option.name)
     return [said("table.the cost", names=", ".join(who), differs=sentence) for sentence, who in names.items()]
 
 
 def _beyond(one: Alternative, other: Alternative) -> str:
     """Say what the cost of one excludes beyond another."""
-    return "; ".join(each for each in one.excludes if each not in other.excludes)
+    return "; ".join(item for item in one.excludes if item not in other.excludes)
 
 
 def _counted(counts: Sequence[int]) -> Cell:
@@ -118,11 +118,11 @@ def alternative_words(plan: Plan) -> list[str]:
     sentences = [
         said(
             "table.n costs for each",
-            failures=each.host_failures,
-            price=money(each.hour_price, costs.currency),
+            failures=rental.host_failures,
+            price=money(rental.hour_price, costs.currency),
         )
-        for each in posture_costs(plan)
-        if each.hour_price is not None
+        for rental in posture_costs(plan)
+        if rental.hour_price is not None
     ]
     terms = rent_terms(plan)
     if not terms:
@@ -156,9 +156,9 @@ def _rent_words(found: RentOrBuy) -> str:
 def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
     """The offers that are compared, with their sources."""
     named = [
-        f"{each.row.name}, {written_day(each.row.as_of)} ({'; '.join(_source(plan, id) for id in each.row.sources)})"
-        for each in found
-        if each.row
+        f"{rental.row.name}, {written_day(rental.row.as_of)} ({'; '.join(_source(plan, id) for id in rental.row.sources)})"
+        for rental in found
+        if rental.row
     ]
     return said("table.offers are", offers="; ".join(named)) if named else said("table.the rent is stated")
 
@@ -173,7 +173,9 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
     """Tabulate the payments in each year to buy and by each way to rent, or their running totals."""
     years = range(1, len(found[0].own_cash))
     ways = [(said("table.rent_by_year.buy"), found[0].own_cash)]
-    ways += [(said("table.rent_by_year.rent", term=TERM_NAMES[each.term]), each.rent_cash) for each in found]
+    ways += [
+        (said("table.rent_by_year.rent", term=TERM_NAMES[rental.term]), rental.rent_cash) for rental in found
+    ]
     to_date = said("table.rent_by_year.to date")
     return Table(
         "rent_by_year",
@@ -188,12 +190,12 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
 
 def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
     """Other offers of this GPU than those compared, the cheapest first."""
-    compared = {each.row.id for each in found if each.row is not None}
-    known = plan.catalog.sources
+    compared = {rental.row.id for rental in found if rental.row is not None}
+    sources = plan.catalog.sources
 
     def titles(row: RentRow) -> Cell:
         return Cell(
-            row.sources, words="; ".join(known[s].title for s in row.sources if s in known), tone="small"
+            row.sources, words="; ".join(sources[s].title for s in row.sources if s in sources), tone="small"
         )
 
     return tabulate(

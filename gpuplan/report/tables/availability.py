@@ -20,13 +20,13 @@ from gpuplan.wording import hours, number, said
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
-    found = by_cluster(
+    table = by_cluster(
         "failures",
         columns("failures", host_lost=lambda loss: loss.hosts[0]),
         pools or plan.pools,
         lambda pool: pool.failures,
     )
-    return replace(found, notes=tuple(filter(None, (of_clients(plan),))))
+    return replace(table, notes=tuple(filter(None, (of_clients(plan),))))
 
 
 def of_clients(plan: Plan) -> str:

@@ -134,9 +134,14 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
     sized = {group.id: group for group in plan.sized.groups}
     for group in plan.groups:
         if group.vms:
-            own = sized[group.id]
+            spec = sized[group.id]
             yield VmClass(
-                class_name(group), group.name, own.vcpus_each, own.memory_gib_each, devices(group), group.vms
+                class_name(group),
+                group.name,
+                spec.vcpus_each,
+                spec.memory_gib_each,
+                devices(group),
+                group.vms,
             )
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
@@ -151,16 +156,16 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
                 else said("build.passthrough", gpus=amount(gpus, "GPU")),
                 vms,
             )
-    for group_id, found in plan.llm.retrieval.items():
-        if found.database_vms:
+    for group_id, retrieval in plan.llm.retrieval.items():
+        if retrieval.database_vms:
             name = next(group.name for group in plan.groups if group.id == group_id)
             yield VmClass(
                 said("build.database class", id=group_id)[:63].rstrip("-"),
                 said("build.database", name=name),
-                found.database_vcpus,
-                found.database_gib,
+                retrieval.database_vcpus,
+                retrieval.database_gib,
                 said("build.no gpu"),
-                found.database_vms,
+                retrieval.database_vms,
             )
 
 
@@ -174,8 +179,8 @@ def devices(group: GroupPlan) -> str:
 
 def licences(plan: Plan) -> Table:
     """Tabulate the licences of the bill of materials: number, product, and how they are counted."""
-    held = [each for each in plan.costs.materials if each.part in LICENCE_PARTS] if plan.costs else []
-    return tabulate("licences", held, unit=Worded(lambda unit: "" if unit == "1" else unit))
+    rows = [row for row in plan.costs.materials if row.part in LICENCE_PARTS] if plan.costs else []
+    return tabulate("licences", rows, unit=Worded(lambda unit: "" if unit == "1" else unit))
 
 
 # Names, networks, racks
@@ -292,8 +297,8 @@ def upgrade_order(plan: Plan) -> Table:
 
 def acceptance(plan: Plan) -> Table:
     """Tabulate the acceptance tests before hand-over, each with the result that the plan expects."""
-    found = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
-    numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(found, 1))
+    tests = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
+    numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(tests, 1))
     return tabulate("acceptance", numbered, result=lambda _: to_fill(said("build.result")))
 
 
@@ -319,14 +324,14 @@ Facts = tuple[dict[str, object], dict[str, bool]]
 
 
 def _hardware(plan: Plan) -> Facts:
-    asked, network = plan.scenario.availability, plan.scenario.network
-    lost = min(asked.host_failures, max(1, min((pool.hosts for pool in plan.pools), default=2) - 1))
+    inputs, network = plan.scenario.availability, plan.scenario.network
+    lost = min(inputs.host_failures, max(1, min((pool.hosts for pool in plan.pools), default=2) - 1))
     least = min((pool.hosts for pool in plan.pools), default=1)
     job = plan.network.asked[0] if plan.network.asked else None
     words: dict[str, object] = {
         "tolerated": lost,
         "reserve": reserved_share(lost, least),
-        "reserved": asked.reserved_hosts,
+        "reserved": inputs.reserved_hosts,
         "hosts": plan.totals.hosts,
         "gpus_each": plan.scenario.hardware.gpus_per_host,
         "board": plan.catalog.gpus[plan.scenario.hardware.gpu].name,
@@ -338,7 +343,7 @@ def _hardware(plan: Plan) -> Facts:
         "efficiency": job.efficiency_low if job else 0,
     }
     so = {
-        "reserved": asked.reserved_hosts > 0,
+        "reserved": inputs.reserved_hosts > 0,
         "link": plan.cabling is not None,
         "rdma": network.transport in ("roce", "roce-v1", "pvrdma"),
         "pvrdma": network.transport == "pvrdma",
@@ -414,20 +419,20 @@ def _placement(plan: Plan) -> Facts:
         )
         for rank, name in ranks.items()
     ]
-    tried = [made for made in plan.power_on.values() if made.known]
+    trials = [trial for trial in plan.power_on.values() if trial.known]
     vms, missing = sum(group.vms_placed for group in plan.groups), plan.totals.unplaced_vms
-    late = sum(made.with_largest_first.most_missing for made in tried)
+    late = sum(trial.with_largest_first.most_missing for trial in trials)
     words: dict[str, object] = {
         "priorities": "; ".join(ranked),
         "start": _start(vms, missing, late),
-        "orders": _orders(tried),
-        "replicas": some_of([each.name for each in plan.llm.serving.values() if each.replicas > 1]),
+        "orders": _orders(trials),
+        "replicas": some_of([serving.name for serving in plan.llm.serving.values() if serving.replicas > 1]),
     }
     so = {
         "priorities": len(ranks) > 1,
         "vms": vms > 0,
-        "power-on": bool(tried),
-        "replicas": any(each.replicas > 1 for each in plan.llm.serving.values()),
+        "power-on": bool(trials),
+        "replicas": any(serving.replicas > 1 for serving in plan.llm.serving.values()),
     }
     return words, so
 
@@ -441,10 +446,10 @@ def _start(vms: int, missing: int, late: int) -> str:
 
 def _orders(tried: Sequence[PowerOn]) -> str:
     """Say what random orders of power-on have to reach."""
-    found = [made.as_decided for made in tried]
-    if all(each.all_start for each in found):
+    results = [trial.as_decided for trial in tried]
+    if all(result.all_start for result in results):
         return said("build.orders")
-    return said("build.orders but", vms=sum(each.most_missing for each in found))
+    return said("build.orders but", vms=sum(result.most_missing for result in results))
 
 
 def _failures(plan: Plan) -> Facts:
@@ -460,11 +465,11 @@ def _failures(plan: Plan) -> Facts:
         words["failure"] = _failure(plan, pool, loss)
     survived = plan.placed.survived
     words["pair"] = said("build.pair") if survived >= 2 else _pair(plan)
-    found = rehearsals(plan)
-    told_of = dict.fromkeys(upgrade_sentence(each) for each in found)
+    rehearsed = rehearsals(plan)
+    told_of = dict.fromkeys(upgrade_sentence(rehearsal) for rehearsal in rehearsed)
     few = len(told_of) <= MOST_SENTENCES
     words["upgrade"] = " ".join(told_of) if few else said("build.upgrades", chapter=said("operations.hosts"))
-    return words, {"maintenance": bool(found)}
+    return words, {"maintenance": bool(rehearsed)}
 
 
 def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
@@ -475,16 +480,16 @@ def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
     slots = {(slot.group, slot.vm) for load in pool.placement[loss.hosts[0] - 1] for slot in load.slots}
     apart = sum(group in remote for group, _ in slots)
     local = loss.restarted - apart
-    found = [said("build.failure", vms=local)] * bool(local or not apart)
-    return "; ".join([*found, *[said("build.failure clients", clients=apart)] * bool(apart)])
+    parts = [said("build.failure", vms=local)] * bool(local or not apart)
+    return "; ".join([*parts, *[said("build.failure clients", clients=apart)] * bool(apart)])
 
 
 def _pair(plan: Plan) -> str:
     """Say what shows when two hosts of a cluster are down and the design does not cover both."""
     if len(plan.pools) <= MOST_SENTENCES and all(pool.hosts > 2 for pool in plan.pools):
-        found = [loss for pool in plan.pools for loss in worst_failures(plan, pool.id, 2)[:1]]
-        if found and all(loss.proven for loss in found):
-            return said("build.pair not", missing=max(loss.unplaced for loss in found))
+        losses = [loss for pool in plan.pools for loss in worst_failures(plan, pool.id, 2)[:1]]
+        if losses and all(loss.proven for loss in losses):
+            return said("build.pair not", missing=max(loss.unplaced for loss in losses))
     return said("build.pair not known")
 
 
@@ -507,15 +512,15 @@ def _moves(plan: Plan) -> Facts:
 
 
 def _work(plan: Plan) -> Facts:
-    made = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
+    serving = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
     words: dict[str, object] = {
-        "model": f"{made.name} ({made.model})" if made else "",
-        "requests": round(made.requests) if made else 0,
-        "first_token": float(made.asks["first_token_s"]) if made else 0,
-        "on_time": _on_time(plan, made.id) if made else 0,
-        "speed": float(made.asks["tokens_per_s"]) if made else 0,
+        "model": f"{serving.name} ({serving.model})" if serving else "",
+        "requests": round(serving.requests) if serving else 0,
+        "first_token": float(serving.asks["first_token_s"]) if serving else 0,
+        "on_time": _on_time(plan, serving.id) if serving else 0,
+        "speed": float(serving.asks["tokens_per_s"]) if serving else 0,
     }
-    return words, {"serving": made is not None, "kubernetes": bool(on_kubernetes(plan))}
+    return words, {"serving": serving is not None, "kubernetes": bool(on_kubernetes(plan))}
 
 
 def _on_time(plan: Plan, group: str) -> float:

@@ -71,8 +71,8 @@ def cost_by_year(plan: Plan) -> Table:
     in_all = Cell(costs.total, line="cost.total", tone="total")
 
     def counts(name: str, values: Iterable[float | None]) -> tuple[Any, ...]:
-        told = (Cell(value, words=None if value is None else number(round(value))) for value in values)
-        return (name, *told, NONE, None)
+        cells = (Cell(value, words=None if value is None else number(round(value))) for value in values)
+        return (name, *cells, NONE, None)
 
     return listed(
         "cost_by_year",
@@ -93,11 +93,11 @@ def cost_by_year(plan: Plan) -> Table:
 
 def _paid_in_advance(plan: Plan) -> Iterable[str]:
     """Say how subscriptions are paid."""
-    given = plan.scenario.cost
-    if given.platform_licence in BY_CORE or given.gpu_licence == "subscription":
-        whole = " " + said("table.the first term", years=counted(given.years, "year"))
-        yield said("table.subscriptions are paid", when=in_advance(given.licence_term_years)) + whole * (
-            given.licence_term_years > 1
+    cost = plan.scenario.cost
+    if cost.platform_licence in BY_CORE or cost.gpu_licence == "subscription":
+        whole = " " + said("table.the first term", years=counted(cost.years, "year"))
+        yield said("table.subscriptions are paid", when=in_advance(cost.licence_term_years)) + whole * (
+            cost.licence_term_years > 1
         )
 
 
@@ -164,8 +164,8 @@ def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
     if costs is None or ranges is None:
         return {}
     named = ("net_present", "total", "hardware", "gpu_hour_installed", "gpu_hour_used")
-    found = {name: (getattr(costs, name), getattr(ranges, name)) for name in named}
-    return found | {"at_start": (costs.cash[0], ranges.cash[0])}
+    figures = {name: (getattr(costs, name), getattr(ranges, name)) for name in named}
+    return figures | {"at_start": (costs.cash[0], ranges.cash[0])}
 
 
 def headlines(plan: Plan) -> dict[str, str]:
@@ -197,14 +197,14 @@ def per_unit(plan: Plan) -> Table:
             if value is not None
         ]
     several = len(plan.token_costs) > 1
-    for each in plan.token_costs.values():
-        who = f", {each.name}" if several else ""
+    for price in plan.token_costs.values():
+        who = f", {price.name}" if several else ""
         rows += [
-            (said(f"table.per_unit.{line}") + who, _unit_price(value, None, f"groups.{each.id}.{line}"))
+            (said(f"table.per_unit.{line}") + who, _unit_price(value, None, f"groups.{price.id}.{line}"))
             for line, value in (
-                ("million_in", each.million_in),
-                ("million_out", each.million_out),
-                ("user_month", each.user_month),
+                ("million_in", price.million_in),
+                ("million_out", price.million_out),
+                ("user_month", price.user_month),
             )
             if value is not None
         ]
@@ -418,13 +418,13 @@ def _height(units: float | None) -> str:
 
 def margin(plan: Plan) -> Table | None:
     """Tabulate what the seller pays and earns by part over all years; None without a margin."""
-    found = earnings(plan)
-    if not found:
+    parts = earnings(plan)
+    if not parts:
         return None
-    currency, in_all = found[0].currency, earned_in_all(found)
+    currency, in_all = parts[0].currency, earned_in_all(parts)
     return tabulate(
         "internal",
-        found,
+        parts,
         currency,
         totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),
         title=INTERNAL,

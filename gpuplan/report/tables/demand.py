@@ -165,8 +165,8 @@ def simulated(plan: Plan, found: Simulated) -> Table:
 
 def simulated_hosts(found: Sequence[Simulated]) -> Table:
     """Tabulate simulation results by number of hosts."""
-    rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
-    whom = "table.simulated_hosts.worst group" if each else "table.simulated_hosts.all"
+    rule, by_group = found[0]["rule"], found[0]["for_whom"] == "each"
+    whom = "table.simulated_hosts.worst group" if by_group else "table.simulated_hosts.all"
     return tabulate(
         "simulated_hosts",
         found,

@@ -39,14 +39,14 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
 
 def works(found: Found) -> Table:
     """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
-    own = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
+    reference = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
     return tabulate(
         "works",
         found["works"],
         groups=Worded(lambda names: ", ".join(names)),
         ratio=Worded(lambda ratio: written(ratio, ".2g")),
         how=lambda work: Cell(work["how"], tone="small"),
-        title=said("table.works", own=own),
+        title=said("table.works", own=reference),
     )
 
 
@@ -58,14 +58,14 @@ def _hosts(option: Found) -> Cell:
 
 def against(found: Found, option: Found) -> str:
     """Say what is against a design, and whether it is the recommended or the requested one."""
-    winner, asked = found["winner"], found["asked"]
+    winner, requested = found["winner"], found["asked"]
     if winner is not None and option["candidate"] == winner["candidate"]:
-        told = [said("table.designs.recommended")]
+        remarks = [said("table.designs.recommended")]
     else:
-        told = list(option["why_not"])
-    if option["candidate"] == asked["candidate"]:
-        told.insert(0, said("table.designs.current"))
-    return "; ".join(told)
+        remarks = list(option["why_not"])
+    if option["candidate"] == requested["candidate"]:
+        remarks.insert(0, said("table.designs.current"))
+    return "; ".join(remarks)
 
 
 def unpriced(found: Found) -> Table:

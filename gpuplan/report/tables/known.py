@@ -60,16 +60,18 @@ WORK_NAMES = NAMES["figure of work"]
 
 def planning_values(plan: Plan) -> Table:
     """Tabulate the assumptions that the customer has yet to confirm, each with its range and reason."""
-    known = inputs(plan)
+    values = inputs(plan)
     return _known(
-        plan, "planning_values", said("table.planning_values"), [known[key] for key, _ in unconfirmed(plan)]
+        plan, "planning_values", said("table.planning_values"), [values[key] for key, _ in unconfirmed(plan)]
     )
 
 
 def confirmed_values(plan: Plan) -> Table:
     """Tabulate the assumptions that the customer has confirmed."""
-    found = [each for key, each in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
-    return _known(plan, "confirmed_values", said("table.confirmed_values"), found)
+    values = [
+        value for key, value in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)
+    ]
+    return _known(plan, "confirmed_values", said("table.confirmed_values"), values)
 
 
 def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
@@ -98,7 +100,7 @@ def stated_at(plan: Plan, key: str) -> str:
     if "/" not in key:
         return key
     prices = plan.costs.prices if plan.costs else ()
-    price = next((f"prices.{each.key}" for each in prices if each.fact.key == key), "")
+    price = next((f"prices.{item.key}" for item in prices if item.fact.key == key), "")
     path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
     return price or (path if path in FIELD_BY_PATH else "")
 
@@ -145,9 +147,9 @@ def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
     """Low and high of a fact of the catalog; none of what was worked out from one."""
     table, _, rest = key.partition("/")
     item, _, parameter = rest.partition("/")
-    known = plan.catalog.assumptions[item].facts if item in plan.catalog.assumptions else {}
-    if table == "assumptions" and parameter in known:
-        return known[parameter].low, known[parameter].high
+    facts = plan.catalog.assumptions[item].facts if item in plan.catalog.assumptions else {}
+    if table == "assumptions" and parameter in facts:
+        return facts[parameter].low, facts[parameter].high
     if table == "factors":
         row = plan.catalog.row("factors", item)
         return row["low"], row["high"]

@@ -28,7 +28,7 @@ def serving(plan: Plan) -> Table:
     precisions = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
     return tabulate(
         "serving",
-        [made for made in plan.llm.serving.values() if made.replicas],
+        [served for served in plan.llm.serving.values() if served.replicas],
         model=lambda made: f"{made.model}, {precisions[made.weights]}",
         requests=_figure("requests", "requests_at_once"),
         limited_by=Worded(LIMITS.get),
@@ -110,7 +110,7 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
 
 
 def _first_token_s(made: Serving) -> Range:
-    return Range(*(each / 1e3 for each in made.found.first_token_ms))
+    return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
 
 
 def _figure(name: str, line: str) -> Callable[[Serving | Tuning | Retrieval], Cell]:
@@ -132,9 +132,11 @@ def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning]
     """Return a getter of a figure with a range, with its line."""
 
     def held(made: Serving | Tuning) -> Cell:
-        found = of(made)
-        words = f"{rough(found.value)} ({rough_range(found.low, found.high)})"
-        return Cell(found.value, words=words, low=found.low, high=found.high, line=f"groups.{made.id}.{line}")
+        figure = of(made)
+        words = f"{rough(figure.value)} ({rough_range(figure.low, figure.high)})"
+        return Cell(
+            figure.value, words=words, low=figure.low, high=figure.high, line=f"groups.{made.id}.{line}"
+        )
 
     return held
 

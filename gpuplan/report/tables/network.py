@@ -151,7 +151,7 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
 
 def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table:
     """Efficiency of the training job over hosts, on the chosen network and on others."""
-    own = {step.hosts: step for step in found[0].steps}
+    chosen = {step.hosts: step for step in found[0].steps}
     others = [{step.hosts: step for step in curve.steps} for curve in found[1:]]
     names = [curve_network(c).replace(" Gbit/s", "") for c in found]
     return Table(
@@ -163,12 +163,12 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
         tuple(
             (
                 hosts,
-                own[hosts].per_s,
-                _share(own[hosts].low, own[hosts].efficiency, own[hosts].high),
+                chosen[hosts].per_s,
+                _share(chosen[hosts].low, chosen[hosts].efficiency, chosen[hosts].high),
                 *(steps[hosts].efficiency for steps in others),
             )
             for hosts in shown
-            if hosts in own
+            if hosts in chosen
         ),
         notes=(said("table.efficiency by number of"),),
     )

@@ -66,17 +66,17 @@ class Row(NamedTuple):
 
 def power_on(plan: Plan) -> Table:
     """Tabulate power-on as set and with other settings, in the few orders that a plan tries."""
-    return settings([(made, {}) for made in distinct(plan.power_on)]).without("hosts")
+    return settings([(trial, {}) for trial in distinct(plan.power_on)]).without("hosts")
 
 
 def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
     """Tabulate settings of some clusters, in the orders tried, with the hosts each takes; empty if all orders agree."""
-    share = next((made.scenario.availability.orders_share for made, _ in found), 1.0)
+    share = next((trial.scenario.availability.orders_share for trial, _ in found), 1.0)
     rows = [
-        Row(made, made.tried(key), hosts)
-        for made, hosts in found
-        if made.known and not alike(made.pool.requests)
-        for key in dict.fromkeys(("now", *made.settings, made.best.key))
+        Row(trial, trial.tried(key), hosts)
+        for trial, hosts in found
+        if trial.known and not alike(trial.pool.requests)
+        for key in dict.fromkeys(("now", *trial.settings, trial.best.key))
     ]
     return tabulate(
         "power_on",
@@ -147,10 +147,10 @@ def readings(found: Sequence[PowerOn]) -> Table:
     return tabulate(
         "power_on_readings",
         [
-            (made, reading, became)
-            for made in found
-            if made.known
-            for reading, became in zip(made.readings, made.now.found, strict=True)
+            (trial, reading, became)
+            for trial in found
+            if trial.known
+            for reading, became in zip(trial.readings, trial.now.found, strict=True)
         ],
         pool=lambda row: row[0].pool.name,
         reading=lambda row: row[1].words,
@@ -166,10 +166,10 @@ def named_orders(found: Sequence[PowerOn]) -> Table:
     return tabulate(
         "power_on_orders",
         [
-            (made, name)
-            for made in found
-            if made.known and not alike(made.pool.requests)
-            for name in made.named
+            (trial, name)
+            for trial in found
+            if trial.known and not alike(trial.pool.requests)
+            for name in trial.named
         ],
         pool=lambda row: row[0].pool.name,
         order=lambda row: Cell(row[1], words=label(row[1])),
@@ -179,8 +179,8 @@ def named_orders(found: Sequence[PowerOn]) -> Table:
 
 def by_reading_and_name(plan: Plan) -> tuple[Table, Table]:
     """Tabulate power-on of a plan under each reading, and in the orders with a name."""
-    made = distinct(plan.power_on)
-    return readings(made), named_orders(made)
+    trials = distinct(plan.power_on)
+    return readings(trials), named_orders(trials)
 
 
 class Arrival(NamedTuple):
@@ -260,10 +260,10 @@ def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 def _standing(request: Request, refusal: Refusal) -> str:
     """Say what occupies the GPUs."""
-    told = list[str]()
+    parts = list[str]()
     for profiles, many in refusal.locked:
-        locked = "" if told else f" {verb(many, 'are')} locked"
-        told.append(f"{number(many)}{locked} to {' and '.join(profiles)}")
+        locked = "" if parts else f" {verb(many, 'are')} locked"
+        parts.append(f"{number(many)}{locked} to {' and '.join(profiles)}")
     open_ones = refusal.open - refusal.neutral if request.family else 0
     counts = (
         (refusal.full, "have", "the size it needs and no place left"),
@@ -271,10 +271,10 @@ def _standing(request: Request, refusal: Refusal) -> str:
         (refusal.whole, "belong", "to VMs with whole GPUs"),
         (refusal.neutral, "are", "free"),
     )
-    told += [f"{number(many)} {verb(many, does)} {words}" for many, does, words in counts if many > 0]
-    if not told:
+    parts += [f"{number(many)} {verb(many, does)} {words}" for many, does, words in counts if many > 0]
+    if not parts:
         return ""
-    *before, last = told
+    *before, last = parts
     return f"Of {amount(refusal.gpus, 'GPU')} {', '.join(before)}{' and ' * bool(before)}{last}."
 
 
@@ -283,8 +283,8 @@ def _standing(request: Request, refusal: Refusal) -> str:
 
 def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
     """Return the rehearsals of all clusters or of some; none for Bitfusion, nor for clusters that are too large."""
-    found = (plan.rehearsed.get(pool.id) for pool in pools or plan.pools)
-    return [each for each in found if each is not None and not each.too_large]
+    results = (plan.rehearsed.get(pool.id) for pool in pools or plan.pools)
+    return [result for result in results if result is not None and not result.too_large]
 
 
 def _by_cluster(
@@ -295,8 +295,8 @@ def _by_cluster(
     of: Callable[[Rehearsed], Iterable[Any]],
 ) -> Table:
     """Build a table of rehearsals, in all clusters or in some."""
-    there = [each.pool for each in rehearsals(plan, *pools)]
-    return by_cluster(name, own, there, lambda pool: of(plan.rehearsed[pool.id]))
+    clusters = [rehearsal.pool for rehearsal in rehearsals(plan, *pools)]
+    return by_cluster(name, own, clusters, lambda pool: of(plan.rehearsed[pool.id]))
 
 
 def upgrades(plan: Plan, *pools: Pool) -> Table:
@@ -311,23 +311,23 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
         down=lambda turn: _down(turn, names),
     )
     table = _by_cluster("upgrades", plan, pools, shown, lambda each: each.upgrade.turns)
-    move = any(turn.vms(MOVES) for each in rehearsals(plan, *pools) for turn in each.upgrade.turns)
+    move = any(turn.vms(MOVES) for rehearsal in rehearsals(plan, *pools) for turn in rehearsal.upgrade.turns)
     return replace(table, notes=(said("rehearsal.migration"),) if move else ())
 
 
 def _targets(turn: Turn) -> Cell:
-    hosts = sorted({each.to_host for each in turn.went if each.to_host})
+    hosts = sorted({vm.to_host for vm in turn.went if vm.to_host})
     return Cell(tuple(hosts), words=run_words(hosts))
 
 
 def _stun(turn: Turn) -> Cell:
-    known = said("table.not known") if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
-    return Cell(turn.stun_s, words=known if turn.vms(MOVES) else "")
+    text = said("table.not known") if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
+    return Cell(turn.stun_s, words=text if turn.vms(MOVES) else "")
 
 
 def _down(turn: Turn, names: dict[str, str]) -> Cell:
     fewest, most = turn.down
-    groups = Counter(names[each.group] for each in turn.went if each.how == DOWN)
+    groups = Counter(names[vm.group] for vm in turn.went if vm.how == DOWN)
     if not most:
         return Cell(0, words="none")
     vms = number(most) if fewest == most else span_words(fewest, number(most))
@@ -353,14 +353,18 @@ def emptied(plan: Plan, turn: Turn) -> Table:
 
 def restarts(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the restarts by HA after the failure of each host, the worst first, in all clusters or in some."""
-    found = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
-    return found if any(STAYS in each.ways for each in rehearsals(plan, *pools)) else found.without("static")
+    table = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
+    return (
+        table
+        if any(STAYS in rehearsal.ways for rehearsal in rehearsals(plan, *pools))
+        else table.without("static")
+    )
 
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
     """Tabulate the restarts by HA when some hosts fail."""
-    found = listed("restarts", _restart_columns(plan), [failed])
-    return found if STAYS in rehearsed.ways else found.without("static")
+    table = listed("restarts", _restart_columns(plan), [failed])
+    return table if STAYS in rehearsed.ways else table.without("static")
 
 
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
@@ -407,22 +411,22 @@ def _worst_hour(week: Lived) -> Cell:
 
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Say whether hosts can be upgraded in turn, and in which order."""
-    found = rehearsed.upgrade
-    hosts = run_words(found.order)
-    shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
+    upgrade = rehearsed.upgrade
+    hosts = run_words(upgrade.order)
+    shut = len({(vm.group, vm.vm) for turn in upgrade.turns for vm in turn.went if vm.how == RESTARTS})
     if set(rehearsed.ways) == {STAYS}:
-        return said("rehearsal.any order", static=_static(found.down[1]))
-    if found.works:
+        return said("rehearsal.any order", static=_static(upgrade.down[1]))
+    if upgrade.works:
         every = "every vm that starts" if rehearsed.not_started[1] else "every vm"
-        other = said(f"rehearsal.{'every other vm' if found.down[1] else every}")
+        other = said(f"rehearsal.{'every other vm' if upgrade.down[1] else every}")
         text = said("rehearsal.finds a place", vms=capital(other), hosts=hosts)
         if not shut:
             text = said("rehearsal.runs", vms=other, hosts=hosts)
-        text = f"{_static(found.down[1])} {text}" if found.down[1] else text
+        text = f"{_static(upgrade.down[1])} {text}" if upgrade.down[1] else text
     else:
-        least, most = found.down
+        least, most = upgrade.down
         vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
-        proof = said("rehearsal.proven" if found.proven else "rehearsal.not proven")
+        proof = said("rehearsal.proven" if upgrade.proven else "rehearsal.not proven")
         key = "rehearsal.one down" if most == 1 else "rehearsal.some down"
         text = said(key, vms=vms, hosts=hosts, proof=proof)
     if shut:
@@ -439,7 +443,7 @@ def verdict(rehearsed: Rehearsed) -> str:
 def verdicts(plan: Plan, found: Sequence[Rehearsed]) -> list[str]:
     """Say the verdict of some clusters, by name where the plan has several."""
     several = len(plan.pools) > 1
-    return [f"{each.pool.name}: " * several + verdict(each) for each in found]
+    return [f"{rehearsal.pool.name}: " * several + verdict(rehearsal) for rehearsal in found]
 
 
 def _static(vms: int) -> str:
@@ -457,14 +461,14 @@ def start_sentence(rehearsed: Rehearsed) -> str:
 
 def design_sentence(rehearsed: Rehearsed) -> str:
     """Say the result when the rehearsal begins with the placement of the design."""
-    found = rehearsed.upgrade_as_designed
+    upgrade = rehearsed.upgrade_as_designed
     if set(rehearsed.ways) == {STAYS}:
         return said("rehearsal.as designed the same")
-    if found.works:
-        other = said("rehearsal.every other vm" if found.down[1] else "rehearsal.every vm")
-        return said("rehearsal.as designed", vms=other, hosts=run_words(found.order))
+    if upgrade.works:
+        other = said("rehearsal.every other vm" if upgrade.down[1] else "rehearsal.every vm")
+        return said("rehearsal.as designed", vms=other, hosts=run_words(upgrade.order))
     hand = said("rehearsal.by hand") * rehearsed.by_hand_as_designed
-    return said("rehearsal.as designed down", vms=found.down[1]) + hand
+    return said("rehearsal.as designed down", vms=upgrade.down[1]) + hand
 
 
 def restart_sentence(rehearsed: Rehearsed) -> str:

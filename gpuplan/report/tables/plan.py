@@ -29,7 +29,7 @@ def group_names(plan: Plan) -> dict[str, str]:
     others = other_vms(plan.sized.hardware.other_vms)
     return (
         {g.id: g.name for g in plan.groups}
-        | {f"{OTHER_VMS}{at}": each.name for at, each in enumerate(others, 1)}
+        | {f"{OTHER_VMS}{at}": other.name for at, other in enumerate(others, 1)}
         | {UNASSIGNED: said("table.groups.unassigned" if plan.groups else "table.groups.stated total")}
     )
 
@@ -42,13 +42,13 @@ def unassigned_words(plan: Plan) -> str:
 def equipment(plan: Plan, pool: Pool) -> str:
     """Describe the hosts of a cluster: ``8 x PowerEdge C4140 with 4 Tesla T4``, existing hosts before new ones."""
     server = plan.catalog.servers[pool.server].name if pool.server else said("table.equipment.no server")
-    there, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
+    existing, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
     gpu = plan.catalog.gpus[pool.gpu].name
-    made = said("table.equipment.new", hosts=new, server=server, gpus=pool.gpus_per_host, gpu=gpu)
-    if not there:
-        return made
+    bought = said("table.equipment.new", hosts=new, server=server, gpus=pool.gpus_per_host, gpu=gpu)
+    if not existing:
+        return bought
     key = "table.equipment.existing and new" if new else "table.equipment.existing"
-    return said(key, hosts=gpus_by_host(pool.rooms[:there]), new=made)
+    return said(key, hosts=gpus_by_host(pool.rooms[:existing]), new=bought)
 
 
 def gpus_by_host(rooms: Sequence[Room]) -> str:
@@ -102,11 +102,11 @@ def _kind(pool: Pool, index: int) -> tuple[Room, str]:
 
 def clusters_alike(plan: Plan) -> list[Pool]:
     """Return the clusters; those of a pool with identical load appear once, under a common name."""
-    found: dict[tuple[Any, ...], list[Pool]] = {}
+    by_load: dict[tuple[Any, ...], list[Pool]] = {}
     for pool in plan.pools:
         kinds = tuple(sorted((_kind(pool, members[0]), len(members)) for members in host_kinds(pool)))
-        found.setdefault((pool.kind, pool.site, kinds), []).append(pool)
-    return [_alike(pools, site) for (_, site, _), pools in found.items()]
+        by_load.setdefault((pool.kind, pool.site, kinds), []).append(pool)
+    return [_alike(pools, site) for (_, site, _), pools in by_load.items()]
 
 
 def _alike(pools: Sequence[Pool], site: str) -> Pool:
@@ -214,8 +214,8 @@ def pools(plan: Plan, *pools: Pool) -> Table:
 
 def _gpus_per_host(pool: Pool) -> Cell:
     """Return the GPUs of a new host; every number in use if existing hosts have others."""
-    each = sorted({room.gpus for room in pool.rooms})
-    return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
+    counts = sorted({room.gpus for room in pool.rooms})
+    return Cell(pool.gpus_per_host, words=", ".join(map(str, counts)) if counts[1:] else None)
 
 
 CLUSTER_IDS = columns("cluster_ids")
@@ -255,24 +255,24 @@ def placement(plan: Plan) -> Table:
 
 def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
     """Tabulate the load of each host; beyond ``most`` hosts, those with identical load share a row."""
-    each = sum(pool.hosts for pool in pools) <= most
+    by_host = sum(pool.hosts for pool in pools) <= most
     names = group_names(plan)
     rows: list[tuple[Any, ...]] = []
     for pool in pools:
         kinds: dict[tuple[Any, ...], list[int]] = {}
         for at in range(len(pool.placement)):
-            kinds.setdefault((*_filled(pool, at, names), at if each else None), []).append(at)
-        held = kinds.items() if each else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
-        rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in held]
+            kinds.setdefault((*_filled(pool, at, names), at if by_host else None), []).append(at)
+        loads = kinds.items() if by_host else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+        rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in loads]
     return Table(
         "hosts",
         columns(
             "hosts",
-            heads={} if each else {"host": said("table.hosts.first")},
-            hidden={"host": not each, "hosts": each},
+            heads={} if by_host else {"host": said("table.hosts.first")},
+            hidden={"host": not by_host, "hosts": by_host},
         ),
         tuple(rows),
-        title=said("table.hosts.each") if each else said("table.hosts.alike"),
+        title=said("table.hosts.each") if by_host else said("table.hosts.alike"),
     )
 
 

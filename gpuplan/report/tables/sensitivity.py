@@ -126,8 +126,8 @@ def value_words(path: str, value: Any, unit: str) -> str:
         return money(value, "").strip()
     if unit == "W":
         return watts(value)
-    given = _field(path)
-    return stated_percent(value) if given and given.kind == "share" else amount(value, unit)
+    field = _field(path)
+    return stated_percent(value) if field and field.kind == "share" else amount(value, unit)
 
 
 def _field(path: str) -> Field | None:
