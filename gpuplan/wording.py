@@ -167,12 +167,11 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
     )
     places = max(0, digits - whole)
     low, high = ends or (value, value)
-    while places < 3 and low < value < high:
-        said = [written(amount / size, f".{places}f") for amount in (low, value, high)]
-        if len(set(said)) == 3:
+    most = 3 if low < value < high else places  # more digits where the ends would read like the amount
+    for decimals in range(places, max(places, most) + 1):
+        low_said, value_said, high_said = (written(end / size, f".{decimals}f") for end in (low, value, high))
+        if len({low_said, value_said, high_said}) == 3:
             break
-        places += 1
-    low_said, value_said, high_said = (written(figure / size, f".{places}f") for figure in (low, value, high))
     if low_said == high_said:
         return value_said + letter, "", ""
     return value_said + letter, low_said, high_said + letter

@@ -135,14 +135,18 @@ def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str],
     if isinstance(apart, int) and key.startswith("totals."):
         counted = "difference.count more" if apart > 0 else "difference.count fewer"
         return said(counted, name=name, clause=clause, apart=abs(apart))
-    if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
-        far = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
-    else:
-        far = _words(abs(apart), unit, currency)
-    part = abs(apart) / base if base else 0.0
-    share = said("difference.share", share=part) if 0.005 < part < 1 else ""
     more = "difference.more" if apart > 0 else "difference.less"
-    return said(more, name=name, clause=clause, apart=far, share=share)
+    return said(more, name=name, clause=clause, **_apart(value, base, unit, currency))
+
+
+def _apart(value: float, base: float, unit: str, currency: str) -> dict[str, str]:
+    """Return how far apart two values are, and the share of the first, where that says something."""
+    far = abs(value - base)
+    part = far / base if base else 0.0
+    words = _words(far, unit, currency)
+    if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
+        words = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
+    return {"apart": words, "share": said("difference.share", share=part) if 0.005 < part < 1 else ""}
 
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:

@@ -376,11 +376,11 @@ def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[
     whole = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
     if remote and "vgpu" in taken and "bitfusion" not in taken:
         taken.add("bitfusion on vgpu")
-    for pool in ("vgpu", "bitfusion on vgpu", "bitfusion", "passthrough"):
-        if pool == "vgpu" and pool in taken:
-            yield _by_vgpu(groups)
-        elif pool in taken:
-            yield found(f"allocation, {pool}", groups=_names(whole if pool == "passthrough" else remote))
+    if "vgpu" in taken:
+        yield _by_vgpu(groups)
+    for pool, names in {"bitfusion on vgpu": remote, "bitfusion": remote, "passthrough": whole}.items():
+        if pool in taken:
+            yield found(f"allocation, {pool}", groups=_names(names))
 
 
 def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:

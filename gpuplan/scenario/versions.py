@@ -83,22 +83,23 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     }
 
 
+def _given(data: Mapping[Any, Any], section: str, name: str) -> Any:
+    """Return an input as a file states it, or its default."""
+    stated = data.get(section)
+    default = FIELD_BY_PATH[f"{section}.{name}"].default
+    return stated.get(name, default) if isinstance(stated, Mapping) else default
+
+
 def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
     """True if automatic access by the old rules gave a group whole GPUs as vGPUs."""
-
-    def given(section: str, name: str) -> Any:
-        stated = data.get(section)
-        default = FIELD_BY_PATH[f"{section}.{name}"].default
-        return stated.get(name, default) if isinstance(stated, Mapping) else default
-
     fields = {name: group.get(name, GROUP_FIELD_BY_NAME[name].default) for name in OLD_FACTS}
-    version, gpu = given("platform", "vsphere"), given("hardware", "gpu")
+    version, gpu = _given(data, "platform", "vsphere"), _given(data, "hardware", "gpu")
     facts = {row["parameter"]: row["value"] for row in own_rows("vsphere") if row["item"] == version}
     gpus = _whole_gpus(fields)
     if not gpus or "vmotion" in group or gpus > int(facts.get("max_vgpus_per_vm", 0)):
         return False
     remote = fields["remote_allowed"] and not fields["low_latency"] and gpus == 1
-    if remote and given("platform", "bitfusion") and facts.get("bitfusion_server") == "supported":
+    if remote and _given(data, "platform", "bitfusion") and facts.get("bitfusion_server") == "supported":
         return False
     return any(
         row["gpu"] == gpu and row["backing"] == "timesliced" and row["full_frame_buffer"] == "true"

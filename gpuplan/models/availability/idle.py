@@ -77,13 +77,15 @@ def idle_gpus(
         for f, used in opens:
             kinds = [k for k in range(len(requests)) if rules.family_of[k] == f]
             more = {k: rules.more(f, used, rules.units[k]) for k in kinds}
-            family = rules.families[f]
-            if family.capacity:
-                room, worth = family.capacity - used[0], Fraction(family.capacity - used[0], family.capacity)
-            else:
-                room = max(more.values())
-                worth = max(Fraction(more[k], rules.per_gpu[k]) for k in kinds)
-            add("share", family.name, room, [k for k in fitting if more.get(k)], len(one.hosts), worth)
+            capacity = rules.families[f].capacity
+            room = capacity - used[0] if capacity else max(more.values())
+            worth = (
+                Fraction(room, capacity)
+                if capacity
+                else max(Fraction(more[k], rules.per_gpu[k]) for k in kinds)
+            )
+            takers = [k for k in fitting if more.get(k)]
+            add("share", rules.families[f].name, room, takers, len(one.hosts), worth)
     return tuple(
         Idle(*key[:3], count, float(gpus), key[3])
         for key, (count, gpus) in sorted(

@@ -23,10 +23,12 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
     if costs.not_counted:
         path = "network.link_gbit_s" if use.racks else "cost.rack_kw"
         yield message(plan, "cost-not-counted", path=path, items=". ".join(costs.not_counted))
-    old = [price for price in costs.prices if price.old]
-    assumed = [price for price in costs.prices if price.fact.basis == "assumed"]
-    for code, prices in (("prices-old", old), ("prices-assumed", assumed)):
-        if prices:
+    doubts = {
+        "prices-old": lambda price: price.old,
+        "prices-assumed": lambda price: price.fact.basis == "assumed",
+    }
+    for code, doubted in doubts.items():
+        if prices := list(filter(doubted, costs.prices)):
             yield message(
                 plan,
                 code,
