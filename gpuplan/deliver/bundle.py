@@ -131,7 +131,7 @@ class _Files:
         """The workbook."""
         from gpuplan.deliver.xlsx import xlsx_bytes
 
-        return xlsx_bytes(self.plan, self.summary, self.compared)
+        return xlsx_bytes(self.plan, self.summary, self.compared, brand=self.brand)
 
     def whatif(self) -> bytes:
         """The what-if page."""

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from approved import has_approved
+from branding import ACME
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.customer import customer_scenario
@@ -52,6 +54,17 @@ def test_files_are_for_the_customer_unless_the_internal_ones_are_asked_for(catal
         "starter-example-internal.yaml",
         "terraform-internal",
     }
+
+
+def test_every_office_file_and_page_carries_the_firm(plan: Plan) -> None:
+    files = design_files(plan, ["html", "docx", "pptx", "xlsx", "whatif"], brand=replace(ACME, currency=""))
+    for name, content in files.items():
+        text = content
+        if zipfile.is_zipfile(io.BytesIO(content)):
+            with zipfile.ZipFile(io.BytesIO(content)) as parts:
+                text = b"".join(map(parts.read, parts.namelist()))
+        missing = [word for word in (ACME.name, ACME.text, ACME.accent) if word.encode() not in text]
+        assert missing == [], name
 
 
 def test_designs_beside_it_are_compared_in_their_customers_version(
