@@ -26,7 +26,7 @@ from corpus import Case, corpus
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.state import Workbook
-from gpuplan.app.uploading import Template, Upload
+from gpuplan.app.uploading import Dress, Upload
 from gpuplan.cli import main
 from gpuplan.deliver.document import Document
 from gpuplan.deliver.document.docx_file import docx_bytes
@@ -84,7 +84,7 @@ def harmful(file: bytes, own: tuple[str, ...]) -> list[str]:
 
 
 def by_template(case: Case, content: bytes, path: Path) -> dict[str, Any]:
-    template = Template(lambda: None, case.door)
+    template = Dress(lambda: None, case.door)
     send(template, case.name, content)
     found: dict[str, Any] = {"app": template.error, "note": template.note, "peak": peak_mb()}
     if template.used:
