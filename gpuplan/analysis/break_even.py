@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
@@ -17,7 +18,8 @@ from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import LICENCE_NAMES, money, percent, said
 
 
-class Condition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Condition:
     """Condition on one input under which another design costs as little as the winner."""
 
     path: str

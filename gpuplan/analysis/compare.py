@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.differences import Difference, caveats, differences
 from gpuplan.analysis.variants import COMPARED, changed_inputs, figure, has_input
@@ -20,7 +20,8 @@ THIS = "This design"
 """The one that others are compared with, where it needs no name."""
 
 
-class CompareRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CompareRow:
     """One input or result across all plans."""
 
     key: str

@@ -6,8 +6,7 @@ that nothing internal can be left in them.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
@@ -70,7 +69,8 @@ def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
     )
 
 
-class Earning(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Earning:
     """Purchase and sale of one part of the design, over all years."""
 
     part: str

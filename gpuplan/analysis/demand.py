@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from gpuplan.scenario import GROUP_RULES, MAX_GPUS, RISKS, Scenario, ScenarioErr
 from gpuplan.units import exact
 
 
-class WeekDemand(NamedTuple):
+@dataclass(frozen=True)
+class WeekDemand:
     """Mean GPUs needed by each group in each quarter of an hour of a week, UTC, Monday first."""
 
     season: str
@@ -81,7 +81,8 @@ def _everybody(week: Week) -> float:
     return sum(week.people) * max(shares) if week.closed else float(week.loads.max())
 
 
-class HourDemand(NamedTuple):
+@dataclass(frozen=True)
+class HourDemand:
     """Mean GPUs needed by one group, or by several small ones, in each hour of some days."""
 
     group: str
@@ -126,7 +127,8 @@ def stated_gap_gpus(plan: Plan) -> float | None:
     return float(exact(plan.lines["demand.groups_gpus"].value) - stated)
 
 
-class RuleAnswer(NamedTuple):
+@dataclass(frozen=True)
+class RuleAnswer:
     """GPUs by one sizing rule."""
 
     rule: str
@@ -155,7 +157,8 @@ def gpus_by_rule(plan: Plan) -> dict[str, float]:
     return by_rule
 
 
-class Saving(NamedTuple):
+@dataclass(frozen=True)
+class Saving:
     """Saving by sizing for shared hours instead of for all peaks together."""
 
     rule: str
@@ -222,7 +225,8 @@ def gpus_without_spare(rooms: Sequence[Room], hosts_for_demand: int) -> int:
     return sum(sorted(room.gpus for room in rooms)[:hosts_for_demand])
 
 
-class MethodAnswer(NamedTuple):
+@dataclass(frozen=True)
+class MethodAnswer:
     """GPUs for a mix by one method, and how often the planned number is too small."""
 
     method: str
@@ -237,7 +241,8 @@ class MethodAnswer(NamedTuple):
     chosen: bool
 
 
-class Methods(NamedTuple):
+@dataclass(frozen=True)
+class Methods:
     """All methods for the busiest mix of one pool."""
 
     pool: str
@@ -283,7 +288,8 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)
 
 
-class CurvePoint(NamedTuple):
+@dataclass(frozen=True)
+class CurvePoint:
     """Frequency with which a number of GPUs is too small, by one method."""
 
     method: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from gpuplan.analysis.board_equivalence import is_converted, work_of
 from gpuplan.analysis.variants import COMPARED, figure
@@ -28,7 +29,8 @@ LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Difference:
     """A result that is not the same in all plans."""
 
     key: str

@@ -12,10 +12,10 @@ import csv
 import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, gpu_of, runs_of, work_of
 from gpuplan.catalog import Catalog, CatalogError
@@ -57,7 +57,8 @@ ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
 """Error of a run that counts in full; beyond it, less and less."""
 
 
-class Errors(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Errors:
     """Errors of some predictions."""
 
     runs: int
@@ -86,7 +87,8 @@ def errors(found: Iterable[Prediction]) -> Errors | None:
     )
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """A measured figure and how it is worked out from parameters."""
 
     run: Run

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import own_rows
@@ -87,7 +87,8 @@ class Run:
         return self.gpus or self.replica_gpus
 
 
-class Prediction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Prediction:
     """A measured figure of a run beside its prediction; no prediction says why."""
 
     source_id: str

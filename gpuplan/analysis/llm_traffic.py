@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from gpuplan.scenario import Scenario
 from gpuplan.simulation.batching import Simulated, play, simulate, summary
 
 
-class GroupTraffic(NamedTuple):
+@dataclass(frozen=True)
+class GroupTraffic:
     """Requests to the replicas of one group."""
 
     id: str

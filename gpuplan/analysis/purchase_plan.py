@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from gpuplan.analysis.variants import outcome_of
 from gpuplan.models import cost
@@ -12,7 +12,8 @@ from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.scenario import ScenarioError
 
 
-class Year(NamedTuple):
+@dataclass(frozen=True)
+class Year:
     """Hosts needed in a year, and those bought at its start."""
 
     year: int
@@ -49,7 +50,8 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
 # More failures
 
 
-class PostureCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PostureCost:
     """The design with a given host failure tolerance: its cost, and the risk it removes."""
 
     host_failures: int

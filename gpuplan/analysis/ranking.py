@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gpuplan.analysis.board_equivalence import Work, work_of
 from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
@@ -18,7 +18,8 @@ WINNER_LEAVES_OUT = said("ranking.winner leaves out")
 """Opening words of a reason why a design loses."""
 
 
-class BoardWork(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BoardWork:
     """The work that one GPU of a board does for some groups."""
 
     gpu: str
@@ -32,7 +33,8 @@ class BoardWork(NamedTuple):
     sources: tuple[str, ...]
 
 
-class Exploration(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Exploration:
     """All candidates, sorted out."""
 
     ranked: tuple[Option, ...]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.network import GpuHosts, Link, Overlap
@@ -16,7 +17,8 @@ CLAIMED_GBIT_S = 100
 """Link of the vendor's test with PVRDMA."""
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """Condition for the vendor's "twice the efficiency with PVRDMA on four nodes with T4" on one network."""
 
     workload: str

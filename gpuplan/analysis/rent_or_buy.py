@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuplan.analysis.demand import gpus_without_spare
@@ -17,7 +18,8 @@ TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
 """Ways to rent, those that bind least first; all but the first are paid for whether the GPU is used or not."""
 
 
-class RentRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RentRow:
     """An offer to rent a GPU."""
 
     id: str
@@ -32,7 +34,8 @@ class RentRow(NamedTuple):
     sources: tuple[str, ...]
 
 
-class RentOrBuy(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RentOrBuy:
     """The design bought, against the same GPU-hours rented."""
 
     gpu_hour_price: float

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.variants import Progress, outcome_of
 from gpuplan.catalog import Catalog, Row
@@ -235,7 +235,8 @@ def _unit(scenario: Scenario, path: str) -> str:
     return scenario.fact(path).unit
 
 
-class Threshold(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Threshold:
     """The nearest values of an input at which the number of hosts changes."""
 
     path: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
 
 from gpuplan.analysis.demand import WeekDemand, week_demand
 from gpuplan.catalog import Catalog
@@ -34,7 +33,8 @@ class Silo:
         return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
 
 
-class Silos(NamedTuple):
+@dataclass(frozen=True)
+class Silos:
     """Silos against the pool, at the same target."""
 
     groups: tuple[Silo, ...]
@@ -113,7 +113,8 @@ def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
     return replace(single, demand=replace(single.demand, **scaled))
 
 
-class SiloCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SiloCost:
     """Cost of a group with hosts of its own."""
 
     group: str
@@ -124,7 +125,8 @@ class SiloCost(NamedTuple):
     net_present: float
 
 
-class SiloCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SiloCosts:
     """Cost of each group on its own hosts and of all of them on shared ones, at the same target."""
 
     groups: tuple[SiloCost, ...]
@@ -145,7 +147,8 @@ class SiloCosts(NamedTuple):
     machines: at the high, the planning and the low end of that claim."""
 
 
-class PricedSilos(NamedTuple):
+@dataclass(frozen=True)
+class PricedSilos:
     """Silos and pool without what the design has once: storage, management and compute hosts, spare boards."""
 
     alone: dict[str, Plan]

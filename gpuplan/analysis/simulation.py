@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,8 @@ WHEN = ("busiest", "week")
 """Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
 
 
-class PoolSimulation(NamedTuple):
+@dataclass(frozen=True)
+class PoolSimulation:
     """Results of a simulation of one pool with a given number of its hosts."""
 
     pool: str
