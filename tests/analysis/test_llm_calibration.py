@@ -39,7 +39,7 @@ def test_samples_are_closed_loops_and_offline_rates(few: tuple[Sample, ...]) -> 
 
 def test_the_fit_finds_the_parameters_that_made_the_runs(few: tuple[Sample, ...], catalog: Catalog) -> None:
     true = replace(speeds_of(catalog), layer_us=70.0, vllm=1.3, wait_ms=90.0)
-    made = [sample._replace(measured=sample.value(true)) for sample in few]
+    made = [replace(sample, measured=sample.value(true)) for sample in few]
     found = fit(made, speeds_of(catalog))
     assert found.layer_us == pytest.approx(70, rel=0.06)
     assert found.vllm == pytest.approx(1.3, rel=0.03)
@@ -48,7 +48,7 @@ def test_the_fit_finds_the_parameters_that_made_the_runs(few: tuple[Sample, ...]
 
 def test_some_outliers_hardly_move_the_fit(few: tuple[Sample, ...], catalog: Catalog) -> None:
     start = speeds_of(catalog)
-    odd = [s._replace(measured=s.measured / 3) if i % 25 == 0 else s for i, s in enumerate(few)]
+    odd = [replace(s, measured=s.measured / 3) if i % 25 == 0 else s for i, s in enumerate(few)]
     usual, off = fit(few, start, rounds=6), fit(odd, start, rounds=6)
     assert off.layer_us == pytest.approx(usual.layer_us, rel=0.1)
 

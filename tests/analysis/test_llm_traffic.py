@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_replicas_for_the_share(catalog: Catalog) -> None:
     assert count is not None
     assert found.with_replicas(count).kept_share >= 0.95 > found.with_replicas(count - 1).kept_share
     assert dict(found.curve)[count].kept_share >= 0.95
-    broken = found._replace(first_token_s=0.2)
+    broken = replace(found, first_token_s=0.2)
     assert broken.needed.replicas is None and "promise at least" in broken.needed.why
 
 

@@ -97,7 +97,7 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
 def test_reasons_that_differ_by_a_share_alone_are_one(found: Exploration, scenario: Scenario) -> None:
     loser = found.ranked[-1]
     out = tuple(replace(loser, reasons=(f"A: of whose native speed {n} % is left",)) for n in (12, 34, 7.4))
-    (row,) = records(reasons_of(exploration_dict(found._replace(rejected=out), scenario)))
+    (row,) = records(reasons_of(exploration_dict(replace(found, rejected=out), scenario)))
     assert is_approved(row["reason"])
     assert row["designs"] == 3
 
@@ -119,10 +119,10 @@ def test_what_would_have_to_be_true_is_said(found: Exploration, scenario: Scenar
 
 def test_the_design_asked_about_is_the_one_that_stands_if_it_loses(found: Exploration) -> None:
     assert found.winner is not None
-    loses = found._replace(winner=next(o for o in found.ranked if o.candidate != found.asked.candidate))
+    loses = replace(found, winner=next(o for o in found.ranked if o.candidate != found.asked.candidate))
     if found.asked in found.ranked:
         assert beside_winner(loses) == found.asked
-    stands = found._replace(asked=found.winner)
+    stands = replace(found, asked=found.winner)
     other = beside_winner(stands)
     assert other is not None
     assert other.candidate.host_failures in SPACE.host_failures
@@ -131,8 +131,8 @@ def test_the_design_asked_about_is_the_one_that_stands_if_it_loses(found: Explor
         found.winner.candidate.server,
         found.winner.candidate.gpus_per_host,
     )
-    assert beside_winner(found._replace(winner=None)) is None
-    assert beside_winner(stands._replace(ranked=(found.winner,))) is None
+    assert beside_winner(replace(found, winner=None)) is None
+    assert beside_winner(replace(stands, ranked=(found.winner,))) is None
 
 
 def test_csv_has_every_design_and_every_field(found: Exploration, scenario: Scenario) -> None:
@@ -156,7 +156,7 @@ def test_a_name_that_looks_like_a_formula_is_text_to_a_spreadsheet(
     found: Exploration, scenario: Scenario, text: str
 ) -> None:
     evil = replace(found.ranked[0], label=text, excludes=(text, "b"))
-    mine = found._replace(ranked=(evil,), unpriced=(), rejected=(), winner=evil, asked=evil, frontier=(evil,))
+    mine = replace(found, ranked=(evil,), unpriced=(), rejected=(), winner=evil, asked=evil, frontier=(evil,))
     (row,) = csv.DictReader(io.StringIO(exploration_csv(mine, scenario)))
     assert row["label"] == f"'{text}"
     assert row["excludes"] == f"'{text}; b"
@@ -175,7 +175,7 @@ def test_nothing_that_wins_is_said(scenario: Scenario, catalog: Catalog) -> None
 
 def test_what_has_no_price_is_listed_apart(found: Exploration, scenario: Scenario) -> None:
     unknown = replace(found.ranked[1], unpriced=("Board X",))
-    mine = found._replace(ranked=found.ranked[:1], unpriced=(unknown,), asked=unknown)
+    mine = replace(found, ranked=found.ranked[:1], unpriced=(unknown,), asked=unknown)
     text = one_line(exploration_text(mine, scenario))
     assert has_approved(text)
     assert has_approved(text, unknown.label, f"{unknown.hosts} hosts")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+from dataclasses import replace
 
 from approved import has_approved
 from assistants import assistant
@@ -74,15 +74,15 @@ def test_text_and_data_have_the_same_figures(catalog: Catalog) -> None:
 
 def test_bursts_are_named(catalog: Catalog) -> None:
     of = traffic(catalog)
-    bursty = of._replace(traffic=dataclasses.replace(of.traffic, peakedness=3.0))
+    bursty = replace(of, traffic=replace(of.traffic, peakedness=3.0))
     assert "peakedness 3" in asked(bursty)
 
 
 def test_what_cannot_be_kept_is_said(catalog: Catalog) -> None:
-    sooner = traffic(catalog)._replace(first_token_s=0.2)
+    sooner = replace(traffic(catalog), first_token_s=0.2)
     assert has_approved(started(sooner), "95 %")
-    few = traffic(catalog, requests_per_s=60)._replace(replicas=1)
+    few = replace(traffic(catalog, requests_per_s=60), replicas=1)
     assert has_approved(started(few))
     enough = few.needed.replicas
     assert has_approved(started(few), f"{enough} replicas", "95 %")
-    assert "keep it" not in started(few._replace(replicas=enough))
+    assert "keep it" not in started(replace(few, replicas=enough))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from assistants import assistant
 
 from gpuplan import Plan, make_plan
@@ -63,7 +65,7 @@ def test_the_planned_replicas_stand_by_formula_and_simulated(catalog: Catalog) -
 
 
 def test_too_few_replicas_have_no_wait(catalog: Catalog) -> None:
-    of = traffic_of(make_plan(assistant(requests_per_s=60), catalog), "assistant")._replace(replicas=1)
+    of = replace(traffic_of(make_plan(assistant(requests_per_s=60), catalog), "assistant"), replicas=1)
     first = records(waits(of))[0]
     assert first["replicas"] == 1 and first["p95_s"] is None and first["kept_share"] == 0
     assert "keeps growing" in text(waits(of))
