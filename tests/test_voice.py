@@ -90,9 +90,10 @@ def strings_of_scripts() -> Iterator[tuple[str, str]]:
 
 def pages() -> Iterator[tuple[str, str]]:
     for path in sorted(ROOT.glob("**/*.md")):
-        if not {".venv", "node_modules", "CHANGELOG.md"} & set(path.parts):
+        name = path.relative_to(ROOT)
+        if not {".venv", "build", "node_modules", "CHANGELOG.md"} & set(name.parts):
             for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                yield f"{path.relative_to(ROOT)}:{at}", re.sub(r"`[^`]*`", "", line)
+                yield f"{name}:{at}", re.sub(r"`[^`]*`", "", line)
 
 
 def chapters() -> Iterator[tuple[str, str]]:
