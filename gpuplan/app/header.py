@@ -98,7 +98,6 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     wrong = dict.fromkeys((place_of(path).step for path in workbook.wrong), "has an error")
     return {
         "current": workbook.step,
-        "started": workbook.started,
         "glossary": workbook.drawer == GLOSSARY,
         "steps": [{"id": step, "title": title, "error": wrong.get(step, "")} for step, title in STEPS],
     }

@@ -91,7 +91,6 @@ def drawing_data(workbook: Workbook) -> Contents:
             **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
             "text": f"{number(shape.links_per_spine)} {speed}",
-            "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
         },
         "leaves": _row(shape.leaves, switches.leaf_name),
         "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {speed}"},

@@ -70,13 +70,10 @@ def settings_form(workbook: Workbook) -> dict[str, Any]:
 @partial(Card, "run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Return settings side by side, named orders, and the button that tries many more."""
-    runner, done = workbook.powering_on.runner, studies(workbook)
-    card = background_card(
-        workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try again"), again=bool(done)
-    )
     if not workbook.plan.power_on:
-        return card | {"shown": False}
-    return card | {
+        return {"shown": False}
+    done, texts = studies(workbook), (f"Try {number(ORDERS)} orders", "Try again")
+    return background_card(workbook, workbook.powering_on.runner, KEY, texts, again=bool(done)) | {
         "title": "Power-on orders",
         "hint": "random, equally likely",
         "text": _tried_words(workbook),

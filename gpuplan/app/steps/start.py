@@ -29,7 +29,7 @@ def start_data(workbook: Workbook) -> dict[str, Any]:
         "examples": workbook.examples,
         "started": workbook.started,
         "name": workbook.scenario.name,
-        "journey": [{"id": step, "title": title, "text": answers[step]} for step, title in STEPS[1:]],
+        "journey": [{"title": title, "text": answers[step]} for step, title in STEPS[1:]],
         "customer": workbook.customer,
     }
 

@@ -265,7 +265,7 @@ def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
 
 def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
     where = f", {reason.locator}" if reason.locator else ""
-    return {"text": reason.text, "source": _titles(workbook, reason.sources) + where, "basis": reason.basis}
+    return {"text": reason.text, "source": _titles(workbook, reason.sources) + where}
 
 
 def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
