@@ -20,8 +20,7 @@ Texts = Sequence[str]
 Option = TypedDict("Option", {"value": str, "text": str})
 Select = TypedDict("Select", {"what": str, "label": str, "value": str, "options": Sequence[Option]})
 Field = TypedDict("Field", {
-    "path": str, "label": str, "question": str,
-    "kind": Literal["text", "number", "area", "select", "checkbox"], "value": str | bool,
+    "path": str, "label": str, "question": str, "kind": str, "value": str | bool,
     "options": Sequence[Option], "low": float, "high": float, "unit": str, "empty": str, "problem": str,
     "locked": str, "assumed": bool, "confirmed": NotRequired[bool], "known": str, "by": NotRequired[str],
 })
@@ -171,6 +170,7 @@ Guide = TypedDict("Guide", {"kinds": Sequence[GuideKind], "where": Sequence[Guid
 MemoryPart = TypedDict("MemoryPart", {"from": float, "share": float, "colour": int, "text": str})
 """A piece of a bar; its numbers are shares of the whole width."""
 MemoryBar = TypedDict("MemoryBar", {"label": str, "parts": Sequence[MemoryPart], "text": str})
+Results = TypedDict("Results", {"bar": MemoryBar | None, "figures": Sequence[Figure], "notes": Texts})
 OpenWorkload = TypedDict("OpenWorkload", {
     "fields": Fields, "more": Fields, "hint": str, "vms": str, "bar": MemoryBar | None,
     "figures": Sequence[Figure], "notes": Texts,
