@@ -12,6 +12,7 @@ from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
+from gpuplan.widgets import contract
 from gpuplan.wording import money, share_words, wait_words
 
 COLOURS = 8
@@ -19,7 +20,7 @@ COLOURS = 8
 AT_ONCE = 10
 """Number of groups up to which slow work is done without a click."""
 
-Data = Callable[[Workbook], dict[str, Any]]
+Data = Callable[[Workbook], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Card:
     slow: bool = False
     """True if it is sent last, because its data takes long to work out."""
 
-    def __call__(self, workbook: Workbook) -> dict[str, Any]:
+    def __call__(self, workbook: Workbook) -> Mapping[str, Any]:
         """Return its current data."""
         return self.data(workbook)
 
@@ -157,17 +158,17 @@ def _tabled(found: dict[str, Any] | Table) -> dict[str, Any]:
     return {"tables": [screen(found)]} if isinstance(found, Table) else found
 
 
-def said(*pieces: str | dict[str, Any]) -> list[dict[str, Any]]:
+def said(*pieces: str | contract.Piece) -> list[contract.Piece]:
     """Return a paragraph; a piece that is more than words names its action."""
     return [{"text": piece} if isinstance(piece, str) else piece for piece in pieces]
 
 
-def visit(text: str, path: str) -> dict[str, Any]:
+def visit(text: str, path: str) -> contract.Piece:
     """Return words in a paragraph that lead to an input."""
     return {"text": text, "visit": path}
 
 
-def strong(text: str) -> dict[str, Any]:
+def strong(text: str) -> contract.Piece:
     """Return emphasised words for a paragraph."""
     return {"text": text, "strong": True}
 
@@ -177,7 +178,7 @@ def attributes(of: object, *names: str) -> dict[str, Any]:
     return {name: getattr(of, name) for name in names}
 
 
-def act(event: str, text: str, on: str, **rest: Any) -> dict[str, Any]:
+def act(event: str, text: str, on: str, **rest: Any) -> contract.Act:
     """Return a button for a cell: its text, what it acts on, and the content of its event."""
     return {"event": event, "rest": rest, "text": text, "name": on}
 
@@ -192,14 +193,14 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:
+def figure(label: str, value: str, note: str, key: str = "") -> contract.Figure:
     """Return a figure with its label, and a note below it."""
     return {"label": label, "value": value, "note": note, "key": key}
 
 
-def select(what: str, label: str, value: str, options: Mapping[str, str]) -> dict[str, Any]:
+def select(what: str, label: str, value: str, options: Mapping[str, str]) -> contract.Select:
     """Return a menu for choosing a view."""
-    listed = [{"value": option, "text": text} for option, text in options.items()]
+    listed: list[contract.Option] = [{"value": option, "text": text} for option, text in options.items()]
     return {"what": what, "label": label, "value": value, "options": listed}
 
 
@@ -257,7 +258,7 @@ def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
     return "; ".join(by_id[s].title for s in sources if s in by_id)
 
 
-ADD_GROUP = {
+ADD_GROUP: contract.Button = {
     "text": "Add a workload",
     "event": "visit",
     "rest": {"path": "groups"},
@@ -317,7 +318,7 @@ def background_card(
     }
 
 
-def _progress(runner: Runner) -> dict[str, Any]:
+def _progress(runner: Runner) -> contract.Progress:
     """Return the progress and the remaining time; before the work begins, that it is being prepared."""
     if not runner.started:
         return {"done": None, "text": STARTING}
@@ -335,7 +336,7 @@ def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str
     return {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event, **sent}
 
 
-def receiving(upload: Upload) -> dict[str, Any]:
+def receiving(upload: Upload) -> contract.Progress:
     """Return the progress of an upload."""
     done = upload.got / upload.size
     return {"done": done, "text": f"Receiving {upload.name[:60]}: {share_words(done)}"}

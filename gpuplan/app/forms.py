@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from gpuplan.app.cards import Card, attributes
+from gpuplan.app.cards import Card
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
@@ -17,6 +17,7 @@ from gpuplan.report.tables.known import CHOICE_NAMES
 from gpuplan.report.tables.plan import catalog_choices
 from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value
 from gpuplan.units import exact
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, stated_percent, unit_of
 
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
@@ -89,7 +90,7 @@ def form(
 
 def field_data(
     workbook: Workbook, path: str, options: Options | None = None, *, empty: str | Fact | None = None
-) -> dict[str, Any]:
+) -> contract.Field:
     """Return one input for a form: its label, value, options, the question to ask, and its problem.
 
     ``empty`` is what counts while nothing is stated, as the field shows it, or a planning value; else that of the file.
@@ -104,11 +105,15 @@ def field_data(
     origin = workbook.seen.origin(path)
     grey = bool(empty) and value is None  # a value in grey states its own basis
     assumed = origin.basis == "assumed" and not grey
-    return attributes(spec, "label", "low", "high", "question") | {
+    return {
         "path": path,
+        "label": spec.label,
+        "question": spec.question,
         "kind": CONTROLS.get(spec.kind, "text"),
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options],
+        "low": spec.low,
+        "high": spec.high,
         "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
         "empty": empty,
         "problem": workbook.problem_of(path),

@@ -17,6 +17,7 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
 from gpuplan.scenario import Internal, field_of
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, capital, counted, short_watts
 
 GLOSSARY = "glossary"
@@ -44,7 +45,7 @@ TERMS = tuple(
 )
 
 
-def glossary_data(workbook: Workbook) -> dict[str, Any]:
+def glossary_data(workbook: Workbook) -> contract.Glossary:
     """Return all terms; they are the same in every design, so they are sent once."""
     sources = workbook.catalog.sources
     return {
@@ -65,7 +66,7 @@ CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 POWER = "power.typical"
 
 
-def bar_data(workbook: Workbook) -> dict[str, Any]:
+def bar_data(workbook: Workbook) -> contract.Bar:
     """Return brand, name of the design, and the actions on it."""
     level, text = workbook.notice
     return {
@@ -93,12 +94,11 @@ SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance)
 """Key of a line -> its format in the strip."""
 
 
-def nav_data(workbook: Workbook) -> dict[str, Any]:
+def nav_data(workbook: Workbook) -> contract.Nav:
     """Return the steps, and the current one."""
     wrong = dict.fromkeys((place_of(path).step for path in workbook.wrong), "has an error")
     return {
         "current": workbook.step,
-        "started": workbook.started,
         "glossary": workbook.drawer == GLOSSARY,
         "steps": [{"id": step, "title": title, "error": wrong.get(step, "")} for step, title in STEPS],
     }
@@ -108,7 +108,7 @@ MOST_TITLES = 3
 """Most sources named below a message."""
 
 
-def head_data(workbook: Workbook, step: str, page: Page) -> dict[str, Any]:
+def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
     """Return the message of a step, and its tabs."""
     if step == "start":
         return {}
@@ -168,26 +168,27 @@ def _shown(plan: Plan, key: str, value: str) -> str:
     return SHORT[key](plan.lines[key].value) if key in SHORT else value
 
 
-def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
+def _more(plan: Plan, key: str) -> list[contract.Piece]:
     """Add to a number: placement in a sentence, the peak to typical power, the items a cost leaves out."""
     if key == PLACEMENT:
         return said(plan.placed.sentence)
     if key == POWER and plan.power is not None:
-        peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
+        peak: contract.Piece = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
         return said("At peak it is ", peak, ".")
     if key == "totals.gpus":
-        left = {"text": amount(plan.totals.gpus_after_failure, "GPU"), "key": "totals.gpus_after_failure"}
+        gpus, key = amount(plan.totals.gpus_after_failure, "GPU"), "totals.gpus_after_failure"
+        left: contract.Piece = {"text": gpus, "key": key}
         return said("After the host failures that the design tolerates, at least one: ", left, ".")
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
     return said(strong("The cost excludes: "), *excluded(plan.costs), ".")
 
 
-def excluded(costs: Costs) -> list[dict[str, Any]]:
+def excluded(costs: Costs) -> list[contract.Piece]:
     """List the items that a cost leaves out, each with a way to its price if that is missing."""
     items = [visit(item.name, f"prices.{item.key}") for item in costs.unknown]
     items += said(*costs.not_counted)
-    return [piece for item in items for piece in ({"text": "; "}, item)][1:]
+    return [piece for item in items for piece in said("; ", item)][1:]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
@@ -257,7 +258,7 @@ def turn(workbook: Workbook, by: int) -> None:
         workbook.go(SHOWN[min(max(at, 0), len(SHOWN) - 1)])
 
 
-def present_data(workbook: Workbook) -> dict[str, Any]:
+def present_data(workbook: Workbook) -> contract.Present:
     """Return whether the workbook is being presented, and which step of how many is shown."""
     at = SHOWN.index(workbook.step) + 1 if workbook.step in SHOWN else 1
     return {

@@ -41,6 +41,7 @@ from gpuplan.scenario import (
     show,
     shown_name,
 )
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, amount
 
 STEPS = tuple(NAMES["step"].items())
@@ -137,7 +138,7 @@ class Workbook(PlanView):
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
-        self.examples: list[dict[str, str]] | None = None
+        self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
         self.unread: tuple[Problem, ...] = ()
         """Answers on the start page that cannot be read."""

@@ -11,6 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.over_time.power_on import orders_fail
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, open_points
+from gpuplan.widgets import contract
 from gpuplan.wording import counted, short_number, stated_percent
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
@@ -59,7 +60,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _wrong(workbook: Workbook) -> dict[str, str]:
+def _wrong(workbook: Workbook) -> contract.Wrong:
     """Return the first input with a problem, which keeps the figures unchanged; nothing where no input is to blame."""
     path = next(iter(workbook.wrong), "")
     if not path:

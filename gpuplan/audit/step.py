@@ -12,6 +12,7 @@ from gpuplan.audit.report import again, busy, came, hour_of_week, replayed, requ
 from gpuplan.audit.upload import Auditing
 from gpuplan.report import amount, number
 from gpuplan.report.table import Table, records, screen
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES
 
 SHOWN_GROUPS = 10
@@ -69,28 +70,23 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
+def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
     if audit.runner.state == "running":
         return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
     findings = audit.found
     groups = len(findings["suggestions"]) + len(findings["serving"]) if findings else 0
-    use = {
-        "text": f"Use these {groups} groups" if groups > 1 else "Use this group",
-        "event": "use-audit",
-        "key": "audit-use",
-        "primary": True,
-    }
     where = "replicas" if findings and findings["arrivals"] else "hosts"
-    replay = {"text": f"Replay on the {where} planned", "event": "replay", "key": "audit-replay"}
+    use = f"Use these {groups} groups" if groups > 1 else "Use this group"
+
+    def button(text: str, event: str, key: str) -> contract.Button:
+        return {"text": text, "event": event, "key": key}
+
     return [
-        *([{"text": "Read again", "event": "audit", "key": "audit-again"}] if audit.complete else []),
-        *([use] if groups else []),
-        *([replay] if findings and _can_replay(workbook, findings) else []),
-        *(
-            [{"text": "Remove the file", "event": "forget-audit", "key": "audit-forget"}]
-            if audit.name
-            else []
-        ),
+        *[button("Read again", "audit", "audit-again")] * audit.complete,
+        *[button(use, "use-audit", "audit-use") | {"primary": True}] * bool(groups),
+        *[button(f"Replay on the {where} planned", "replay", "audit-replay")]
+        * bool(findings and _can_replay(workbook, findings)),
+        *[button("Remove the file", "forget-audit", "audit-forget")] * bool(audit.name),
     ]
 
 
@@ -103,7 +99,7 @@ def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
     )
 
 
-def _progress(audit: Auditing) -> dict[str, Any] | None:
+def _progress(audit: Auditing) -> contract.Progress | None:
     if audit.name and not audit.complete and not audit.error:
         return receiving(audit)
     running = audit.runner.state == "running"

@@ -52,10 +52,10 @@ class Part(Sent):
         self._on_event = on_event
         self.on_msg(self._receive)
 
-    def show(self, data: dict[str, Any]) -> None:
+    def show(self, data: Mapping[str, Any]) -> None:
         """Draw new data; nothing is sent if nothing changed."""
         if data != self.data:
-            self.data = data
+            self.data = dict(data)
 
     def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, Mapping) and isinstance(content.get("type"), str):

@@ -47,3 +47,20 @@ def blank(catalog: Catalog) -> Workbook:
     from gpuplan.app.state import Workbook
 
     return Workbook(catalog)
+
+
+@pytest.fixture(autouse=True)
+def contract_kept(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Every card that a test asks for its data keeps the contract with the browser."""
+    if request.node.get_closest_marker("browser"):
+        return  # its app is another process
+    from screen_contract import check
+
+    from gpuplan.app.cards import Card
+
+    def checked(card: Card, workbook: Workbook) -> Any:
+        data = card.data(workbook)
+        check(card.name, data)
+        return data
+
+    monkeypatch.setattr(Card, "__call__", checked)

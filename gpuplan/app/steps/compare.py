@@ -23,6 +23,7 @@ from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
+from gpuplan.widgets import contract
 from gpuplan.wording import LICENCE_NAMES, capital, counted, some_of, stated_percent
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
@@ -54,22 +55,20 @@ def message(workbook: Workbook) -> Headline:
 
 
 @partial(Card, "compare")
-def designs_data(workbook: Workbook) -> dict[str, Any]:
+def designs_data(workbook: Workbook) -> contract.Compare:
     """Return the name of each design, and a sentence for each result that differs; or designs to try."""
     comparison, nothing = _compared(workbook), not workbook.plan.pools
     kept, scenario = workbook.kept, workbook.plan.scenario
-    above = message(workbook).sentence
+    own, above = design_name(scenario, workbook.catalog), message(workbook).sentence
+    names = [*((design.name, True) for design in kept), (own, False)]
     differs = comparison.differences if comparison else ()
     return {
-        "title": design_name(scenario, workbook.catalog) if not nothing else "Nothing to compare yet",
+        "title": own if not nothing else "Nothing to compare yet",
         "text": "" if nothing else KEEP,
         "empty": nothing,
         "off": len(workbook.aside) >= MOST_KEPT or workbook.stale or nothing,
         "stale": workbook.stale,
-        "designs": [
-            *({"name": item.name, "kept": True} for item in kept),
-            {"name": design_name(scenario, workbook.catalog), "kept": False},
-        ],
+        "designs": [{"name": name, "kept": is_kept} for name, is_kept in names],
         "notes": list(comparison.notes) if comparison else [],
         "rows": [
             {"label": item.label, "values": item.values, "sentence": item.last * (item.last != above)}
@@ -89,7 +88,7 @@ def _same(found: Comparison) -> str:
     return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
 
 
-def _tries(workbook: Workbook) -> list[dict[str, str]]:
+def _tries(workbook: Workbook) -> list[contract.Try]:
     """Return designs with one decision changed, and the effect on hosts and cost."""
     plan = workbook.plan
     options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))

@@ -39,6 +39,7 @@ from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
 from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
+from gpuplan.widgets import contract
 from gpuplan.wording import BASIS_WORDS, counted, rounded_money, short_number, short_watts, stated_percent
 
 ORDER = (
@@ -196,7 +197,7 @@ def _rounded(currency: str, value: float | None, ends: End | None, note: str) ->
     return text, currency + f", {low} to {high}" * bool(low) + note
 
 
-def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
+def _left_out(costs: Costs) -> list[list[contract.Piece]]:
     """Return the items that the cost excludes, each with a way to its price."""
     notes = []
     if costs.excludes:
@@ -390,7 +391,7 @@ TOKENS = {"tokens-in": "in", "tokens-out": "out"}
 """Price of a service -> the tokens it is for."""
 
 
-def _row(name: Any, field: dict[str, Any], per: str, known: Row, price: float | None = None) -> Row:
+def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
     """Return the row of a price: its field, unit, range, basis and date, and the way back to the catalog."""
     return (
         name,
@@ -400,7 +401,7 @@ def _row(name: Any, field: dict[str, Any], per: str, known: Row, price: float | 
     )
 
 
-def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
+def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:
     path = f"prices.{key}"
     return field_data(workbook, path, empty=empty) | {"label": field_of(path).label}
 

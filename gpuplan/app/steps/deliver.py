@@ -17,6 +17,7 @@ from gpuplan.report import money, number
 from gpuplan.report.figures import as_of
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import Scenario, shown_name
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said, some_of
 
 HOLDS = NAMES["what a file holds"]
@@ -177,7 +178,7 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
 
 
 @partial(Card, "preview")
-def preview_data(workbook: Workbook) -> dict[str, Any]:
+def preview_data(workbook: Workbook) -> contract.Preview:
     """Return the first pages of the document."""
     shown = _previewed(workbook)
     return {"page": shown.page if shown else "", "old": workbook.stale or _preview_is_old(workbook)}

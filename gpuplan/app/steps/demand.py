@@ -21,6 +21,7 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
+from gpuplan.widgets import contract
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
@@ -72,7 +73,7 @@ def _silo_words(found: Silos, existing: bool) -> str:
     )
 
 
-def _quoted(workbook: Workbook) -> dict[str, str]:
+def _quoted(workbook: Workbook) -> contract.Note:
     """Return a published figure for GPUs bound to single machines, with its source."""
     quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     source = workbook.catalog.sources[quoted.sources[0]].title
@@ -94,7 +95,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 @partial(Card, "demand", slow=True)
-def rules_data(workbook: Workbook) -> dict[str, Any]:
+def rules_data(workbook: Workbook) -> contract.Demand:
     """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
     demand = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
@@ -127,7 +128,7 @@ def _saving(workbook: Workbook) -> str:
     return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[saving.rule]}\u201d."
 
 
-def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
+def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> contract.Rule:
     demand, gpus = workbook.scenario.demand, answer.gpus if answer else None
     about, formula = ({"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""), "")
     if answer and answer.method and gpus is None:
@@ -146,7 +147,7 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
     }
 
 
-def _total_card(workbook: Workbook) -> list[dict[str, Any]]:
+def _total_card(workbook: Workbook) -> list[contract.Rule]:
     """Return the stated total as a rule, where there is one."""
     total, chosen = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule == "stated"
     if total is None:
@@ -174,7 +175,7 @@ def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
     return next(matches, "") if answer.chosen else ""
 
 
-def _target(workbook: Workbook) -> dict[str, Any]:
+def _target(workbook: Workbook) -> contract.Target:
     rule, chance = workbook.scenario.demand.rule, workbook.scenario.demand.chance
     at = min(range(len(CHANCES)), key=lambda i: abs(CHANCES[i] - chance))
     return {
@@ -191,7 +192,7 @@ def _target(workbook: Workbook) -> dict[str, Any]:
 
 
 @partial(Card, "grid")
-def people_data(workbook: Workbook) -> dict[str, Any]:
+def people_data(workbook: Workbook) -> contract.Grid:
     """Return the grid of inputs that decide when GPUs are needed."""
     return {
         "title": "Users and hours",

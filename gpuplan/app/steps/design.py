@@ -15,6 +15,7 @@ from gpuplan.report.headlines import Headline, design
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
+from gpuplan.widgets import contract
 from gpuplan.wording import run_words
 
 CONFIRM, DOUBT = "Confirm", "Undo"
@@ -83,7 +84,7 @@ def confirmed_data(workbook: Workbook) -> Contents:
     return _with_acts(table, "", [_acts(workbook, row[0], DOUBT, yes=False) for row in table.rows])
 
 
-def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[str, Any]]:
+def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[contract.Act]:
     """Return actions to confirm an input or undo that, and its link; for a catalog value, to the input replacing it."""
     name, place = assumed_name(workbook.plan, key), stated_at(workbook.plan, key)
     acts = [act("visit", "Go to", name, path=place)] if place else []
@@ -91,7 +92,7 @@ def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[dict[st
     return [act("confirm", text, name, path=key, yes=yes), *acts] if editable else acts
 
 
-def _with_acts(table: Table, head: str, acts: list[list[dict[str, Any]]]) -> Table:
+def _with_acts(table: Table, head: str, acts: list[list[contract.Act]]) -> Table:
     """Return the table with the actions of each row; a reason shared by several rows is in the first of them."""
     at = [column.key for column in table.columns].index("note")
     reasons = [row[at] for row in table.rows]

@@ -17,6 +17,7 @@ from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import Scenario
+from gpuplan.widgets import contract
 from gpuplan.wording import money
 
 SHOWN = 12
@@ -193,14 +194,14 @@ def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     }
 
 
-def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dict[str, Any]]:
+def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[contract.Act]:
     label, acts = option["label"], _use(workbook, option)
     if found["winner"] is not None and not _wins(found, option):
         acts.append(act("look", "How it could win", label, what="other", value=label))
     return acts
 
 
-def _use(workbook: Workbook, option: Option) -> list[dict[str, Any]]:
+def _use(workbook: Workbook, option: Option) -> list[contract.Act]:
     """Return the button that puts a design on the screen, unless it is there or later changes would be lost."""
     label = option["label"]
     return [] if on_screen(workbook) in (None, label) else [act("use-option", "Use", label, option=label)]

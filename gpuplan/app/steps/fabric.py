@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gpuplan.app.cards import Contents, figure, panel, rate, said, source_titles, strong
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling, Switches
 from gpuplan.plan.training.speed import RDMA
 from gpuplan.report import amount, number
 from gpuplan.report.tables.network import part_failures, settings
+from gpuplan.widgets import contract
 
 SHOWN_SWITCHES = 8
 """Most leaves, and spines, that are drawn; the words give their number."""
@@ -27,7 +26,7 @@ def fabric_data(workbook: Workbook) -> Contents:
     return {"figures": [*ports, *_switches(cabling, cabling.switches)]}
 
 
-def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
+def _ports(found: Cabling, transport: str) -> list[contract.Figure]:
     """Return the ports of a host."""
     shared, rdma, several = found.ports.shared, found.ports.rdma, found.distributed_switches > 1
     apart = "RDMA uses the shared ports" if transport in RDMA else "no RDMA"
@@ -51,7 +50,7 @@ def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
     ]
 
 
-def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
+def _switches(found: Cabling, switches: Switches) -> list[contract.Figure]:
     """Return the switches and the cables between them."""
     shape = switches.shape
     up = f"{number(shape.uplink_cables)} to spines"
@@ -66,7 +65,7 @@ def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
     ]
 
 
-def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
+def _figure(label: str, count: int, note: str, key: str) -> contract.Figure:
     return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
@@ -91,7 +90,6 @@ def drawing_data(workbook: Workbook) -> Contents:
             **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
             "text": f"{number(shape.links_per_spine)} {speed}",
-            "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
         },
         "leaves": _row(shape.leaves, switches.leaf_name),
         "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {speed}"},
@@ -109,7 +107,7 @@ def drawing_data(workbook: Workbook) -> Contents:
     }
 
 
-def _row(count: int, name: str) -> dict[str, Any]:
+def _row(count: int, name: str) -> contract.Switches:
     return {"count": count, "drawn": min(count, SHOWN_SWITCHES), "name": name}
 
 

@@ -19,6 +19,7 @@ from gpuplan.report.bitfusion import clients
 from gpuplan.report.charts import availability
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import availability as tables
+from gpuplan.widgets import contract
 from gpuplan.wording import capital, counted, in_words, run_words, verb
 
 SHOWN_KINDS = 12
@@ -66,7 +67,7 @@ def stun_text(stun_s: float) -> str:
     return amount(round(stun_s, 1 if stun_s < 10 else None), "s")
 
 
-def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
     """Return one sentence about a pool in its present state, and the effect on each group concerned."""
     outcome = workbook.outcome(pool.id)
     if outcome is None:
@@ -90,7 +91,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     }
 
 
-def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+def _all_running(workbook: Workbook, pool: Pool) -> contract.Verdict:
     worst = max((loss.unplaced for loss in pool.failures), default=0)
     vms, spare = amount(worst, "VM"), pool.hosts_for_failures
     if worst == 0:

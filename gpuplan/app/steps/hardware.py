@@ -22,6 +22,7 @@ from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
 from gpuplan.report.tables import platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES
 
 MOST_FILE_BYTES = 10_000_000
@@ -104,7 +105,7 @@ EXISTING = "hardware.existing"
 
 
 @partial(Card, "grid")
-def existing_grid(workbook: Workbook) -> dict[str, Any]:
+def existing_grid(workbook: Workbook) -> contract.Grid:
     """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
@@ -140,7 +141,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
 
 
 @partial(Card, "grid")
-def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
+def other_vms_grid(workbook: Workbook) -> contract.Grid:
     """Return the grid of the VMs without a GPU."""
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
 
@@ -151,7 +152,7 @@ def _grid(
     heads: Mapping[str, str],
     options: Mapping[str, list[tuple[str, str]]],
     empty: str,
-) -> dict[str, Any]:
+) -> contract.Grid:
     """Return a grid of an input that holds rows."""
     rows, field = rows_of(workbook.seen, path), field_of(path)
     counts = [int(row[COUNT[path]]) for row in rows]
@@ -182,7 +183,7 @@ def _grid(
 
 def _cell(
     workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
-) -> dict[str, Any]:
+) -> contract.Field:
     """Return one cell of such a grid, in the form's format."""
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value

@@ -21,6 +21,7 @@ from gpuplan.report.host_tiles import Shares, layout_words, on_each_gpu, places_
 from gpuplan.report.tables import host_kinds
 from gpuplan.report.tables.plan import equipment, unassigned_words
 from gpuplan.scenario import UNASSIGNED
+from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES
 
 LARGE, COMPACT = 16, 40
@@ -53,12 +54,12 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _legend(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
+def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
     """Return the groups on the hosts of a pool."""
     plan = workbook.plan
     present = {request.group for request in pool.requests}
     colours = group_colours(workbook)
-    legend = [
+    legend: list[contract.Named] = [
         {
             "letter": g.letter,
             "colour": colours[g.id],
@@ -121,7 +122,7 @@ def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, An
     return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
 
 
-def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+def _worst_buttons(workbook: Workbook, pool: Pool) -> contract.Worst:
     """Return the failures to try at once: the worst host and the worst pair, beside those in maintenance."""
     down = workbook.maintenance.get(pool.id, ())
     hosts = amount(len(down), "host") if len(down) > 3 else named_hosts(down)

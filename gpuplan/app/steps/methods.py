@@ -28,6 +28,7 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import RISKS
+from gpuplan.widgets import contract
 from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, believe_words, mean_gpus, stated_percent
 
 
@@ -80,19 +81,19 @@ def odds_data(workbook: Workbook) -> Contents:
     }
 
 
-def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
+def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
     """Return the target of the methods, and the probability of waiting in the plan."""
     demand, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     load_key = f"pools.{known.pool}.busy_gpus"
     lead = f"Target: {target.words}. " if demand.rule in RISKS else f"What if {target.words}? "
     load = amount(mean_gpus(known.load_gpus), "GPU")
-    why = {"text": load, "key": load_key if load_key in lines else ""}
+    why: contract.Piece = {"text": load, "key": load_key if load_key in lines else ""}
     text = said(f"{lead}The busiest hours need ", why, " on average.")
     if "totals.waiting" not in lines:
         return text
     waiting, after = (
-        {"text": percent(lines[key].value / 100), "key": key}
+        contract.Piece(text=percent(lines[key].value / 100), key=key)
         for key in ("totals.waiting", "totals.waiting_after_failure")
     )
     return text + said(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import figure
@@ -16,6 +15,7 @@ from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
 from gpuplan.report.llm_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
@@ -23,7 +23,7 @@ KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 LIMITS = NAMES["limit of a replica"]
 
 
-def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
+def model_data(workbook: Workbook, group: Group) -> contract.Results:
     """Return the results of the model that a group uses: memory as a bar, figures, and sentences."""
     sizing = workbook.plan.llm.of(group.id)
     if isinstance(sizing, Serving):
@@ -35,7 +35,7 @@ def model_data(workbook: Workbook, group: Group) -> dict[str, Any]:
     return {"bar": None, "figures": [], "notes": ["Choose a model."]}
 
 
-def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
+def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input, with the models to choose from, or the planning value used while it is empty."""
     path = f"groups.{group.id}.{name}"
     if name in KINDS:
@@ -58,7 +58,7 @@ def model_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
     return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
-def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
+def _serving(workbook: Workbook, made: Serving) -> contract.Results:
     at = f"groups.{made.id}"
     rate = made.found.token_rate
     figures = [
@@ -83,7 +83,7 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
     }
 
 
-def _tuning(made: Tuning) -> dict[str, Any]:
+def _tuning(made: Tuning) -> contract.Results:
     at, gpus, memory = f"groups.{made.id}", made.gpus * made.hosts, made.memory
     whole = made.memory_gib
     parts = (
@@ -105,7 +105,7 @@ def _tuning(made: Tuning) -> dict[str, Any]:
     }
 
 
-def _retrieval(made: Retrieval) -> dict[str, Any]:
+def _retrieval(made: Retrieval) -> contract.Results:
     at = f"groups.{made.id}"
     parts = tuple((model.name, model.weights_gib, colour) for colour, model in enumerate(made.models, 1))
     figures = [
@@ -125,7 +125,7 @@ def _retrieval(made: Retrieval) -> dict[str, Any]:
     }
 
 
-def _memory(made: Serving) -> dict[str, Any]:
+def _memory(made: Serving) -> contract.MemoryBar:
     memory, count = made.held, max(1.0, made.gpus)
     parts = (
         ("weights", memory.weights_gib, 1),
@@ -137,16 +137,16 @@ def _memory(made: Serving) -> dict[str, Any]:
 
 def _bar(
     label: str, parts: Sequence[tuple[str, float, int]], whole: float, count: float, kept: float = 0.0
-) -> dict[str, Any]:
+) -> contract.MemoryBar:
     """Return memory as a bar: its parts, the memory ``kept`` from the engine, and the free rest; of ``count`` GPUs."""
-    at, drawn = 0.0, []
+    at, drawn = 0.0, list[contract.MemoryPart]()
     free = max(0.0, whole - kept - sum(gib for _, gib, _ in parts))
     for name, gib, colour in (*parts, *[("engine reserve", kept, 0)] * (kept > 0), ("free", free, 0)):
         text = f"{name} {rough(gib * count)}"
         drawn.append({"from": at, "share": gib / whole, "colour": colour, "text": text})
         at += gib / whole
     label = f"{label}, {rough(whole * count)} GiB"
-    return {"label": label, "parts": drawn, "text": ", ".join(str(part["text"]) for part in drawn)}
+    return {"label": label, "parts": drawn, "text": ", ".join(part["text"] for part in drawn)}
 
 
 def _more(made: Serving) -> str:

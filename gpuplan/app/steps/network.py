@@ -22,6 +22,7 @@ from gpuplan.report import number
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
+from gpuplan.widgets import contract
 from gpuplan.wording import TRANSPORT_NAMES, counted, some_of
 
 MET = {
@@ -99,7 +100,7 @@ def verdict_data(workbook: Workbook) -> Contents:
     return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": _helped(verdicts)}
 
 
-def _helped(found: Sequence[LinkVerdict]) -> list[list[dict[str, Any]]]:
+def _helped(found: Sequence[LinkVerdict]) -> list[list[contract.Piece]]:
     """Return the remedies, each once with all that it helps; if there are many, those for the slowest."""
     names: dict[str, list[str]] = {}
     for link in sorted(found, key=lambda each: each.verdict != "bad"):

@@ -19,6 +19,7 @@ from gpuplan.plan.over_time.rules import Reading
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import over_time as tables
+from gpuplan.widgets import contract
 from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
 
 KEY = "power-on"
@@ -70,13 +71,10 @@ def settings_form(workbook: Workbook) -> dict[str, Any]:
 @partial(Card, "run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Return settings side by side, named orders, and the button that tries many more."""
-    runner, done = workbook.powering_on.runner, studies(workbook)
-    card = background_card(
-        workbook, runner, KEY, (f"Try {number(ORDERS)} orders", "Try again"), again=bool(done)
-    )
     if not workbook.plan.power_on:
-        return card | {"shown": False}
-    return card | {
+        return {"shown": False}
+    done, texts = studies(workbook), (f"Try {number(ORDERS)} orders", "Try again")
+    return background_card(workbook, workbook.powering_on.runner, KEY, texts, again=bool(done)) | {
         "title": "Power-on orders",
         "hint": "random, equally likely",
         "text": _tried_words(workbook),
@@ -265,7 +263,7 @@ def orders_of(made: PowerOn) -> list[str]:
     return [*["worst"] * bool(made.worst), RANDOM, *made.named, "groups"]
 
 
-def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
+def _selects(made: PowerOn, watched: Watched) -> list[contract.Select]:
     """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
     menus = [select("order", "Order", order_of(made, watched), orders)]

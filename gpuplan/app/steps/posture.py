@@ -22,6 +22,7 @@ from gpuplan.report.tables import plan as plan_tables
 from gpuplan.report.tables.availability import not_sure, postures
 from gpuplan.report.tables.platform import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
+from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, counted, priced, short_number
 
 POSTURES = (0, 1, 2)
@@ -33,7 +34,7 @@ FAILURES = "availability.host_failures"
 
 
 @partial(Card, "posture", slow=True)
-def posture_data(workbook: Workbook) -> dict[str, Any]:
+def posture_data(workbook: Workbook) -> contract.Posture:
     """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
     planned = {posture.host_failures: posture for posture in workbook.plan.postures}
@@ -53,8 +54,8 @@ def maintenance_form(workbook: Workbook) -> dict[str, Any]:
     return {"stale": workbook.stale, "text": _bet(workbook)}
 
 
-def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
-    card = {
+def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contract.PostureCard:
+    card: contract.PostureCard = {
         "value": failures,
         "title": f"N+{failures}",
         "words": _covered(workbook, failures),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from gpuplan.app.cards import Card
 from gpuplan.app.groups import count_of
@@ -13,6 +12,7 @@ from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import load_scenario
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, capital
 
 EXAMPLES = NAMES["example"]
@@ -20,7 +20,7 @@ EXAMPLES = NAMES["example"]
 
 
 @partial(Card, "start")
-def start_data(workbook: Workbook) -> dict[str, Any]:
+def start_data(workbook: Workbook) -> contract.Start:
     """Return the ways to begin, each example with its answer."""
     answers = NAMES["what a step answers"]
     if workbook.examples is None:
@@ -29,12 +29,12 @@ def start_data(workbook: Workbook) -> dict[str, Any]:
         "examples": workbook.examples,
         "started": workbook.started,
         "name": workbook.scenario.name,
-        "journey": [{"id": step, "title": title, "text": answers[step]} for step, title in STEPS[1:]],
+        "journey": [{"title": title, "text": answers[step]} for step, title in STEPS[1:]],
         "customer": workbook.customer,
     }
 
 
-def _example(workbook: Workbook, key: str) -> dict[str, str]:
+def _example(workbook: Workbook, key: str) -> contract.Example:
     plan = make_plan(load_scenario(key), workbook.catalog)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
     totals = plan.totals
@@ -50,7 +50,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
 
 
 @partial(Card, "guide")
-def guide_data(workbook: Workbook) -> dict[str, Any]:
+def guide_data(workbook: Workbook) -> contract.Guide:
     """Return three questions: the kinds of workloads, the number of each, and their location."""
     problems = {problem.path: f"{capital(problem.message)}." for problem in workbook.unread}
     return {
@@ -71,7 +71,7 @@ def guide_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]) -> dict[str, Any]:
+def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]) -> contract.GuideKind:
     path, planned = count_of(workbook.catalog, use_case)
     return {
         "id": use_case,

@@ -30,6 +30,7 @@ from gpuplan.report import amount, hours, number
 from gpuplan.report.charts import network as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import network as tables
+from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, VERDICTS, kept_range, kept_share, three_digits
 
 MARKS = {
@@ -48,7 +49,7 @@ def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
     return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
 
 
-def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
+def bar(catalog: Catalog, low: float, typical: float, high: float) -> contract.Range:
     """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
     planning = catalog.assumptions["network-planning"]
     return {
@@ -193,7 +194,7 @@ def training_data(workbook: Workbook) -> Contents:
     return {"figures": figures, "after": notes}
 
 
-def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
+def _work_figures(workbook: Workbook, job: TrainingUse) -> list[contract.Figure]:
     """Return the speed and time of a step, and of its sum."""
     alone = f"a single GPU {three_digits(job.one_gpu_per_s)}, {job.speed}"
     computing = f"{three_digits(job.compute_s)} s of it compute"
@@ -204,7 +205,7 @@ def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
     ]
 
 
-def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
+def _model_figures(job: TrainingUse) -> list[contract.Figure]:
     """Return tokens a second with their range, MFU, step and memory of a language model."""
     assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
     low, mid, high = job.per_gpu
@@ -218,7 +219,7 @@ def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
     ]
 
 
-def _hours(job: TrainingUse) -> dict[str, Any]:
+def _hours(job: TrainingUse) -> contract.Figure:
     """Return the time for all epochs."""
     takes, times = "\u2013", "state tokens" if job.per_gpu else "state epochs and samples"
     if job.hours is not None and job.samples and job.epochs:
@@ -231,7 +232,7 @@ def _hours(job: TrainingUse) -> dict[str, Any]:
     return _figure("Training time", takes, times, "" if job.hours is None else "hours")
 
 
-def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
+def _knee(workbook: Workbook, job: TrainingUse) -> contract.Figure:
     """Return the hosts up to which one more pays."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
     keeps = f"each GPU keeps at least {kept_share(float(worth))}"
@@ -244,11 +245,11 @@ def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
     )
 
 
-def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
+def _figure(label: str, value: str, note: str, what: str) -> contract.Figure:
     return figure(label, value, note, f"network.{JOB}.{what}" if what else "")
 
 
-def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
+def _allreduce(workbook: Workbook) -> list[contract.Figure]:
     """Return the duration of the gradient exchange alone, where gradients are summed in a ring."""
     line = workbook.plan.lines.get(f"network.{JOB}.allreduce_s")
     if line is None:

@@ -18,6 +18,7 @@ from gpuplan.report import amount, number
 from gpuplan.report.table import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
+from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted, whole
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ def days_of(days: object) -> list[tuple[str, str]]:
 
 
 @partial(Card, "workloads")
-def workloads_data(workbook: Workbook) -> dict[str, Any]:
+def workloads_data(workbook: Workbook) -> contract.Workloads:
     """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
@@ -45,7 +46,9 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
         (row.id, kind_name(plan, row.id), str(row["example"])) for row in workbook.catalog.rows("use_cases")
     ]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
-    listed = [{"id": use_case, "name": name, "about": about} for use_case, name, about in kinds]
+    listed: list[contract.Kind] = [
+        {"id": use_case, "name": name, "about": about} for use_case, name, about in kinds
+    ]
     return {
         "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
         "rows": rows,
@@ -58,13 +61,13 @@ def workloads_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _sized_for(workbook: Workbook, path: str) -> dict[str, Any]:
+def _sized_for(workbook: Workbook, path: str) -> contract.Field:
     """Return an input with all boards, servers or versions to choose from."""
     field = field_data(workbook, path)
     return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
-def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.Workload:
     """Return the row of a workload; one that is open has its inputs and results."""
     plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
     opened = workbook.workload == group.id
@@ -86,7 +89,7 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[st
     }
 
 
-def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.OpenWorkload:
     inputs = INPUTS.get(group.use_case, ())
     first = INPUTS_OF.get(group.use_case) or INPUTS_OF["other"]
     rest = [name for name in dict.fromkeys((*inputs, *INPUTS_OF["all"])) if name not in first]
@@ -102,9 +105,9 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> dict[s
     }
 
 
-def _follows(group: Group, planned: GroupPlan | None) -> dict[str, Any]:
+def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
     """Return the results of a group without a model."""
-    results: dict[str, Any] = {"bar": None, "figures": [], "notes": []}
+    results: contract.Results = {"bar": None, "figures": [], "notes": []}
     if planned is None:
         return results
     at = f"groups.{group.id}"
@@ -126,7 +129,7 @@ WORKED_OUT = ("vms_each", "gpus_each")
 """Inputs that are worked out for a group that uses a language model."""
 
 
-def group_field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
+def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input of a group; values that the plan works out are shown and cannot be edited."""
     path = f"groups.{group.id}.{name}"
     if name in INPUTS.get(group.use_case, ()) or (
@@ -153,7 +156,7 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
 
 
 @partial(Card, "grid")
-def per_vm_data(workbook: Workbook) -> dict[str, Any]:
+def per_vm_data(workbook: Workbook) -> contract.Grid:
     """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
     stated = sum(
@@ -171,7 +174,7 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
+def group_heads(columns: Mapping[str, str]) -> list[contract.GridHead]:
     """Return the heads of the columns of a grid of groups."""
     fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
@@ -180,7 +183,7 @@ def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[dict[str, Any]]:
+def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.GridRow]:
     """Return a row of inputs for each group."""
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     return [
@@ -265,7 +268,7 @@ def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
 
 def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
     where = f", {reason.locator}" if reason.locator else ""
-    return {"text": reason.text, "source": _titles(workbook, reason.sources) + where, "basis": reason.basis}
+    return {"text": reason.text, "source": _titles(workbook, reason.sources) + where}
 
 
 def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
@@ -287,7 +290,7 @@ def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
 RULE, TOTAL = "demand.rule", "demand.stated_gpus"
 
 
-def stated_data(workbook: Workbook) -> dict[str, Any] | None:
+def stated_data(workbook: Workbook) -> contract.Stated | None:
     """Return both numbers in a sentence, and the options; None without groups or without a total."""
     plan = workbook.plan
     gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
@@ -295,15 +298,10 @@ def stated_data(workbook: Workbook) -> dict[str, Any] | None:
         return None
     total, needed = amount(stated, "GPU"), amount(whole(stated + gap), "GPU")
     by_total = plan.scenario.deciding_total_gpus is not None
-    take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
+    ways = [("take-groups", "Size from the groups", RULE, "sum")]
     if not by_total:
-        take_groups |= {"text": f"Use the groups ({needed})", "path": TOTAL, "value": ""}
-    take_total = {
-        "at": "take-total",
-        "text": f"Use the stated total ({total})",
-        "path": RULE,
-        "value": "stated",
-    }
+        ways = [("take-groups", f"Use the groups ({needed})", TOTAL, "")]
+        ways += [("take-total", f"Use the stated total ({total})", RULE, "stated")] * (gap != 0)
     text = f"The stated total is {total}; the groups need {number(whole(stated + gap))}."
     if gap == 0:
         text = f"The stated total of {total} is exactly what the groups need."
@@ -314,5 +312,5 @@ def stated_data(workbook: Workbook) -> dict[str, Any] | None:
     return {
         "text": text,
         "tone": "warn" if gap > 0 else "",
-        "ways": [take_groups] if by_total or gap == 0 else [take_groups, take_total],
+        "ways": [{"at": at, "text": words, "path": path, "value": value} for at, words, path, value in ways],
     }

@@ -16,6 +16,7 @@ from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Column, Table, screen
 from gpuplan.report.tables import demand as tables
+from gpuplan.widgets import contract
 from gpuplan.wording import counted, mean_gpus, moment, week_hours
 
 SHOWN_MIXES = 12
@@ -71,7 +72,7 @@ def _mean(gpus: float) -> str:
     return amount(mean_gpus(gpus), "GPU")
 
 
-def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
+def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
     seasons, place = weeks(workbook), _place(workbook)
     week = seasons[0]
     if week.steady:
