@@ -160,7 +160,7 @@ def unknown_facts(rule: Rule) -> tuple[str, ...]:
 
 
 def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
-    """Whether all facts of a condition hold.
+    """True if all facts of a condition hold.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
 
 
 def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
-    """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG instance, or whole by passthrough.
+    """Access of the VMs of a group to their GPU: over the network, as a vGPU, as a MIG instance, or whole by passthrough.
 
     Notes
     -----

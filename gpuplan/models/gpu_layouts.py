@@ -70,7 +70,7 @@ def gpu_layouts(
 def layout_starts(
     counts: Sequence[int], *, pieces: Sequence[Piece], region: int, compute_slices: int = 0
 ) -> tuple[tuple[int, ...], ...]:
-    """Where on the GPU the pieces of a layout begin.
+    """Start of each piece of a layout on the GPU.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def domain_hosts(
 
 
 def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
-    """What each host carries of a total while some are down.
+    """Share of a total that each host carries while some are down.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ def summary(
     replicas: int,
     first_token_s: float,
 ) -> Simulated:
-    """What users saw in one or several runs.
+    """Figures that users saw in one or several runs.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class Cluster(NamedTuple):
                 )
 
     def one_gpu_each(self) -> bool:
-        """Whether every request is for one whole GPU."""
+        """True if every request is for one whole GPU."""
         return all(gpus == vms == 1 for gpus, vms in zip(self.gpus, self.vms, strict=True))
 
     def hosts_that_matter(self, hosts: Sequence[int]) -> Sequence[int]:
@@ -730,7 +730,7 @@ class Engine:
         return np.asarray(state.queue_at)[places], marks, kinds
 
     def oldest_wait_h(self) -> float:
-        """How long the head of the queue has waited."""
+        """Wait of the head of the queue so far."""
         at = self._waiting()[0]
         return self.now_h - float(at[0]) if len(at) else 0.0
 

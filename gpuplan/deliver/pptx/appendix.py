@@ -145,7 +145,7 @@ def host(deck: Deck) -> Iterator[Slide]:
 
 
 def network(deck: Deck) -> Iterator[Slide]:
-    """How fast workloads are over the network, and its ports."""
+    """State the speed of workloads over the network, and its ports."""
     if deck.plan.pools and any(verdict.use for verdict in link_verdicts(deck.plan)):
         body = details(speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
         yield Slide([said("deck.appendix.network")], body)

@@ -103,7 +103,7 @@ class Tiles(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What a bar says in words of its own."""
+    """Words of a bar."""
 
     text: str
     bold: bool = True

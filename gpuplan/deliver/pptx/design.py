@@ -102,7 +102,7 @@ NETWORK_KEYS = (
 
 
 def network_slide(deck: Deck) -> Iterator[Slide]:
-    """Whether the link suffices for each workload that depends on it, with the switches."""
+    """State for each workload that depends on the link whether it suffices, with the switches."""
     plan, cabling = deck.plan, deck.plan.cabling
     verdicts = link_verdicts(plan)
     used = [link for link in verdicts if link.use]

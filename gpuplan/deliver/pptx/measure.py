@@ -68,7 +68,7 @@ class Box(NamedTuple):
 
 
 class Grid(Protocol):
-    """How wide text of a deck is, relative to the widest font: upper bound, and typical."""
+    """Width of text in a deck, relative to the widest font: upper bound, and typical."""
 
     loose: float
     narrow: float

@@ -88,7 +88,7 @@ def after_failure(
     failed: Collection[int],
     maintenance: Collection[int] = (),
 ) -> Outcome:
-    """Which VMs restart where, which must move and which find no place when hosts fail.
+    """VMs that restart, with their hosts, those that must move and those without a place when hosts fail.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Idle(NamedTuple):
 def idle_gpus(
     layout: Sequence[Host], *, requests: Sequence[Request], rooms: Sequence[Room]
 ) -> tuple[Idle, ...]:
-    """What is idle on hosts in use, and which VMs could still use it.
+    """Idle GPUs of hosts in use, and the VMs that could still use them.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def idle_gpus(
 
 
 def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
-    """Whether everything has a place on these hosts, if all is placed anew.
+    """True if everything has a place on these hosts when all is placed anew.
 
     Notes
     -----

@@ -48,7 +48,7 @@ class Pool:
         self._orders: dict[int, list[tuple[Any, State, Fit]]] = {}
 
     def restart(self, kinds: Sequence[int], gone: Mapping[State, int]) -> list[Choice | None]:
-        """Where each of these VMs goes, one after the other, when hosts in some states are gone."""
+        """Destination of each of these VMs, one after the other, when hosts in some states are gone."""
         taken = Counter(gone)
         touched: list[State] = []
         choices: list[Choice | None] = []
@@ -195,7 +195,7 @@ class Cluster:
     def decide(
         self, running: Kinds, lost: Kinds, restarted: Kinds, rooms: Counter[Room]
     ) -> tuple[Kinds, Blocks] | None:
-        """Which VMs are placed when all are placed again, and how; None if a restart alone does as much."""
+        """VMs that are placed when all are placed again, and their layout; None if a restart alone does as much."""
         total = tuple(a + b for a, b in zip(running, lost, strict=True))
         if self.possible(total, rooms, thorough=True):
             return total, self._placed(total, rooms, thorough=True)
@@ -214,7 +214,7 @@ class Cluster:
         return (most, self._placed(most, rooms, thorough=False)) if most != placed else None
 
     def possible(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> bool:
-        """Whether all VMs can be placed again on so many hosts of each kind (or a way is found)."""
+        """True if all VMs can be placed again on so many hosts of each kind (or a way is found)."""
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})  # all take GPUs
         kinds = tuple(rooms)
         if any(vms[kind] for kind in self._misfits_on(kinds)):
@@ -224,7 +224,7 @@ class Cluster:
         return self.mixed.arrange(vms, rooms, thorough=thorough).blocks is not None
 
     def impossible(self, vms: Kinds, rooms: Counter[Room]) -> bool:
-        """Whether it is proven that not all VMs can be placed on so many hosts of each kind."""
+        """True if it is proven that not all VMs can be placed on so many hosts of each kind."""
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
         kinds = tuple(rooms)
         if any(vms[kind] for kind in self._misfits_on(kinds)):

@@ -47,7 +47,7 @@ def failure_survey(
     maintenance: Collection[int] = (),
     most: int = 0,
 ) -> tuple[Loss, ...]:
-    """What each possible loss of hosts would do, worst first.
+    """Effect of each possible loss of hosts, worst first.
 
     Parameters
     ----------

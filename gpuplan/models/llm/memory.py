@@ -158,7 +158,7 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 
 
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:
-    """What a GPU of a replica holds, and what is left for the cache.
+    """Memory use of a GPU of a replica, and the memory left for the cache.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Limits(NamedTuple):
 
     @property
     def by(self) -> str:
-        """Which it is: ``memory``, ``speed`` or ``first_token``."""
+        """The limit that binds: ``memory``, ``speed`` or ``first_token``."""
         return self._fields[self.index(min(self))]
 
 

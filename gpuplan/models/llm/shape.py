@@ -77,7 +77,7 @@ class Shape:
 
     @property
     def dense(self) -> bool:
-        """Whether every token uses every parameter."""
+        """True if every token uses every parameter."""
         return not self.experts
 
 

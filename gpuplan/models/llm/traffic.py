@@ -203,7 +203,7 @@ def replica_curve(
     first_token_s: float,
     most: int = 12,
 ) -> tuple[tuple[int, Answers], ...]:
-    """What users see with ever more replicas, from the fewest that carry the load.
+    """Experience of users with ever more replicas, from the fewest that carry the load.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
 
 
 def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
-    """Where the time of a training step goes, from the model, the boards and the network.
+    """Parts of the time of a training step, from the model, the boards and the network.
 
     Notes
     -----
@@ -158,7 +158,7 @@ def _over(run: TrainingRun, hosts: int, gpus_per_host: int, share: float = 1.0) 
 
 
 def sent_gb(run: TrainingRun) -> float:
-    """What one host sends over its network in a step of training a language model.
+    """Data that one host sends over its network in a step of training a language model.
 
     Returns
     -------

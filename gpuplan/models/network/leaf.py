@@ -102,7 +102,7 @@ class Leaf(NamedTuple):
         )
 
     def wider(self, fullest: int) -> str:
-        """What to change so that one host more goes on a pair."""
+        """Changes with which one host more goes on a pair."""
         one_more = fullest + 1
         bound = (
             one_more * self.links <= self.down_ports

@@ -59,7 +59,7 @@ class Link:
 
 
 def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: float = 0.164) -> float:
-    """What NCCL and its like move over TCP from one host with an untuned stack.
+    """Rate of NCCL and similar libraries over TCP from one host with an untuned stack.
 
     Parameters
     ----------

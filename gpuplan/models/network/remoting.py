@@ -106,7 +106,7 @@ def remote_time_s(
 
 
 def remote_slowdown(native_s: float, *, remote_s: float) -> float:
-    """How many times as long work takes on a remote GPU.
+    """Time of work on a remote GPU, as a multiple of that on a local one.
 
     Parameters
     ----------

@@ -93,11 +93,11 @@ class Rules:
     # ---- one GPU
 
     def unused(self, family: int) -> Used:
-        """What is used of a GPU without a VM of the family."""
+        """Use of a GPU without a VM of the family."""
         return (0,) * (len(self.profiles[family]) or 1)
 
     def more(self, family: int, used: Used, unit: int) -> int:
-        """How many more shares of a profile (or of so much memory) fit on a GPU."""
+        """Count the further shares of a profile (or of so much memory) that fit on a GPU."""
         key = (family, used, unit)
         count = self._more.get(key)
         if count is None:
@@ -117,20 +117,20 @@ class Rules:
         return count
 
     def added(self, family: int, used: Used, unit: int, shares: int) -> Used:
-        """What is used of a GPU after so many more shares."""
+        """Use of a GPU after so many more shares."""
         if self.families[family].capacity:
             return (used[0] + unit * shares,)
         return (*used[:unit], used[unit] + shares, *used[unit + 1 :])
 
     def used_by(self, family: int, kinds: Iterable[int]) -> Used:
-        """What shares of these kinds use of a GPU."""
+        """Use of a GPU by shares of these kinds."""
         used = self.unused(family)
         for kind, shares in Counter(kinds).items():
             used = self.added(family, used, self.units[kind], shares)
         return used
 
     def has_room(self, family: int, used: Used) -> bool:
-        """Whether a share of anybody still fits on a GPU."""
+        """True if a share of any kind still fits on a GPU."""
         key = family, used
         if key not in self._has_room:
             self._has_room[key] = any(
@@ -150,7 +150,7 @@ class Rules:
         )
 
     def state(self, room: Room, content: Content = ()) -> State:
-        """What is left of a host with this content."""
+        """Room left on a host with this content."""
         free, vcpus, memory = room.gpus, room.vcpus or -1, room.memory_gib or -1
         opens = []
         for family, slots in content:
@@ -261,7 +261,7 @@ class Rules:
         return content
 
     def most_on(self, room: Room, kind: int) -> int:
-        """How many VMs of one kind fit on an empty host."""
+        """Count the VMs of one kind that fit on an empty host."""
         request = self.requests[kind]
         if self.family_of[kind] < 0:
             most = room.gpus // request.gpus if request.gpus else request.vms

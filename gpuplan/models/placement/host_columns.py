@@ -82,7 +82,7 @@ class HostColumns:
         self.fills = HostFills(rules)
 
     def solved(self, vms: Sequence[int]) -> Blocks:
-        """What stands on which hosts; empty ones are left out."""
+        """Content of each host; empty ones are left out."""
         left, hosts = list(vms), [place.hosts for place in self.places]
         blocks: list[Block] = []
         rounds = MOST_ROUNDS
@@ -249,7 +249,7 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
 
 
 def trimmed(content: Content, left: Sequence[int]) -> Content:
-    """What is on a host without the VMs of which there are no more.
+    """Content of a host without the VMs of which there are no more.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class HostPatterns:
         self._fills = HostFills(self.rules)
 
     def most(self, room: Room) -> list[int]:
-        """How many VMs of each kind a host can have at most."""
+        """Most VMs of each kind that a host can have."""
         return [min(n, self.rules.most_on(room, kind)) for kind, n in enumerate(self.vms)]
 
     def full(self, room: Room) -> Any:
@@ -187,6 +187,6 @@ class HostPatterns:
         return self.rules.filled(room, {k: vms[k] for k in self.rules.largest_first if k in vms})
 
     def pattern(self, content: Content) -> tuple[int, ...]:
-        """How many VMs of each kind are on a host."""
+        """Count the VMs of each kind on a host."""
         counts = vms_in(content)
         return tuple(counts[kind] for kind in range(len(self.vms)))

@@ -19,7 +19,7 @@ class Solution(NamedTuple):
 
     @property
     def hosts(self) -> int:
-        """How many hosts it takes."""
+        """Number of hosts that it takes."""
         return sum(block.times for block in self.blocks)
 
 

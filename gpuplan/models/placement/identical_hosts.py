@@ -51,7 +51,7 @@ class IdenticalHosts(HostsApart):
         return self._solved[key]
 
     def hosts_needed(self, vms: Kinds, gpus_per_host: int, *, thorough: bool = True) -> int:
-        """How many hosts ``solve`` takes; quicker where it is asked for many mixes."""
+        """Number of hosts that ``solve`` takes; quicker where it is asked for many mixes."""
         key = (vms, gpus_per_host, thorough)
         if key not in self._needed:
             if self._several(vms):
@@ -65,7 +65,7 @@ class IdenticalHosts(HostsApart):
         return self._needed[key]
 
     def fit_on(self, vms: Kinds, gpus_per_host: int, hosts: int, *, thorough: bool = True) -> bool:
-        """Whether ``solve`` takes no more hosts; quick where it is far from it."""
+        """True if ``solve`` takes no more hosts; quick where it is far from it."""
         if (vms, gpus_per_host, thorough) not in self._needed:
             least, enough = Counter[int](), Counter[int]()
             for kind, n in enumerate(vms):

@@ -171,7 +171,7 @@ class MixedHosts:
                     yield blocks
 
     def parts(self, every: Sequence[Room]) -> list[tuple[float, ...]]:
-        """What part of the largest host's GPUs, vCPUs and memory a VM of each kind takes."""
+        """Part of the largest host's GPUs, vCPUs and memory that a VM of each kind takes."""
         offers = [
             max((math.inf if i and not room[i] else room[i] for room in every), default=0) or math.inf
             for i in range(3)

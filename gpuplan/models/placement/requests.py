@@ -54,7 +54,7 @@ class Room(NamedTuple):
     memory_gib: int = 0
 
     def offers_as_much(self, other: "Room") -> bool:
-        """Whether it offers at least what another host does, of everything."""
+        """True if it offers at least as much as another host, of everything."""
         return self.gpus >= other.gpus and all(
             most == 0 or 0 < least <= most for most, least in zip(self[1:], other[1:], strict=True)
         )
@@ -124,7 +124,7 @@ class Fit(NamedTuple):
 
 
 def vms_in(content: Content) -> Counter[int]:
-    """How many VMs of each kind are on a host.
+    """Count the VMs of each kind on a host.
 
     Returns
     -------

@@ -153,7 +153,7 @@ class Cluster:
         return float(sum(room.gpus for room in self.rooms) - worth)
 
     def by_gpu(self) -> list[list[Load | None]]:
-        """What is on each GPU of each host."""
+        """Content of each GPU of each host."""
         loads: list[list[Load | None]] = [[None] * len(states) for states in self.states]
         shared: dict[tuple[int, int], list[tuple[int, int, Slot]]] = {}
         for (kind, vm), spot in sorted(self.spots.items()):
@@ -172,7 +172,7 @@ class Cluster:
         return Slot(request.group, vm, request.profile, request.weight)
 
     def hosts(self) -> tuple[Host, ...]:
-        """What is on each host, GPU by GPU, and then VMs without a GPU."""
+        """Content of each host, GPU by GPU, and then VMs without a GPU."""
         without: list[list[Load]] = [[] for _ in self.rooms]
         for (kind, vm), spot in sorted(self.spots.items()):
             if not spot.gpus:

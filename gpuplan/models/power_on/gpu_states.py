@@ -128,7 +128,7 @@ class Gpus:
         return len(shares)
 
     def added(self, state: int, kind: int) -> int:
-        """What is on a GPU after one more share of a kind; -1 if there is no place for it."""
+        """Content of a GPU after one more share of a kind; -1 if there is no place for it."""
         key = state, kind
         if key not in self._added:
             self._added[key] = self._after(state, kind)
@@ -147,7 +147,7 @@ class Gpus:
         return self.contents[state][1]
 
     def removed(self, state: int, kind: int, start: int) -> int:
-        """What is on a GPU after a share of a kind has left it."""
+        """Content of a GPU after a share of a kind has left it."""
         family = self.fits.family_of[kind]
         if family < 0:
             return NEUTRAL
@@ -156,14 +156,14 @@ class Gpus:
         return self.number(family, tuple(left))
 
     def put(self, state: int, kind: int, start: int) -> int:
-        """What is on a GPU after one more share of a kind that begins there."""
+        """Content of a GPU after one more share of a kind that begins there."""
         family = self.fits.family_of[kind]
         return (
             WHOLE if family < 0 else self.number(family, (*self._shares(state), (self._pieces[kind], start)))
         )
 
     def start_of(self, state: int, kind: int) -> int | None:
-        """Where one more share of a kind begins on a GPU; 0 where shares are only counted, None if there is no place for it."""
+        """Start of one more share of a kind on a GPU; 0 where shares are only counted, None if there is no place for it."""
         family = self.fits.family_of[kind]
         if state == WHOLE or (state != NEUTRAL and self.contents[state][0] != family):
             return None
@@ -174,7 +174,7 @@ class Gpus:
         return _start(way, shares, self._pieces[kind])
 
     def placed(self, states: Sequence[int], kind: int) -> Placed | None:
-        """Which GPUs of a host one more VM of a kind gets, where its shares begin, and what is on the GPUs then; None if they cannot take it."""
+        """GPUs of a host for one more VM of a kind, the start of its shares, and the content of the GPUs then; None if they cannot take it."""
         request, after = self.requests[kind], list(states)
         if request.family is None:
             return self._placed_whole(after, request.gpus)
@@ -239,7 +239,7 @@ def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
 
 @lru_cache(maxsize=200_000)
 def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) -> int:
-    """Which free GPUs of a host a VM takes that has so many of them whole.
+    """Free GPUs of a host for a VM that takes so many whole.
 
     Parameters
     ----------

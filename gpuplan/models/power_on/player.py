@@ -81,7 +81,7 @@ class Play:
 
     @property
     def refused(self) -> tuple[int, ...]:
-        """Which of the VMs do not start, counted from 1 in their order."""
+        """The VMs that do not start, counted from 1 in their order."""
         return tuple(at for at, step in enumerate(self.steps, 1) if step.spot is None)
 
     def places(self, host: int, gpu: int) -> tuple[tuple[int, int], ...]:
@@ -91,7 +91,7 @@ class Play:
         return tuple(sorted((start, pieces[piece].size) for piece, start in shares)) if pieces else ()
 
     def region(self, host: int, gpu: int) -> int:
-        """How many units of its size a shared GPU has."""
+        """Number of units of its size that a shared GPU has."""
         family, _ = self.cluster.gpus.contents[self.cluster.states[host][gpu]]
         return self.cluster.gpus.ways[family].region
 

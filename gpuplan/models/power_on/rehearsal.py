@@ -258,7 +258,7 @@ def restart_after_failure(
     orders: int = 200,
     seed: int = 0,
 ) -> Restart:
-    """What becomes of the VMs of hosts that fail, in the orders in which they may restart.
+    """Outcome for the VMs of hosts that fail, in the orders in which they may restart.
 
     Parameters
     ----------

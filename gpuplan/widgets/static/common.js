@@ -218,7 +218,7 @@ function confirmation(field, send, known) {
     mark.textContent = word;
     mark.title = assumed ? `${next.known ? `${next.known}; ` : ""}click when the customer has confirmed it` : next.known;
     mark.setAttribute("aria-label", `${next.label}: ${word}. ${assumed ? "Confirm it" : "Who confirmed it, and when"}`);
-    by.value = next.by;
+    by.value = next.by ?? "";
   } };
 }
 
