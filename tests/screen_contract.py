@@ -17,8 +17,8 @@ def faults(value: Any, kind: Any, at: str) -> Iterator[str]:
         yield from min((list(faults(value, each, at)) for each in kinds), key=len)
     elif is_typeddict(kind) and isinstance(value, dict):
         types = get_type_hints(kind)
-        yield from (f"{at}.{key} is undeclared" for key in value.keys() - types)
-        yield from (f"{at}.{key} is missing" for key in kind.__required_keys__ - value.keys())
+        yield from (f"undeclared {at}.{key}" for key in value.keys() - types)
+        yield from (f"missing {at}.{key}" for key in kind.__required_keys__ - value.keys())
         for key in value.keys() & types:
             yield from faults(value[key], types[key], f"{at}.{key}")
     elif origin in (tuple, Sequence) and isinstance(value, list | tuple):

@@ -86,8 +86,8 @@ def test_a_key_misspelt_in_a_script_is_found() -> None:
 def test_a_key_misspelt_in_python_is_found(catalog: Catalog) -> None:
     data = {"page": "<p>", "older": False}
     assert set(faults(data, PARTS["preview"], "preview")) == {
-        "preview.older is undeclared",
-        "preview.old is missing",
+        "undeclared preview.older",
+        "missing preview.old",
     }
     assert list(faults({"page": 1, "old": False}, PARTS["preview"], "preview")) == ["preview.page is 1"]
 
