@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from approved import is_approved
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuplan import Scenario, load_scenario, make_plan
@@ -44,7 +44,6 @@ def test_fractions_stay_what_they_are(share: str) -> None:
         assert written == share
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.floats(0.01, 1))
 def test_any_fraction_of_a_gpu_goes_through_a_file_unchanged(share: float) -> None:
     scenario = from_dict({"groups": [{"id": "a", "gpus_each": share, "active_share": share}]})
