@@ -54,10 +54,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
         if has["started"] and stored.get("design"):
-            lost = not any(workbook.restore(link.fragment) for link in links(has["design"]))
-            damaged |= lost
-            if lost:
-                workbook.restore(address)
+            damaged |= _restore(workbook, links(has["design"]), address)
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, design in has["kept"]:
             for link in links(design):
@@ -85,6 +82,14 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
     """Return the designs still stored: a page without room drops the oldest."""
     return [Link(key, fragments[key]) for key in ids[-MOST:] if _is_text(fragments.get(key))]
+
+
+def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
+    """Open the design, or that of the address; return whether it was lost."""
+    lost = not any(workbook.restore(link.fragment) for link in links)
+    if lost:
+        workbook.restore(address)
+    return lost
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
