@@ -184,18 +184,18 @@ def columns(
     rows = COLUMNS[table]
     if unknown := getters.keys() - {row["column"] for row in rows}:
         raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
-    found = []
+    listing = []
     for row in rows:
-        name, given = row["column"], getters.get(row["column"], row["of"])
-        words, of = given if isinstance(given, Worded) else (None, given)
+        name, getter = row["column"], getters.get(row["column"], row["of"])
+        words, of = getter if isinstance(getter, Worded) else (None, getter)
         head = {"": BY_KEY, "-": "", "currency": currency}.get(row["head"])
         if head is None:
             head = told(TEXTS.get(row["head"], row["head"]), {"currency": currency})
         unit = currency if row["unit"] == "currency" else row["unit"]
         detail = (hidden or {}).get(name, row["detail"] == "yes")
         label = (heads or {}).get(name, head)
-        found.append(Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words))
-    return tuple(found)
+        listing.append(Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words))
+    return tuple(listing)
 
 
 @dataclass(frozen=True, slots=True)
