@@ -15,7 +15,7 @@ from gpuplan.plan.prices import catalog_factor
 from gpuplan.report import basis_word, number
 from gpuplan.report.tables.known import CHOICE_NAMES
 from gpuplan.report.tables.plan import catalog_choices
-from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value
+from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value, table_path
 from gpuplan.units import exact
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, stated_percent, unit_of
@@ -95,9 +95,7 @@ def field_data(
 
     ``empty`` is what counts while nothing is stated, as the field shows it, or a planning value; else that of the file.
     """
-    spec, value = field_of(path), workbook.text_of(path)
-    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
-        value = WORDED[spec.kind](path, value)
+    spec, value = field_of(path), _typed(workbook, path)
     empty = _empty_words(workbook.catalog, path, spec, empty)
     if options is None:
         options = _options(workbook.catalog, path, spec, empty)
@@ -110,7 +108,7 @@ def field_data(
         "label": spec.label,
         "question": spec.question,
         "kind": CONTROLS.get(spec.kind, "text"),
-        "value": value if isinstance(value, bool) else "" if value is None else str(value),
+        "value": "" if value is None else value,
         "options": [{"value": v, "text": t} for v, t in options],
         "low": spec.low,
         "high": spec.high,
@@ -125,15 +123,17 @@ def field_data(
     }
 
 
-def _pattern(path: str) -> str:
-    """Return the path of an input of a group as the file has it."""
-    head, _, rest = path.partition(".")
-    return f"groups.*.{rest.partition('.')[2]}" if head == "groups" else path
+def _typed(workbook: Workbook, path: str) -> str | bool | None:
+    """Return the value of an input as it is typed; None while nothing is stated."""
+    spec, value = field_of(path), workbook.text_of(path)
+    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
+        value = WORDED[spec.kind](path, value)
+    return value if value is None or isinstance(value, bool) else str(value)
 
 
 def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | None) -> str:
     """Return the words for an empty field: those given, of a planning value, or of the file."""
-    if empty is None and (entry := EMPTIES.get(_pattern(path))):
+    if empty is None and (entry := EMPTIES.get(table_path(path))):
         empty = entry.empty or _planned(catalog, entry)
     if not isinstance(empty, Fact):
         return empty or ""
@@ -151,7 +151,7 @@ def _options(catalog: Catalog, path: str, spec: Field, empty: str) -> Options:
     """Return the values to choose from: the entries of a table of the catalog, or the choices by their names."""
     if spec.table:
         return [*[("", empty)] * spec.optional, *catalog_choices(catalog, spec.table)]
-    names = NAMES.get(_pattern(path)) or CHOICE_NAMES.get(path)
+    names = NAMES.get(table_path(path)) or CHOICE_NAMES.get(path)
     if names is None:
         none = [("", empty)] * (spec.optional and spec.kind == "choice")
         return [*none, *((str(choice), str(choice)) for choice in spec.choices)]

@@ -14,7 +14,7 @@ from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.workloads import KIND_NAMES
-from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict
+from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
 
 MOST_TEXT = 40
@@ -112,7 +112,6 @@ def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
     """Return the value of an input as a reader sees it."""
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
-    choices = NAMES.get(f"groups.*.{path.rpartition('.')[2]}" if head == "groups" else path, {})
     if path == LOCALE:
         return (LOCALES[value] if value else PLAIN).name
     if value is None or value == "":
@@ -127,13 +126,18 @@ def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
     if spec.table:
         return catalog_name(catalog, spec.table, str(value))
     if isinstance(value, str):
-        text = (
-            choices.get(value) or {**MODE_NAMES, **RULE_NAMES}.get(value, value)
-            if spec.kind == "choice"
-            else f"\u201c{value}\u201d"
-        )
-        return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
+        return _named_choice(path, value) if spec.kind == "choice" else _shortened(f"\u201c{value}\u201d")
     return stated_percent(value) if spec.kind == "share" else amount(value, spec.unit)
+
+
+def _named_choice(path: str, value: str) -> str:
+    """Return the name of a choice."""
+    name = NAMES.get(table_path(path), {}).get(value)
+    return _shortened(name or {**MODE_NAMES, **RULE_NAMES}.get(value, value))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\u2026"
 
 
 class Link(NamedTuple):

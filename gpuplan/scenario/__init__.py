@@ -51,6 +51,7 @@ from gpuplan.scenario.inputs import (
     RISKS,
     RULES,
     field_of,
+    table_path,
 )
 from gpuplan.scenario.kinds import Field, as_python, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, show, shown_name

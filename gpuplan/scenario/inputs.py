@@ -66,6 +66,12 @@ def field_of(path: str) -> Field:
     return pick(FIELD_BY_PATH, path, "input")
 
 
+def table_path(path: str) -> str:
+    """Return the path of an input as the table has it: ``groups.*.people`` for that of any group."""
+    head, _, rest = path.partition(".")
+    return _ANY_GROUP + rest.partition(".")[2] if head == "groups" else path
+
+
 TABLE: Any = object()
 """Marker of a default that is in the table of inputs."""
 

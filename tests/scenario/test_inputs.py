@@ -8,7 +8,7 @@ import pytest
 
 from gpuplan import Scenario
 from gpuplan.facts import BASES
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, PRICE, Group, field_of, parse_value
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, PRICE, Group, field_of, parse_value, table_path
 from gpuplan.scenario.inputs import INPUTS, TABLE, defaults
 from gpuplan.scenario.kinds import KINDS
 
@@ -25,6 +25,12 @@ def test_records_have_the_defaults_of_the_table() -> None:
     assert {name: getattr(Group("a"), name) for name in names} == names
     assert {f.path: Scenario().get(f.path) for f in FIELDS} == {f.path: f.default for f in FIELDS}
     assert [f.name for f in dataclasses.fields(Group)] == ["id", *names]
+
+
+def test_every_input_has_its_row_at_the_path_of_the_table() -> None:
+    paths = [spec.path for spec in FIELDS] + [f"groups.any.{spec.path}" for spec in GROUP_FIELDS]
+    assert {INPUTS[table_path(path)] for path in paths} == {field_of(path) for path in paths}
+    assert table_path("prices.gpus/any") == "prices.gpus/any"
 
 
 def test_an_attribute_without_a_row_is_an_error() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,7 @@ from gpuplan.report.tables import availability, cost, demand, network, over_time
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import compared
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
 from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
 
 MAX_HOST_ROWS = 500
@@ -221,8 +220,7 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
     table = "" if path.startswith(("prices.", "ranges.")) else field_of(path).table
     if table:
         return catalog_name(plan.catalog, table, value)
-    kind = re.sub(r"^groups\.[^.]+", "groups.*", path)
-    return NAMES.get(kind, {}).get(value, value)
+    return NAMES.get(table_path(path), {}).get(value, value)
 
 
 PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {

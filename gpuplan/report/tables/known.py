@@ -12,7 +12,7 @@ from gpuplan.plan.trail import Input
 from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import value_words
-from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.scenario import FIELD_BY_PATH, field_of, table_path
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
     AGGREGATION_NAMES,
@@ -114,7 +114,7 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
     spec = field_of(path)
     if spec.table:
         return catalog_name(plan.catalog, spec.table, str(value))
-    kind = f"groups.*.{path.split('.', 2)[2]}" if path.startswith("groups.") else path
+    kind = table_path(path)
     if kind in CHOICE_NAMES:
         return CHOICE_NAMES[kind].get(str(value), str(value))
     if kind in PRECISIONS:
