@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -150,10 +151,13 @@ class ReplicaQueue:
         )
 
 
+@lru_cache(maxsize=1)  # without it a sizing takes a quarter longer
 def _even_points(dimensions: int) -> Floats:
     """Points that fill a cube evenly, the same each time (an additive recurrence)."""
     ratio = 2.0
     for _ in range(40):
         ratio = (1 + ratio) ** (1 / (dimensions + 1))
     steps = ratio ** -np.arange(1.0, dimensions + 1)
-    return np.asarray((0.5 + np.outer(steps, np.arange(1, SAMPLES + 1))) % 1.0)
+    points = (0.5 + np.outer(steps, np.arange(1, SAMPLES + 1))) % 1.0
+    points.flags.writeable = False
+    return np.asarray(points)
