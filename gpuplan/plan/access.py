@@ -131,7 +131,7 @@ class Wanted(NamedTuple):
 
 
 def allocate(
-    trail: Trail,
+    trail: Trail | None,
     scenario: Scenario,
     catalog: Catalog,
     group: Group,
@@ -139,7 +139,10 @@ def allocate(
     wanted: Wanted,
     gpus_left: Fraction | None,
 ) -> GroupPlan:
-    """Choose access mode and profile of a group, and count its VMs that are within the stated total."""
+    """Choose access mode and profile of a group, and count its VMs that are within the stated total.
+
+    Without a trail there are no lines, and no stun time, which follows from one.
+    """
     chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
     reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
     fits, code = wanted.vms, "beyond-stated-total"
@@ -155,7 +158,8 @@ def allocate(
     if profile:
         frame_buffer_mb = vm_frame_buffer_mb(group, profile)
         row = profiles_of(catalog, scenario.hardware.gpu, backing, version)[profile]
-        _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
+        if trail:
+            _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
     alone = profile is not None and profile.max_per_gpu == 1
     fixed = chosen.mode == "vgpu" and weighed.takes_fixed_share and not alone
     return GroupPlan(
@@ -183,7 +187,7 @@ def allocate(
         backing=backing,
         scheduler="fixed-share" if fixed else "",
         frame_buffer_mb=frame_buffer_mb,
-        stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb),
+        stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb) if trail else None,
         pool="",
         unplaced=(Unplaced(group.id, missing, missing_gpus, code, why),) if missing else (),
     )
@@ -274,10 +278,10 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
 
 
 def _traits(
-    catalog: Catalog, group: GroupPlan, version: Item, words: Mapping[str, object]
+    catalog: Catalog, mode: str, facts: tuple[str, ...], version: Item, words: Mapping[str, object]
 ) -> tuple[Trait, ...]:
-    """Return the features that the mode of a group keeps and gives up on this vSphere version."""
-    rows = _trait_rows(catalog, group.mode, group.facts, version.id)
+    """Return the features that an access mode keeps and gives up with these facts on this vSphere version."""
+    rows = _trait_rows(catalog, mode, facts, version.id)
     return tuple(
         Trait(
             str(row["feature"]), str(row["verdict"]), filled(str(row["text"]), words), row.basis, row.sources
@@ -338,8 +342,8 @@ def with_pools(
     plans = []
     for group in groups:
         fed = (SERVERS_ON_VGPU,) * (group.mode == "bitfusion" and shared)
-        plan = replace(
-            group, pool=pools.get(group.mode, ""), letter=letters[group.id], facts=(*group.facts, *fed)
-        )
-        plans.append(replace(plan, traits=_traits(catalog, plan, version, weighed[group.id].words)))
+        facts = (*group.facts, *fed)
+        traits = _traits(catalog, group.mode, facts, version, weighed[group.id].words)
+        pool, letter = pools.get(group.mode, ""), letters[group.id]
+        plans.append(replace(group, pool=pool, letter=letter, facts=facts, traits=traits))
     return plans

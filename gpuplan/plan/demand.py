@@ -14,7 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
-from gpuplan.plan.access import Wanted, allocate, with_pools
+from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.layouts import placed_mixed
 from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
@@ -130,12 +130,10 @@ class Shaped(NamedTuple):
 
 def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed]) -> Shaped:
     """Return the request of one VM of each group, whatever their number, the mixes of each pool and its hosts."""
-    plans = []
-    for group in scenario.groups:
-        peak = group_demand(Trail(), scenario, catalog, group, planned=False)
-        active, vms, gpus = (line.value for line in peak)
-        wanted = Wanted(active, max(1, int(vms)), gpus)
-        plans.append(allocate(Trail(), scenario, catalog, group, weighed[group.id], wanted, None))
+    plans: Sequence[GroupPlan] = [
+        allocate(None, scenario, catalog, group, weighed[group.id], _at_peak(scenario, catalog, group), None)
+        for group in scenario.groups
+    ]
     plans = with_pools(scenario, catalog, plans, weighed)
     requests = group_requests(Trail(), scenario, catalog, plans)
     if problems := request_problems(scenario, requests):
@@ -147,6 +145,17 @@ def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed])
         {pool: mixes(by_season, groups) for pool, groups in members.items()},
         rooms_of(scenario, existing_hosts(scenario, members, plans, requests)),
     )
+
+
+def _at_peak(scenario: Scenario, catalog: Catalog, group: Group) -> Wanted:
+    """Return the demand of a group at its own peak, at least one VM, without lines."""
+    active = (
+        demand.active_people(group.people, active_share=group.active_share)
+        if group.jobs_per_day is None
+        else peak_jobs(scenario, catalog, group)
+    )
+    vms = demand.group_vms(active, vms_each=group.vms_each)
+    return Wanted(active, max(1, vms), demand.group_demand_gpus(vms, gpus_each=group.gpus_each))
 
 
 def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:

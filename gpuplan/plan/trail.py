@@ -155,7 +155,7 @@ class Trail:
         self.lines: dict[str, Line] = {}
         self._known = {} if known is None else known
         self._at = self._row = ""
-        self._words: Mapping[str, object] = {}
+        self._words: tuple[tuple[str, str], ...] = ()
 
     def about(self, at: str, **words: object) -> Trail:
         """This trail for the lines of one object, such as ``pools.vgpu``: a key prefix, and ``words`` shared by all."""
@@ -166,7 +166,7 @@ class Trail:
     def saying(self, **words: object) -> Trail:
         """This trail with ``words`` shared by all of its lines."""
         here = Trail(self._known)
-        here.lines, here._words = self.lines, {**self._words, **words}
+        here.lines, here._words = self.lines, (*self._words, *_texts(words))
         return here
 
     def __getitem__(self, key: str) -> Line:
@@ -232,9 +232,7 @@ class Trail:
         self._known[f"={path}"] = line
 
     def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
-        # as text, since a cache takes 1 and 1.0 for the same
-        meant = tuple((name, str(word)) for name, word in {**self._words, **words}.items())
-        return _filled(self._row + key, when, meant)
+        return _filled(self._row + key, when, (*self._words, *_texts(words)))
 
     def _add(self, line: Line) -> Line:
         self.lines[line.key] = self._known[line.key] = line
@@ -270,6 +268,11 @@ def _parameters(taker: Callable[..., Any]) -> Mapping[str, tuple[type[Any] | Non
         else (None, None)
         for name, parameter in inspect.signature(taker).parameters.items()
     }
+
+
+def _texts(words: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return words as text, since a cache takes 1 and 1.0 for the same."""
+    return tuple((name, str(word)) for name, word in words.items())
 
 
 @lru_cache(maxsize=1024)  # without it a plan takes a sixth longer
