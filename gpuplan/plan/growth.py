@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gpuplan.models.demand import working_hours
+from gpuplan.plan.availability import RELIABILITY
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.trail import Line
 from gpuplan.plan.working_week import Week
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, ScenarioError
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Availability, Scenario, ScenarioError
 from gpuplan.units import exact
 
 
@@ -66,12 +67,13 @@ def growth_of(
 
 
 def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
-    """Return a scenario without inputs that change no host once access is set: network, cost, notes, origins."""
+    """Return a scenario without inputs that change no host once access is set: network, cost, reliability, notes, origins."""
+    usual = {name: getattr(Availability(), name) for name in RELIABILITY}
     return Scenario(
         groups=tuple(replace(g, access=modes.get(g.id) or g.access) for g in scenario.groups),
         demand=scenario.demand,
         hardware=scenario.hardware,
-        availability=scenario.availability,
+        availability=replace(scenario.availability, **usual),
         platform=scenario.platform,
     )
 

@@ -12,6 +12,7 @@ from gpuplan.analysis.demand import week_demand
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.growth import group_peaks, grow
+from gpuplan.plan.plan import _hosts
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario, from_dict
 
@@ -50,6 +51,24 @@ def test_a_stated_total_grows_as_its_groups_do_together(catalog: Catalog) -> Non
     scenario = from_dict({"groups": groups, "demand": {"rule": "stated", "stated_gpus": 80}})
     # 45 people of the first 40, then 52.5
     assert [grown(scenario, catalog, year).demand.stated_gpus for year in (0, 1, 2)] == [80, 90, 105]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("availability.mtbf_h", 31_111),
+        ("availability.repair_h", 11),
+        ("availability.maintenance_h_per_host", 3),
+    ],
+)
+def test_years_are_not_planned_again_for_what_changes_no_host(
+    catalog: Catalog, path: str, value: int
+) -> None:
+    scenario = load_scenario("current")
+    growth = make_plan(scenario, catalog).growth
+    planned = _hosts.cache_info().misses
+    assert make_plan(scenario.with_value(path, value), catalog).growth == growth
+    assert _hosts.cache_info().misses == planned
 
 
 def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
