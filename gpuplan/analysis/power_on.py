@@ -12,8 +12,9 @@ from gpuplan.analysis.variants import dearer
 from gpuplan.models.power_on import Orders, Play, power_on_orders
 from gpuplan.plan import Plan, make_plan, of_design
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.over_time.power_on import PowerOn, Tried
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import Enough, Reading, alike, least, reached
+from gpuplan.plan.over_time.tried import Tried
 
 ORDERS = 10_000
 SEARCHED = 500

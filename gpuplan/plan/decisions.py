@@ -21,8 +21,9 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.layouts import Layout
-from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, more_words, settings_now, steps_words
+from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
+from gpuplan.plan.over_time.tried import more_words, steps_words
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
 from gpuplan.plan.trail import Line

@@ -14,8 +14,9 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
 from gpuplan.models.power_on import Play, Spot, Step
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.over_time.power_on import PowerOn, label
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import Reading
+from gpuplan.plan.over_time.tried import label
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import over_time as tables

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from gpuplan.models.power_on.rehearsal import DOWN
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.layouts import spare_hosts
-from gpuplan.plan.over_time.power_on import STEPS, PowerOn, distinct, steps_words
+from gpuplan.plan.over_time.power_on import PowerOn, distinct
 from gpuplan.plan.over_time.rehearsal import Rehearsed, readings
 from gpuplan.plan.over_time.rules import lacks, sizing_orders
+from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.wording import amount, capital, priced, short_number, some_of, stated_percent, verb
 

@@ -22,7 +22,6 @@ from gpuplan.plan.over_time.rules import (
     FEWEST,
     Reading,
     alike,
-    ends,
     lacks,
     largest_first,
     orders_within,
@@ -30,14 +29,14 @@ from gpuplan.plan.over_time.rules import (
     readings_of,
     tried,
 )
+from gpuplan.plan.over_time.tried import Tried, became, label, setting_words, vms_words
 from gpuplan.plan.requests import group_requests
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES, amount, capital, number, verb
+from gpuplan.wording import NAMES, amount, capital, number, said, verb
 
 SENTENCES = NAMES["power-on, sentence"]
-SETTINGS, STEPS, LABELS = (NAMES[f"power-on, {what}"] for what in ("setting", "step", "label"))
 OTHERS = 4
 """Other settings are tried with the fourth part of the work."""
 PRIORITY = "priority"
@@ -52,72 +51,6 @@ class Setting(NamedTuple):
     scenario: Scenario
     asked: tuple[Request, ...]
     """Requests of the VMs under this setting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """Outcome of the orders that were tried under one setting."""
-
-    key: str
-    """``now``, ``group``, ``largest``, ``group, largest`` and so on."""
-    found: tuple[power_on.Orders, ...]
-    """Under each reading."""
-
-    @property
-    def orders(self) -> int:
-        """Orders under each reading."""
-        return self.found[0].orders
-
-    @property
-    def chance(self) -> tuple[float, float]:
-        """Share of the orders that start every VM, under the least and the most favourable reading."""
-        return ends([result.started / result.orders for result in self.found])
-
-    @property
-    def share_words(self) -> str:
-        """The same in words: ``97 to 100 of 100``."""
-        return of_orders(*self.chance, self.orders)
-
-    @property
-    def short_words(self) -> str:
-        """Share of the orders in which a VM does not start, in words."""
-        low, high = self.chance
-        return of_orders(1 - high, 1 - low, self.orders)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The same with the sampling error of the orders, 95 % confident."""
-        bounds = [power_on.chance_interval(result.started, result.orders) for result in self.found]
-        return min(low for low, _ in bounds), max(high for _, high in bounds)
-
-    @property
-    def missing(self) -> tuple[float, float]:
-        """Mean of the VMs that do not start, over all orders, under the most and the least favourable reading."""
-        return ends([sum(result.missing_by_kind) for result in self.found])
-
-    @property
-    def stuck(self) -> tuple[float, float]:
-        """The same over the orders in which a VM does not start."""
-        some = [result for result in self.found if result.started < result.orders]
-        means = [
-            sum(result.missing_by_kind) * result.orders / (result.orders - result.started) for result in some
-        ]
-        return ends(means or [0.0])
-
-    @property
-    def most_missing(self) -> int:
-        """VMs that do not start in the worst order that was tried."""
-        return max((vms for result in self.found for vms, _ in result.missing), default=0)
-
-    @property
-    def stranded_gpus(self) -> float:
-        """Mean of the GPUs' worth that is idle where a VM does not start, under the least favourable reading."""
-        return max(result.stranded_gpus for result in self.found)
-
-    @property
-    def all_start(self) -> bool:
-        """True if every VM starts in every order that was tried, under every reading."""
-        return self.chance[0] == 1
 
 
 @dataclass(frozen=True)
@@ -328,12 +261,12 @@ class PowerOn:
     def sentence(self) -> str:
         """Say in how many orders a VM does not start, and what would change that."""
         pool = self.pool
-        proof = "found" if pool.method == "heuristic" and pool.hosts_at_best > pool.bound else "proven"
-        best = f"Best arrangement: {amount(pool.hosts_at_best, 'host')}, {proof}. "
+        found = pool.method == "heuristic" and pool.hosts_at_best > pool.bound
+        best = said("power on.best found" if found else "power on.best proven", hosts=pool.hosts_at_best)
         case = "too large" if not self.known else "alike" if alike(self.pool.requests) else "all"
         if self.known and not self.now.all_start:
             case = "some"
-        return best + SENTENCES[case].format(**self.words)
+        return f"{best} {SENTENCES[case].format(**self.words)}"
 
     @property
     def words(self) -> dict[str, Any]:
@@ -360,37 +293,6 @@ class PowerOn:
         return f"; {setting_words(self.best.key)}{comma} {left}"
 
 
-def of_orders(low: float, high: float, orders: int) -> str:
-    """A share of the orders that were tried, or its range, of 100 at most: ``3 of 100``, ``0 to 3 of 100``, ``all 20``, ``none of 100``."""
-    of = min(100, orders)
-    if low == high and high in (0, 1):
-        return f"{'all' if high else 'none of'} {number(orders)}"
-    ends = dict.fromkeys(_counted(share, of) for share in (low, high))
-    return f"{' to '.join(ends)} of {of}"
-
-
-def _counted(share: float, of: int) -> str:
-    if 0 < share < 0.5 / of or 1 - 0.5 / of < share < 1:
-        return "fewer than 1" if share < 0.5 else f"more than {of - 1}"
-    return f"{of * share:.0f}"
-
-
-def vms_words(low: float, high: float) -> str:
-    """Mean of the VMs that do not start, or its range."""
-    ends = list(dict.fromkeys(round(end) for end in (low, high)))
-    return f"{' to '.join(map(str, ends))} VM{'s' * (ends[-1] != 1)}"
-
-
-def setting_words(key: str) -> str:
-    """Word a setting for use in a sentence: ``with the GPU policy set to group and the largest VMs started first``."""
-    return " and ".join(SETTINGS[part] for part in key.split(", ")).replace(" and with ", " and ")
-
-
-def steps_words(key: str) -> str:
-    """Word a setting as an action: ``set the GPU policy to group and start the largest VMs first``."""
-    return " and ".join(STEPS[part] for part in key.split(", "))
-
-
 def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
     """The scenario with vSphere set up as the design decides: by the way under which most orders start every VM."""
     return next(
@@ -405,42 +307,18 @@ def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
 
 def settings_now(made: PowerOn) -> str:
     """Describe the current vSphere settings that matter to a cluster."""
-    platform, said = made.scenario.platform, []
+    platform, kept = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
-        said.append(f"keep the GPU assignment policy at {platform.gpu_policy}")
+        kept.append(said("power on.keep policy", policy=platform.gpu_policy))
     if made.pool.kind == "vgpu":
-        said.append(f"keep DRS consolidation {'on' if platform.drs_consolidation else 'off'}")
-    return capital(", ".join(said) or "keep the DRS settings")
+        on = platform.drs_consolidation
+        kept.append(said("power on.keep consolidation") if on else said("power on.keep no consolidation"))
+    return capital(", ".join(kept) or said("power on.keep settings"))
 
 
 def compared(made: PowerOn) -> str:
     """Each tried setting, with the orders in which every VM starts."""
-    return "; ".join(f"{label(result.key, within=True)} ({_became(result)})" for result in made.candidates)
-
-
-def label(key: str, *, within: bool = False) -> str:
-    """A setting or an order, or both, as a row is called, or within a sentence: ``GPU policy group, largest first``."""
-    first, *more = (LABELS[part] for part in key.split(", "))
-    small = (word if word[1].isupper() else word[0].lower() + word[1:] for word in (first, *more))
-    return ", ".join(small if within else [first, *list(small)[1:]])
-
-
-def _became(each: Tried) -> str:
-    """Word the outcome of the orders of a setting, or of the one order that it names."""
-    if each.orders > 1:
-        return each.share_words
-    return (
-        "yes" if each.all_start else f"no, {vms_words(*each.stuck)} {verb(round(each.stuck[1]), 'stay')} off"
-    )
-
-
-def more_words(hosts: int) -> str:
-    """Hosts beyond the best arrangement: ``1 host more than the best arrangement``, ``as many as the best arrangement``."""
-    return (
-        f"{amount(hosts, 'host')} more than the best arrangement"
-        if hosts > 0
-        else "as many as the best arrangement"
-    )
+    return "; ".join(f"{label(result.key, within=True)} ({became(result)})" for result in made.candidates)
 
 
 def orders_fail(starts: Mapping[str, PowerOn]) -> bool:

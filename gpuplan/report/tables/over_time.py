@@ -12,9 +12,10 @@ from gpuplan.models.power_on import Play, Refusal, Rules, Step
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.over_time.power_on import PowerOn, Tried, distinct, label
+from gpuplan.plan.over_time.power_on import PowerOn, distinct
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.plan.over_time.rules import alike
+from gpuplan.plan.over_time.tried import Tried, label
 from gpuplan.report.table import Cell, Column, Table, Worded, between, columns, listed, one_place, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (

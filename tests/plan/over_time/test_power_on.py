@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from approved import has_approved, is_approved
+from approved import has_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
 from gpuplan.models.power_on import Play
-from gpuplan.plan.over_time.power_on import PowerOn, of_orders, vms_words
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import FEWEST, ORDERS
 from gpuplan.scenario import from_dict
 
@@ -226,14 +226,6 @@ def test_growth_cost_and_alternatives_follow(catalog: Catalog) -> None:
     assert row.hosts == orders.costs.hosts and row.difference > 0
     (row,) = (each for each in alternatives(orders) if each.key == "best")
     assert row.hosts == best.costs.hosts and row.difference < 0
-
-
-def test_numbers_as_people_say_them() -> None:
-    assert of_orders(1, 1, 2000) == "all 2000" and of_orders(0, 0, 100) == "none of 100"
-    assert of_orders(0, 0.03, 100) == "0 to 3 of 100" and of_orders(0.5, 0.5, 20) == "10 of 20"
-    assert of_orders(0.001, 0.002, 10_000) == "fewer than 1 of 100"
-    assert is_approved(of_orders(0.999, 1, 10_000), "99", "100", "100")
-    assert vms_words(1, 1) == "1 VM" and vms_words(1.2, 2.6) == "1 to 3 VMs"
 
 
 @pytest.mark.parametrize("example", ["current"], indirect=True)

@@ -13,7 +13,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Family, Request
 from gpuplan.models.power_on import Refusal, Rules
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.over_time.power_on import label
 from gpuplan.plan.over_time.rehearsal import Rehearsed, Upgraded
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import over_time as tables
@@ -168,11 +167,6 @@ def test_settings_that_a_cluster_does_not_have_are_not_said(catalog: Catalog) ->
     mig = make_plan(from_dict({"groups": groups, "hardware": hardware}), catalog)
     assert has_approved(answer(mig.power_on["vgpu"]))
     assert "Current settings:" not in answer(mig.power_on["passthrough"])
-
-
-def test_labels_of_settings_and_orders() -> None:
-    assert label("now") == "Current settings"
-    assert is_approved(label("group, largest"))
 
 
 def test_one_order_vm_by_vm(plan: Plan) -> None:
