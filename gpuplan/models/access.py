@@ -1,11 +1,7 @@
 """Access mode: how a workload kind reaches its GPU, with the reasons, the drawbacks and the modes ruled out.
 
 The rules are data (``data/access_rules.csv``), read from top to bottom: they rule modes out, choose one of the others,
-and say why. Here are the facts that a rule may name, and how the rules are applied to them.
-
-References
-----------
-.. [1] gpuplan-method
+and say why. Here are the facts that a rule may name, and how the rules are applied to them. [gpuplan-method]_
 """
 
 from __future__ import annotations
@@ -188,7 +184,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     -----
     The first rule that holds and rules a mode out gives its reason. Of the modes that are not out, the first rule that holds and
     chooses one decides; where the customer has decided, that mode is taken if it is not out. All rules that hold for
-    the chosen mode give what speaks for and against it.
+    the chosen mode give what speaks for and against it. [vmware-sharing-gpus-2020]_ [vmware-bitfusion-3.0-user-guide]_
 
     Examples
     --------
@@ -196,11 +192,6 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
     >>> access_mode(Case(gpus_each=4, mig_board=True, mig_profile=True), rules=rules)[:2]
     ('passthrough', ('whole',))
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
-    .. [2] vmware-bitfusion-3.0-user-guide
     """
     facts = {mode: frozenset(name for name, fact in FACTS.items() if fact(case, mode)) for mode in MODES}
 

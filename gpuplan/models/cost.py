@@ -3,10 +3,7 @@
 Money is in one currency, whichever the prices use. Yearly cash is a sequence: index 0 is the start, index k the end of
 year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; advance
 payments and purchases for it at its start, index k - 1. What is bought at index b runs in years b + 1, b + 2, ...
-
-References
-----------
-.. [1] gpuplan-method
+[gpuplan-method]_
 """
 
 import math
@@ -169,7 +166,8 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     -----
     cash[0] + sum of cash[k] / (1 + rate) ** k for k = 1, 2, ... A spreadsheet has it as C0 + NPV(rate, C1..Cn): its
     NPV discounts the first value already. What is paid during a year counts at its end. Prices and rate are either
-    both with inflation or both without.
+    both with inflation or both without. [microsoft-npv-function]_ [adobe-formcalc-npv]_
+    [brealey-myers-corporate-finance]_
 
     Examples
     --------
@@ -177,12 +175,6 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     12529.6086
     >>> net_present_cost([1000, 100, 100], rate=0)
     1200.0
-
-    References
-    ----------
-    .. [1] microsoft-npv-function
-    .. [2] adobe-formcalc-npv
-    .. [3] brealey-myers-corporate-finance
     """
     finite("cash", cash)
     zero_to_one(rate=rate)
@@ -199,16 +191,12 @@ def installed_gpu_hours(gpus: float) -> float:
 
     Notes
     -----
-    gpus * 8760. Failures and maintenance are not taken off.
+    gpus * 8760. Failures and maintenance are not taken off. [walker-cpu-hour-2009]_
 
     Examples
     --------
     >>> installed_gpu_hours(32)
     280320
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
     """
     not_negative(gpus=gpus)
     return gpus * HOURS_PER_YEAR
@@ -226,16 +214,12 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
 
     Notes
     -----
-    gpus * 8760 * utilisation. Used means given to a user, however busy the GPU is meanwhile.
+    gpus * 8760 * utilisation. Used means given to a user, however busy the GPU is meanwhile. [walker-cpu-hour-2009]_
 
     Examples
     --------
     >>> used_gpu_hours(32, utilisation=0.5)
     140160.0
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
     """
     zero_to_one(utilisation=utilisation)
     return installed_gpu_hours(gpus) * utilisation
@@ -254,16 +238,12 @@ def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
     Notes
     -----
     total_cost / gpu_hours. Per installed GPU-hour it is what an idle GPU costs too; per used GPU-hour the users
-    carry the idle hours.
+    carry the idle hours. [walker-cpu-hour-2009]_
 
     Examples
     --------
     >>> gpu_hour_cost(560640, gpu_hours=280320)
     2.0
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
     """
     finite("total_cost", [total_cost])
     above_zero(gpu_hours=gpu_hours)

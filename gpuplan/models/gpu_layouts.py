@@ -1,9 +1,5 @@
 """Ways to divide one GPU into MIG instances or vGPUs of several sizes, and where on it each begins.
-
-References
-----------
-.. [1] nvidia-mig-user-guide-610
-.. [2] nvidia-vgpu-17.0-user-guide
+[nvidia-mig-user-guide-610]_ [nvidia-vgpu-17.0-user-guide]_
 """
 
 from collections.abc import Sequence

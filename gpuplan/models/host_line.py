@@ -37,6 +37,7 @@ def ordered_cores(
     Notes
     -----
     vcpus / vcpus_per_core / (1 - kept_share) / sockets, up to the next size. A hyper-thread is no core.
+    [vmware-tci-2.2-hosts]_ [vmware-vcpu-ratio-2025]_
 
     Examples
     --------
@@ -44,11 +45,6 @@ def ordered_cores(
     48
     >>> ordered_cores(64, sockets=2, sizes=(16, 32, 48, 64), vcpus_per_core=2, kept_share=0.08)
     32
-
-    References
-    ----------
-    .. [1] vmware-tci-2.2-hosts
-    .. [2] vmware-vcpu-ratio-2025
     """
     not_negative(vcpus=vcpus)
     above_zero(sockets=sockets, vcpus_per_core=vcpus_per_core)
@@ -91,7 +87,8 @@ def ordered_memory_gib(
     Notes
     -----
     max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), up to the next size. A VM with a vGPU or a
-    passthrough GPU reserves all of its memory, so none is overcommitted.
+    passthrough GPU reserves all of its memory, so none is overcommitted. [dell-genai-customization-2023]_
+    [vmware-vsphere-directpath-8.0]_
 
     Examples
     --------
@@ -99,11 +96,6 @@ def ordered_memory_gib(
     1024
     >>> ordered_memory_gib(960, sizes_gib=(512, 1024, 1536), gpus_gib=192, per_gpu_memory=1.6, kept_share=0.08)
     1536
-
-    References
-    ----------
-    .. [1] dell-genai-customization-2023
-    .. [2] vmware-vsphere-directpath-8.0
     """
     not_negative(vms_gib=vms_gib, gpus_gib=gpus_gib, per_gpu_memory=per_gpu_memory, kept_gib=kept_gib)
     above_zero(sizes_gib=max(sizes_gib, default=0))
@@ -129,15 +121,12 @@ def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
     Notes
     -----
     max(least, ceil(raw_gb / disk_gb)). Express Storage Architecture has no disk for caching.
+    [broadcom-vcf-9.1-workbook]_
 
     Examples
     --------
     >>> ordered_disks(5855, disk_gb=3200, least=4), ordered_disks(20_000, disk_gb=3200, least=4)
     (4, 7)
-
-    References
-    ----------
-    .. [1] broadcom-vcf-9.1-workbook
     """
     not_negative(raw_gb=raw_gb, least=least)
     above_zero(disk_gb=disk_gb)

@@ -36,6 +36,7 @@ def licensed_cores(
     -----
     hosts * sockets * max(minimum_cores, cores_per_socket), at least minimum_order unless there is no host. The first
     minimum holds for each processor, not for the host. Packs of cores that a vendor may sell are not in it.
+    [veeam-community-licensing-2024]_ [redress-vcf-2026]_
 
     Examples
     --------
@@ -45,11 +46,6 @@ def licensed_cores(
     256
     >>> licensed_cores(1, sockets=2, cores_per_socket=24, minimum_order=72)
     72
-
-    References
-    ----------
-    .. [1] veeam-community-licensing-2024
-    .. [2] redress-vcf-2026
     """
     _whole(hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores)
     cores = hosts * sockets * max(minimum_cores, cores_per_socket)
@@ -72,7 +68,7 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
 
     Notes
     -----
-    hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020.
+    hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020. [vmware-cpu-pricing-2020]_
 
     Examples
     --------
@@ -80,10 +76,6 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
     16
     >>> licensed_sockets(8, sockets=2, cores_per_socket=48)
     32
-
-    References
-    ----------
-    .. [1] vmware-cpu-pricing-2020
     """
     _whole(hosts=hosts)
     _whole(1, sockets=sockets, cores_per_socket=cores_per_socket, cores_per_licence=cores_per_licence)
@@ -108,16 +100,12 @@ def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int,
     Notes
     -----
     What is needed beyond those ordered before, at least minimum_order; nothing where those suffice. Every addition is an
-    order of its own.
+    order of its own. [redress-vcf-2026]_
 
     Examples
     --------
     >>> ordered_licences([64, 64, 128], minimum_order=72)
     (72, 0, 72)
-
-    References
-    ----------
-    .. [1] redress-vcf-2026
     """
     _whole(minimum_order=minimum_order)
     orders: list[int] = []
@@ -166,7 +154,8 @@ def subscription_payments(
     -----
     A term costs licences * yearly_price * term_years when it begins: one that begins with year k is paid at index k - 1. The
     first year of operation is bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal
-    that would do so, also that of included years, is bought by the year at renewal_price.
+    that would do so, also that of included years, is bought by the year at renewal_price. [atonement-vcf-licensing]_
+    [gpuplan-method]_
 
     Examples
     --------
@@ -176,11 +165,6 @@ def subscription_payments(
     (0.0, 400, 400, 0.0)
     >>> subscription_payments(4, yearly_price=100, horizon_years=3, term_years=3, renewal_price=120, years_included=1)
     (0.0, 480, 480, 0.0)
-
-    References
-    ----------
-    .. [1] atonement-vcf-licensing
-    .. [2] gpuplan-method
     """
     alone = yearly_price if renewal_price is None else renewal_price
     not_negative(licences=licences, yearly_price=yearly_price, renewal_price=alone)
@@ -222,6 +206,7 @@ def perpetual_payment(
     Notes
     -----
     licences * price at bought_year + years_included, the start of the first year to cover, if that year is within the horizon.
+    [nvidia-licensing-wiki]_ [gpuplan-method]_
 
     Examples
     --------
@@ -229,11 +214,6 @@ def perpetual_payment(
     (400, 0.0, 0.0, 0.0)
     >>> perpetual_payment(4, price=100, horizon_years=3, years_included=5)
     (0.0, 0.0, 0.0, 0.0)
-
-    References
-    ----------
-    .. [1] nvidia-licensing-wiki
-    .. [2] gpuplan-method
     """
     not_negative(licences=licences, price=price)
     _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)

@@ -1,8 +1,5 @@
 """Management domain: hosts that carry its appliances when one fails, and the vSAN capacity for them.
-
-References
-----------
-.. [1] broadcom-vcf-9.1-workbook
+[broadcom-vcf-9.1-workbook]_
 """
 
 import math
@@ -76,17 +73,12 @@ def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
     Notes
     -----
     ceil(total / (hosts - spare_hosts)). With 4 hosts and one spare it is a third, which leaves the quarter free that the
-    design of VCF 4.4 asks for.
+    design of VCF 4.4 asks for. [broadcom-vcf-9.1-workbook]_ [vmware-vcf-4.4-design]_
 
     Examples
     --------
     >>> share_of_host(122, hosts=4), share_of_host(316, hosts=4), share_of_host(17564, hosts=4)
     (41, 106, 5855)
-
-    References
-    ----------
-    .. [1] broadcom-vcf-9.1-workbook
-    .. [2] vmware-vcf-4.4-design
     """
     not_negative(total=total)
     _whole(hosts=hosts, spare_hosts=spare_hosts)

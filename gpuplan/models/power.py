@@ -1,8 +1,5 @@
 """Power and space: watts at full load and on average, energy, heat, emissions, rack units and racks.
-
-References
-----------
-.. [1] fan-power-provisioning-2007
+[fan-power-provisioning-2007]_
 """
 
 import math
@@ -41,7 +38,7 @@ def host_power_w(
     -----
     (base_w + boards * board_w + adapters * adapter_w) / psu_efficiency. Every part at its limit at once: what
     a breaker must carry, and more than a host draws in use. With psu_efficiency 1 the parts are taken as
-    they are, as if measured at the wall.
+    they are, as if measured at the wall. [barroso-datacenter-2018]_
 
     Examples
     --------
@@ -49,10 +46,6 @@ def host_power_w(
     1800.0
     >>> host_power_w(4, base_w=800, board_w=250, adapters=2, adapter_w=18, psu_efficiency=0.96)
     1912.5
-
-    References
-    ----------
-    .. [1] barroso-datacenter-2018
     """
     not_negative(boards=boards, base_w=base_w, board_w=board_w, adapters=adapters, adapter_w=adapter_w)
     above_zero(psu_efficiency=psu_efficiency)
@@ -120,16 +113,12 @@ def heat_btu_h(power_w: float) -> float:
     Notes
     -----
     power_w * 3600 / 1055.05585262, which is 3.412141633 BTU/h for each watt (International Table BTU). All power
-    that computers and switches draw ends as heat in the room.
+    that computers and switches draw ends as heat in the room. [nist-sp-811-b8]_
 
     Examples
     --------
     >>> round(heat_btu_h(1000), 3)
     3412.142
-
-    References
-    ----------
-    .. [1] nist-sp-811-b8
     """
     not_negative(power_w=power_w)
     return power_w * BTU_H_PER_W
@@ -148,16 +137,12 @@ def facility_power_w(it_power_w: float, *, pue: float) -> float:
     Notes
     -----
     it_power_w * pue. The power usage effectiveness is a ratio of energies over a year; for one moment, and for
-    one rack among others, it is an approximation.
+    one rack among others, it is an approximation. [iso-iec-30134-2]_
 
     Examples
     --------
     >>> facility_power_w(10000, pue=1.5)
     15000.0
-
-    References
-    ----------
-    .. [1] iso-iec-30134-2
     """
     not_negative(it_power_w=it_power_w)
     if not 1 <= pue < math.inf:
@@ -177,7 +162,7 @@ def energy_kwh(power_w: float, *, hours_h: float = HOURS_PER_YEAR) -> float:
 
     Notes
     -----
-    power_w * hours_h / 1000; a year has 8760 hours. The power is the mean, not the peak.
+    power_w * hours_h / 1000; a year has 8760 hours. The power is the mean, not the peak. [nist-sp-811-b8]_
 
     Examples
     --------
@@ -185,10 +170,6 @@ def energy_kwh(power_w: float, *, hours_h: float = HOURS_PER_YEAR) -> float:
     8760.0
     >>> energy_kwh(250, hours_h=24)
     6.0
-
-    References
-    ----------
-    .. [1] nist-sp-811-b8
     """
     not_negative(power_w=power_w, hours_h=hours_h)
     return power_w * hours_h / W_PER_KW
@@ -207,16 +188,12 @@ def emissions_kg(energy_kwh: float, *, grid_kg_kwh: float) -> float:
     Notes
     -----
     energy_kwh * grid_kg_kwh: the location-based method for purchased electricity. Making and disposing of the
-    equipment is not in it.
+    equipment is not in it. [ghg-protocol-scope-2]_
 
     Examples
     --------
     >>> emissions_kg(1000, grid_kg_kwh=0.25)
     250.0
-
-    References
-    ----------
-    .. [1] ghg-protocol-scope-2
     """
     not_negative(energy_kwh=energy_kwh, grid_kg_kwh=grid_kg_kwh)
     return energy_kwh * grid_kg_kwh
@@ -244,7 +221,7 @@ def hosts_per_rack(
     -----
     min(floor((rack_units_u - reserved_u) / host_u), floor(1000 * rack_kw / host_w)), worked in fractions so that
     decimals do not lose a host to rounding. All hosts at full load at once; power for what stands in the reserved
-    height is not counted, so take it off rack_kw first.
+    height is not counted, so take it off rack_kw first. [eia-310-e]_ [barroso-datacenter-2018]_
 
     Examples
     --------
@@ -252,11 +229,6 @@ def hosts_per_rack(
     9
     >>> hosts_per_rack(2, host_w=600, rack_units_u=42, reserved_u=4, rack_kw=17.3)
     19
-
-    References
-    ----------
-    .. [1] eia-310-e
-    .. [2] barroso-datacenter-2018
     """
     above_zero(host_u=host_u)
     not_negative(host_w=host_w, rack_units_u=rack_units_u, reserved_u=reserved_u, rack_kw=rack_kw)
@@ -281,16 +253,12 @@ def racks(hosts: int, *, hosts_per_rack: int) -> int:
     Notes
     -----
     ceil(hosts / hosts_per_rack); 0 for no hosts. For equal hosts, and as few racks as possible: spreading hosts
-    over racks against the loss of a rack needs more.
+    over racks against the loss of a rack needs more. [eia-310-e]_
 
     Examples
     --------
     >>> racks(20, hosts_per_rack=9)
     3
-
-    References
-    ----------
-    .. [1] eia-310-e
     """
     not_negative(hosts=hosts, hosts_per_rack=hosts_per_rack)
     if hosts == 0:
@@ -312,16 +280,12 @@ def rack_units_u(*parts_u: float) -> float:
 
     Notes
     -----
-    The plain sum, 0 without parts. A rack unit is 44.45 mm. Space between the parts is not counted.
+    The plain sum, 0 without parts. A rack unit is 44.45 mm. Space between the parts is not counted. [eia-310-e]_
 
     Examples
     --------
     >>> rack_units_u(16, 2)
     18.0
-
-    References
-    ----------
-    .. [1] eia-310-e
     """
     for part in parts_u:
         not_negative(parts_u=part)

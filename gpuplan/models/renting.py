@@ -19,15 +19,12 @@ def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
     Notes
     -----
     used_gpu_hours * hour_price: no rent for idle hours. Data transfer and storage at the provider are not in it.
+    [walker-cpu-hour-2009]_
 
     Examples
     --------
     >>> rent_cost(1000, hour_price=2.5)
     2500.0
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
     """
     not_negative(used_gpu_hours=used_gpu_hours, hour_price=hour_price)
     return used_gpu_hours * hour_price
@@ -51,16 +48,12 @@ def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: fl
     Notes
     -----
     installed_gpu_hour_cost / rent_hour_price: owning costs the same however much is used, apart from a part of the
-    energy, and rent is paid for used hours. Both must be levelled at the same rate.
+    energy, and rent is paid for used hours. Both must be levelled at the same rate. [walker-cpu-hour-2009]_
 
     Examples
     --------
     >>> breakeven_utilisation(0.75, rent_hour_price=2.5)
     0.3
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
     """
     not_negative(installed_gpu_hour_cost=installed_gpu_hour_cost)
     above_zero(rent_hour_price=rent_hour_price)
@@ -86,18 +79,13 @@ def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> 
     -----
     The first zero of the difference of the two running sums, on a straight line within each year. A later purchase
     may make owning the dearer one again; only the first time counts. Discount both beforehand for the
-    discounted payback.
+    discounted payback. [walker-cpu-hour-2009]_ [brealey-myers-corporate-finance]_
 
     Examples
     --------
     >>> crossover_year([900, 100, 100], rent_cash=[0, 700, 700])
     1.5
     >>> crossover_year([900, 100, 100], rent_cash=[0, 300, 300])
-
-    References
-    ----------
-    .. [1] walker-cpu-hour-2009
-    .. [2] brealey-myers-corporate-finance
     """
     if len(own_cash) != len(rent_cash):
         raise ValueError(f"own_cash has {len(own_cash)} years, rent_cash {len(rent_cash)}; both need as many")

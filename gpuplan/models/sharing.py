@@ -1,11 +1,7 @@
 """Sharing one GPU: the profile of a share of a GPU, and the number of them on one GPU.
 
-Counts come from the vendor's tables and are never memory divided by size.
-
-References
-----------
-.. [1] nvidia-mig-user-guide-610
-.. [2] nvidia-vgpu-17.0-user-guide
+Counts come from the vendor's tables and are never memory divided by size. [nvidia-mig-user-guide-610]_
+[nvidia-vgpu-17.0-user-guide]_
 """
 
 from collections.abc import Sequence
@@ -53,7 +49,7 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have
     the share in compute slices, to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those
     large enough, the one with the highest maximum per GPU, then with the most frame buffer. Equal-size
-    mode: one profile per GPU.
+    mode: one profile per GPU. [nvidia-aie-5.0-user-guide]_
 
     Examples
     --------
@@ -63,10 +59,6 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     'V100D-16C'
     >>> smallest_profile(0.3, profiles=v100).name
     'V100D-16C'
-
-    References
-    ----------
-    .. [1] nvidia-aie-5.0-user-guide
     """
     full = max((p.frame_buffer_mb for p in profiles), default=0)
     share = exact(gpus_each)
@@ -99,7 +91,7 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     Notes
     -----
     floor(share * memory * 1024), with a share such as 0.333333 read as the fraction it stands for.
-    Only memory is divided; the compute of the GPU is shared and contended.
+    Only memory is divided; the compute of the GPU is shared and contended. [vmware-bitfusion-3.0-user-guide]_
 
     Examples
     --------
@@ -107,10 +99,6 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     16384
     >>> 3 * memory_share_mb(1/3, memory_gib=32) <= 32 * 1024
     True
-
-    References
-    ----------
-    .. [1] vmware-bitfusion-3.0-user-guide
     """
     share = exact(gpus_each)
     return max(1, int(share * Fraction(memory_gib) * 1024))

@@ -29,7 +29,7 @@ def combined_range(
     root sum of squares, each side for itself. What shares a cause, such as the price of every GPU, belongs to one
     pair of ends and moves together. Exact for independent normal causes and a total that is linear in them; with
     skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``: where causes multiply, the root sum of
-    squares alone can go further than all of them together.
+    squares alone can go further than all of them together. [jcgm-gum-2008]_
 
     Examples
     --------
@@ -39,10 +39,6 @@ def combined_range(
     (100.0, 100.0)
     >>> combined_range(100, ends=[(25, 100), (25, 100)], outermost=(6.25, 100))
     (6.25, 100.0)
-
-    References
-    ----------
-    .. [1] jcgm-gum-2008
     """
     most = (
         (-math.inf, math.inf) if outermost is None else (min(planned, *outermost), max(planned, *outermost))

@@ -332,8 +332,8 @@ def _plain_words(name: str) -> str:
     return " ".join(SHORT_WORDS.get(word, word) for word in words)
 
 
-CITED = re.compile(r"^\.\. \[\d+\] (\S+)", re.M)
-"""A source in the references of a docstring."""
+CITED = re.compile(r"\[(\S+)\]_")
+"""A source that a docstring cites."""
 
 
 @lru_cache(maxsize=512)  # without it a plan as data takes a fifth longer

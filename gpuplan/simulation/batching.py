@@ -87,6 +87,7 @@ def play(
     Exact for the rules that the module states; steps and prompts are fitted to published runs, waits are not, and engines add some
     of their own. Engines also let more requests in than they may be able to finish and take some back;
     here each reserves its whole length, so the cache is never short. The first token comes with the end of the prompt.
+    [orca-2022]_ [sarathi-serve-2024]_
 
     Examples
     --------
@@ -95,11 +96,6 @@ def play(
     >>> one = play(replica, np.array([0.0]), tokens_in=np.array([1000.0]), tokens_out=np.array([11.0]))
     >>> one.first_s.round(3).item(), one.done_s.round(3).item()
     (0.1, 0.2)
-
-    References
-    ----------
-    .. [1] orca-2022
-    .. [2] sarathi-serve-2024
     """
     at_least_one(replicas=replicas)
     if len(arrival_s) == 0 or not len(arrival_s) == len(tokens_in) == len(tokens_out):
@@ -182,7 +178,7 @@ def simulate(
     left out. Times between arrivals are gamma with a variance of peakedness times the square of their mean, which in the long run
     makes the variance of the number of arrivals peakedness times their mean; rates that vary bend time. Where a day has more
     requests than a run, each part of the day is played for as much shorter. Above some 90 % load a run forgets its empty start
-    only slowly: times are then too short, unless ``count`` is larger.
+    only slowly: times are then too short, unless ``count`` is larger. [law-2015]_ [vllm-serving-benchmark]_
 
     Examples
     --------
@@ -191,11 +187,6 @@ def simulate(
     >>> found = simulate(replica, Traffic(2000, 400), rates_per_second=[0.01], count=500)
     >>> round(found.p50_s.value, 2), found.growing
     (0.2, False)
-
-    References
-    ----------
-    .. [1] law-2015
-    .. [2] vllm-serving-benchmark
     """
     at_least_one(replicas=replicas, count=count)
     not_negative(**{f"rates_per_second[{n}]": rate for n, rate in enumerate(rates_per_second)})
@@ -241,17 +232,13 @@ def arrivals(
 
     Notes
     -----
-    Sums of gamma times of mean 1 are mapped through the expected number of arrivals by then.
+    Sums of gamma times of mean 1 are mapped through the expected number of arrivals by then. [vllm-serving-benchmark]_
 
     Examples
     --------
     >>> times, part = arrivals([1.0, 3.0], 1, count=4000, source=np.random.default_rng(1))
     >>> bool(2.5 < (part == 1).sum() / (part == 0).sum() < 3.5)
     True
-
-    References
-    ----------
-    .. [1] vllm-serving-benchmark
     """
     above_zero(peakedness=peakedness)
     rates = np.array(rates_per_second, dtype=float)
@@ -302,7 +289,7 @@ def summary(
 
     Notes
     -----
-    The value is that of all runs together, its interval that of the values of the runs.
+    The value is that of all runs together, its interval that of the values of the runs. [law-2015]_
 
     Examples
     --------
@@ -311,10 +298,6 @@ def summary(
     >>> one = play(replica, np.arange(8.0), tokens_in=np.full(8, 1000.0), tokens_out=np.full(8, 11.0))
     >>> summary([one], [np.zeros(8)], rates=24, replicas=1, first_token_s=0.2).kept_share
     Estimate(value=1.0, half_width=None)
-
-    References
-    ----------
-    .. [1] law-2015
     """
     skips = [int(len(run.arrival_s) * WARM_UP) if rates == 1 and len(runs) > 1 else 0 for run in runs]
     firsts = [(run.first_s - run.arrival_s)[skip:] for run, skip in zip(runs, skips, strict=True)]

@@ -339,11 +339,12 @@ def simulate(
     Notes
     -----
     Event by event; queue and placement as the module says, exact but for chance. Where every request is for one
-    GPU, arrivals are open and no request leaves, the times when the GPUs will be free are enough [3]_. A person of a
-    closed group who is active with chance p asks at rate p / ((1 - p) * duration_h) while idle (p above 0.99 as
-    0.99), not while waiting, and is idle again when denied. Rates that vary are drawn by thinning [2]_.
+    GPU, arrivals are open and no request leaves, the times when the GPUs will be free are enough
+    [kiefer-wolfowitz-1955]_. A person of a closed group who is active with chance p asks at rate p / ((1 - p) *
+    duration_h) while idle (p above 0.99 as 0.99), not while waiting, and is idle again when denied. Rates that vary
+    are drawn by thinning [lewis-shedler-1979]_.
 
-    Intervals by batch means [1]_: 95 %, Student's t, at least 21 batches of equal length, after a warm-up of an
+    Intervals by batch means [law-2015]_: 95 %, Student's t, at least 21 batches of equal length, after a warm-up of an
     eighth of the run, widened by sqrt((1 + r) / (1 - r)) for a correlation r > 0 of neighbours. A batch is a whole
     number of weeks if a rate varies; else 2000 requests on average or the longest mean duration, if that is more;
     shorter only where most_requests would be passed. A share that is 0 or 1 in n requests has half width 3 / n.
@@ -360,12 +361,6 @@ def simulate(
     >>> found = simulate([Stream("notebooks", gpus=1, rates_per_h=(5.0,))], hosts=[4, 4], longest_wait_h=0)
     >>> abs(found.overall.denied.value - 0.0700) < 0.01  # Erlang B: 8 servers, 5 erlang
     True
-
-    References
-    ----------
-    .. [1] law-2015
-    .. [2] lewis-shedler-1979
-    .. [3] kiefer-wolfowitz-1955
     """
     _check_cluster(hosts, policy, longest_wait_h)
     _check_streams(streams)
@@ -486,7 +481,7 @@ def replay(
     -----
     Event by event, exact for the rules of the module; jobs that arrive at the same time keep their order. Each
     fraction shares a GPU with its like only. A job that is split takes whole hosts, so up to a host less one GPU
-    more than it asked for, which counts as allocated. Arrivals may begin at any time, also below 0.
+    more than it asked for, which counts as allocated. Arrivals may begin at any time, also below 0. [law-2015]_
 
     Examples
     --------
@@ -495,10 +490,6 @@ def replay(
     [0.0, 3.0, 6.0]
     >>> three.mean_wait_h(), round(three.utilisation, 4)
     (3.0, 0.6944)
-
-    References
-    ----------
-    .. [1] law-2015
     """
     _check_cluster(hosts, policy, longest_wait_h)
     arrival, duration, size = (np.asarray(a, dtype=np.float64) for a in (arrival_h, duration_h, gpus))

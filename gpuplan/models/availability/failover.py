@@ -111,6 +111,7 @@ def after_failure(
     ``place_mixed`` would find room. If that is impossible too, as many of the VMs left over as possible are added
     to what a restart placed, largest first, kind by kind, as long as everything can be placed again (by a greedy
     order where hosts differ, or where there are too many ways to fill a host); the others are not placed.
+    [vmware-vsphere-8.0-admission-control]_
 
     Examples
     --------
@@ -119,10 +120,6 @@ def after_failure(
     >>> hosts = (*place([request], gpus_per_host=4).hosts, ())
     >>> after_failure(hosts, requests=[request], rooms=[Room(4)] * 3, failed={0}).restarted
     (('research', 1, 2),)
-
-    References
-    ----------
-    .. [1] vmware-vsphere-8.0-admission-control
     """
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))

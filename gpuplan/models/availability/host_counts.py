@@ -1,8 +1,5 @@
 """Host counts: spare hosts, clusters, and the GPUs that are installed and that a failure leaves.
-
-References
-----------
-.. [1] vmware-sharing-gpus-2020
+[vmware-sharing-gpus-2020]_
 """
 
 import math
@@ -50,17 +47,12 @@ def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -
     -----
     ceil(hosts_for_demand / (most_hosts - spare_hosts)). Exact for equal hosts: the VMs of a host stay together when a
     placement is cut between two hosts, and fewer clusters have too few hosts. Hosts of one cluster do not restart VMs of
-    another.
+    another. [vmware-vcf-4.4-design]_ [gpuplan-method]_
 
     Examples
     --------
     >>> cluster_count(63, spare_hosts=1, most_hosts=64), cluster_count(64, spare_hosts=1, most_hosts=64)
     (1, 2)
-
-    References
-    ----------
-    .. [1] vmware-vcf-4.4-design
-    .. [2] gpuplan-method
     """
     if spare_hosts >= most_hosts:
         raise ValueError(
@@ -86,16 +78,12 @@ def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
 
     Notes
     -----
-    floor(hosts / clusters), and one more in the first hosts mod clusters of them.
+    floor(hosts / clusters), and one more in the first hosts mod clusters of them. [gpuplan-method]_
 
     Examples
     --------
     >>> cluster_hosts(68, clusters=2), cluster_hosts(11, clusters=3)
     ((34, 34), (4, 4, 3))
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     base, more = divmod(hosts, clusters)
     return tuple(base + (at < more) for at in range(clusters))
@@ -215,15 +203,11 @@ def sum_over_pools(*parts: float) -> float:
 
     Notes
     -----
-    Pools do not back each other up: each has spare hosts of its own.
+    Pools do not back each other up: each has spare hosts of its own. [vmware-bitfusion-faq]_
 
     Examples
     --------
     >>> sum_over_pools(5, 5)
     10
-
-    References
-    ----------
-    .. [1] vmware-bitfusion-faq
     """
     return sum(parts)

@@ -45,7 +45,7 @@ def idle_gpus(
     -----
     Hosts without VMs are failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and
     some of it goes there. What is left of a shared GPU is worth the shares of the profile of which the largest part
-    still fits, of the most that one GPU holds.
+    still fits, of the most that one GPU holds. [vmware-sharing-gpus-2020]_
 
     Examples
     --------
@@ -53,10 +53,6 @@ def idle_gpus(
     >>> requests = [Request("threes", 2, gpus=3), Request("fours", 0, gpus=4)]
     >>> idle_gpus(place(requests, gpus_per_host=4).hosts, requests=requests, rooms=[Room(4)] * 2)
     (Idle(kind='whole', family='', room=1, count=2, gpus=2.0, fits=()),)
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     cluster = Cluster(requests, rooms)
     rules = cluster.rules
@@ -101,17 +97,13 @@ def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
     -----
     The same decision as that of ``after_failure`` when all is placed again: exact where ``place`` is for equal hosts without
     limits of CPU and memory, and where ``place_mixed`` is for others, on these hosts alone. A host with 0 GPUs
-    offers nothing to a VM that needs one.
+    offers nothing to a VM that needs one. [martello-toth-1990]_
 
     Examples
     --------
     >>> request = Request("research", 3, gpus=3)
     >>> fits([request], rooms=[Room(4)] * 3), fits([request], rooms=[Room(4)] * 2), fits([], rooms=[])
     (True, False, True)
-
-    References
-    ----------
-    .. [1] martello-toth-1990
     """
     cluster = Cluster(requests, rooms)
     return cluster.possible(cluster.rules.vms, Counter(cluster.rooms), thorough=True)

@@ -1,8 +1,5 @@
 """Maintenance: hours a year with one host in maintenance, and the effect of failures; ``mixed_...`` as in ``outages``.
-
-References
-----------
-.. [1] vmware-sharing-gpus-2020
+[vmware-sharing-gpus-2020]_
 """
 
 import math
@@ -117,7 +114,7 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     -----
     maintenance_h * P(hosts up < hosts_needed), hosts up binomial(hosts - 1, availability). All of
     maintenance_h when the other hosts are fewer than needed. Maintenance starts whether or not
-    another host is down; who waits until all are up does better.
+    another host is down; who waits until all are up does better. [kuo-zuo-2003]_ [vmware-sharing-gpus-2020]_
 
     Examples
     --------
@@ -125,11 +122,6 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     11.1
     >>> maintenance_short_h(8, hosts_needed=8, availability=0.99, maintenance_h=128)
     128.0
-
-    References
-    ----------
-    .. [1] kuo-zuo-2003
-    .. [2] vmware-sharing-gpus-2020
     """
     return maintenance_h * chance_fewer(hosts - 1, hosts_needed, availability=availability)
 

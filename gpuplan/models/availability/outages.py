@@ -1,11 +1,7 @@
 """Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
 
 Hosts fail and are repaired independently, all at the same rate. Of identical hosts only the number counts. Where
-existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
-
-References
-----------
-.. [1] vmware-sap-formula-2013
+existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail. [vmware-sap-formula-2013]_
 """
 
 import math
@@ -42,16 +38,12 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     Notes
     -----
     mtbf_h / (mtbf_h + repair_h): the long-run share, whatever the distributions of the two times.
-    Planned maintenance is not in it.
+    Planned maintenance is not in it. [kuo-zuo-2003]_
 
     Examples
     --------
     >>> host_availability(9900, repair_h=100)
     0.99
-
-    References
-    ----------
-    .. [1] kuo-zuo-2003
     """
     return mtbf_h / (mtbf_h + repair_h)
 
@@ -72,7 +64,7 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     -----
     8760 * P(hosts up < hosts_needed), hosts up binomial(hosts, availability). Exact when hosts fail and are
     repaired independently of each other; a common cause (power, cooling, a bad update) and a queue for
-    repairs make it worse. Planned maintenance is not in it.
+    repairs make it worse. Planned maintenance is not in it. [kuo-zuo-2003]_ [vmware-sap-availability-2013]_
 
     Examples
     --------
@@ -80,11 +72,6 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     676.8
     >>> round(hours_short_h(9, hosts_needed=8, availability=0.99), 1)
     30.1
-
-    References
-    ----------
-    .. [1] kuo-zuo-2003
-    .. [2] vmware-sap-availability-2013
     """
     return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
 
@@ -141,7 +128,7 @@ def chance_of_shortage(
     hours begin without one, at any time or times. Exact for hosts = hosts_needed, where it is
     1 - exp(-hosts * hours_h / mtbf_h). With spare hosts, for exponential times, never too low, and too high by
     at most about hosts * repair_h / (mtbf_h * spare hosts) of itself, because shortages come in groups and
-    each counts. 1 with fewer hosts than needed.
+    each counts. 1 with fewer hosts than needed. [kuo-zuo-2003]_ [gpuplan-method]_
 
     Examples
     --------
@@ -149,11 +136,6 @@ def chance_of_shortage(
     0.1098
     >>> round(chance_of_shortage(9, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
     0.0097
-
-    References
-    ----------
-    .. [1] kuo-zuo-2003
-    .. [2] gpuplan-method
     """
     if hosts_needed <= 0:
         return 0.0
@@ -173,16 +155,12 @@ def chance_over_pools(*chances: float) -> float:
 
     Notes
     -----
-    1 - product of (1 - chance).
+    1 - product of (1 - chance). [vmware-bitfusion-faq]_
 
     Examples
     --------
     >>> chance_over_pools(0.5, 0.5)
     0.75
-
-    References
-    ----------
-    .. [1] vmware-bitfusion-faq
     """
     return 1 - math.prod(1 - chance for chance in chances)
 
@@ -197,16 +175,12 @@ def hours_over_pools_h(*hours_h: float) -> float:
 
     Notes
     -----
-    8760 * (1 - product of (1 - hours / 8760)): hours in which several pools are short count once.
+    8760 * (1 - product of (1 - hours / 8760)): hours in which several pools are short count once. [kuo-zuo-2003]_
 
     Examples
     --------
     >>> hours_over_pools_h(4380.0, 4380.0)
     6570.0
-
-    References
-    ----------
-    .. [1] kuo-zuo-2003
     """
     return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, hours / HOURS_PER_YEAR) for hours in hours_h))
 

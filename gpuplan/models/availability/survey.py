@@ -73,6 +73,7 @@ def failure_survey(
     coefficients say. If only the worst are asked for, each set waits with what it does at worst (all that is lost, then
     all that a restart leaves over), and the worst is worked out, until none that waits can be worse. That ends after a
     number of steps too, and of very many kinds of hosts only those on which most is are taken: then the figures hold, but the choice of the sets is not ``proven``.
+    [vmware-vsphere-8.0-admission-control]_
 
     Examples
     --------
@@ -83,10 +84,6 @@ def failure_survey(
     ...     print(loss.hosts, loss.alike, loss.restarted, loss.unplaced)
     (0, 1) 3 1 1
     (0, 3) 3 0 1
-
-    References
-    ----------
-    .. [1] vmware-vsphere-8.0-admission-control
     """
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))

@@ -1,8 +1,4 @@
-"""vMotion: stun time of a VM with vGPUs while it is moved.
-
-References
-----------
-.. [1] vmware-vsphere-7.0-vgpu-vmotion
+"""vMotion: stun time of a VM with vGPUs while it is moved. [vmware-vsphere-7.0-vgpu-vmotion]_
 """
 
 from gpuplan.units import above_zero, not_negative

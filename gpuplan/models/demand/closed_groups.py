@@ -1,8 +1,5 @@
 """Closed groups: chances of waiting and of being denied where a fixed number of people send all requests (Engset).
-
-References
-----------
-.. [1] iversen-teletraffic-2010
+[iversen-teletraffic-2010]_
 """
 
 import math

@@ -1,9 +1,5 @@
 """Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group.
-
-References
-----------
-.. [1] fredericks-congestion-1980
-.. [2] whitt-multi-server-1992
+[fredericks-congestion-1980]_ [whitt-multi-server-1992]_
 """
 
 import math
@@ -41,11 +37,11 @@ def erlang_b(servers: float, *, load: float) -> float:
     Notes
     -----
     B(0) = 1, B(n) = load B(n-1) / (n + load B(n-1)). Requests come at random (Poisson) from many people; exact
-    whatever the distribution of the durations. Chances below 1e-308 come out as 0.
+    whatever the distribution of the durations. [iversen-teletraffic-2010]_ Chances below 1e-308 come out as 0.
 
     Continued to servers that are not whole by 1 / B(x, a) = a * integral over t > 0 of exp(-a t) (1 + t)^x = exp(a)
-    a^(-x) Gamma(x + 1, a) [2]_: worked out for the part of x after the point, by the continued fraction of the incomplete
-    gamma function, then by the same recursion, which forgets rounding errors.
+    a^(-x) Gamma(x + 1, a) [jagerman-erlang-loss-1974]_: worked out for the part of x after the point, by the
+    continued fraction of the incomplete gamma function, then by the same recursion, which forgets rounding errors.
 
     Examples
     --------
@@ -53,11 +49,6 @@ def erlang_b(servers: float, *, load: float) -> float:
     0.018385
     >>> round(erlang_b(2.5, load=1), 6)
     0.115327
-
-    References
-    ----------
-    .. [1] iversen-teletraffic-2010
-    .. [2] jagerman-erlang-loss-1974
     """
     load = _number("load", load)
     whole = math.floor(_number("servers", servers, most=_MOST_UNITS))
@@ -87,16 +78,12 @@ def erlang_c(servers: float, *, load: float) -> float:
     Notes
     -----
     C = n B / (n - load (1 - B)) with B of erlang_b. Exact for random (Poisson) arrivals and exponential durations,
-    an approximation for others. With load >= servers the queue grows without end.
+    an approximation for others. With load >= servers the queue grows without end. [iversen-teletraffic-2010]_
 
     Examples
     --------
     >>> round(erlang_c(10, load=5), 6)
     0.036105
-
-    References
-    ----------
-    .. [1] iversen-teletraffic-2010
     """
     denied = erlang_b(servers, load=load)
     if load >= servers:
@@ -125,16 +112,12 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
     Notes
     -----
     sum(load size^2) / sum(load size): the requests of each class in progress are Poisson, whatever the distribution
-    of the durations. 1 for single units. Real arrivals in bursts are peakier than this.
+    of the durations. 1 for single units. Real arrivals in bursts are peakier than this. [fredericks-congestion-1980]_
 
     Examples
     --------
     >>> peakedness_of_mix([4, 1], sizes=[1, 4])
     2.5
-
-    References
-    ----------
-    .. [1] fredericks-congestion-1980
     """
     _same_length(loads=loads, sizes=sizes)
     loads = [_number(f"loads[{i}]", load) for i, load in enumerate(loads)]
@@ -165,15 +148,12 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     Hayward's approximation: Erlang B with servers / peakedness servers and load / peakedness. Exact for peakedness 1,
     and for requests that all take the same number of units, where peakedness is that number and divides the servers.
     For mixed sizes it is one figure for all of them: the large ones fare worse, the small ones better.
+    [fredericks-congestion-1980]_
 
     Examples
     --------
     >>> round(hayward_b(20, load=10, peakedness=2), 6)
     0.018385
-
-    References
-    ----------
-    .. [1] fredericks-congestion-1980
     """
     n, a = _scaled(servers, load, peakedness)
     return erlang_b(n, load=a)
@@ -278,17 +258,13 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
     -----
     j q(j) = sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion
     serves every capacity: the weights q(j) do not depend on it. Requests come at random (Poisson) and any free units will
-    do, on whatever host. Exact, whatever the distribution of the durations.
+    do, on whatever host. Exact, whatever the distribution of the durations. [kaufman-blocking-1981]_
+    [roberts-heterogeneous-1981]_
 
     Examples
     --------
     >>> kaufman_roberts(5, loads=[2, 1], sizes=[1, 2])[[1, 5]].round(4).tolist()
     [[0.6667, 1.0], [0.1722, 0.3819]]
-
-    References
-    ----------
-    .. [1] kaufman-blocking-1981
-    .. [2] roberts-heterogeneous-1981
     """
     capacity = _whole("capacity", capacity)
     loads, sizes = _mix(loads, sizes)
@@ -317,15 +293,12 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
     at a number and above it at a larger one, any of the numbers where it falls below is given. Chances of being
     denied of a mix of sizes do rise in places: a unit more may let a large request in that shuts small ones
     out. For a mix use the largest chance of all classes, and a curve where the sizes do not divide each other.
+    [gpuplan-method]_
 
     Examples
     --------
     >>> least_servers(lambda n: erlang_b(n, load=5), target=0.02, start=5)
     10
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     if not 0 < _number("target", target) < 1:
         raise ValueError(f"target is {target!r}: must be above 0 and below 1")

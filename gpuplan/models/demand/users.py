@@ -1,8 +1,4 @@
-"""Demand: people and the share of them active at the peak -> VMs and GPUs.
-
-References
-----------
-.. [1] vmware-sharing-gpus-2020
+"""Demand: people and the share of them active at the peak -> VMs and GPUs. [vmware-sharing-gpus-2020]_
 """
 
 import math
@@ -184,15 +180,12 @@ def planned_requests(
     -----
     Each group has load + k * spread requests, rounded up, with the least k for which the GPUs suffice; then requests
     are taken back one by one, those that are furthest above load + k * spread first, as long as the GPUs suffice.
+    [gpuplan-method]_
 
     Examples
     --------
     >>> planned_requests(8, loads=[2.0, 4.0], spreads=[1.0, 2.0], sizes_gpus=[2, 0.5], most=[9, 9])
     (3, 4)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     shares = [exact(size) for size in sizes_gpus]
     parts = math.lcm(exact(gpus).denominator, *(share.denominator for share in shares))
@@ -238,15 +231,11 @@ def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
     Notes
     -----
     sum of people * share: the mean of a sum of binomial counts. With so many GPUs, about every second time one user more is
-    active than there are GPUs.
+    active than there are GPUs. [gpuplan-method]_
 
     Examples
     --------
     >>> mean_active([40], shares=[0.25])
     10.0
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     return float(sum((n * exact(p) for n, p in zip(people, shares, strict=True)), Fraction(0)))

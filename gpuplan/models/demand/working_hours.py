@@ -1,8 +1,5 @@
 """Working hours in time zones -> active users, in quarters of an hour of a week that begins on Monday, 00:00 UTC.
-
-References
-----------
-.. [1] gpuplan-method
+[gpuplan-method]_
 """
 
 from collections.abc import Sequence
@@ -138,17 +135,13 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
     -----
     M(t)/M/infinity: dL/dt = rate - L / duration, solved exactly for rates that are constant within a part and repeat every
     week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a job
-    until the load has built up. Exponential durations; the sum over the week is rate * duration for any.
+    until the load has built up. Exponential durations; the sum over the week is rate * duration for any. [little-1961]_
 
     Examples
     --------
     >>> load = jobs_underway([10.0] * 84 + [0.0] * 84, duration_h=2.0)
     >>> round(float(load[0]), 2), round(float(load[83]), 2), round(float(load[84]), 2)
     (4.26, 20.0, 15.74)
-
-    References
-    ----------
-    .. [1] little-1961
     """
     if duration_h <= 0 or min(rates) < 0:
         raise ValueError(

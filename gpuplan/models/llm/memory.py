@@ -1,8 +1,5 @@
 """Memory of a replica on each GPU: weights, activations, runtime, and the cache of keys and values.
-
-References
-----------
-.. [1] llm-d-planner-memory
+[llm-d-planner-memory]_
 """
 
 from __future__ import annotations
@@ -300,16 +297,13 @@ def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
     Notes
     -----
     Powers of two that divide the attention heads: what engines offer for tensor parallelism.
+    [tensorrt-llm-performance]_
 
     Examples
     --------
     >>> qwen = Shape(7.61, 7.61, layers=28, hidden_size=3584, heads=28, vocabulary=151643, context_tokens=131072, kv_heads=4)
     >>> splits(qwen, gpus_per_host=8)
     (1, 2, 4)
-
-    References
-    ----------
-    .. [1] tensorrt-llm-performance
     """
     at_least_one(gpus_per_host=gpus_per_host)
     return tuple(n for n in (1, 2, 4, 8, 16) if n <= gpus_per_host and shape.heads % n == 0)

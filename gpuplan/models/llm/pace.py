@@ -1,8 +1,4 @@
-"""Speed of a replica, as points of two laws, and the shape of its requests.
-
-References
-----------
-.. [1] gpuplan-method
+"""Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_
 """
 
 from __future__ import annotations

@@ -89,6 +89,7 @@ def limits(
     Notes
     -----
     Both times grow with the requests, so the most is found by halving. The cache is counted at the full length of a request.
+    [aiconfigurator-silicon-sample]_
 
     Examples
     --------
@@ -98,10 +99,6 @@ def limits(
     >>> found = limits(replica, load=Load(2000, 400), promise=Promise(2.0, 30))
     >>> found.by, found.memory > found.requests
     ('speed', True)
-
-    References
-    ----------
-    .. [1] aiconfigurator-silicon-sample
     """
     return _limits(replica, replace(load, requests=0.0, requests_per_second=0.0), promise)
 
@@ -166,6 +163,7 @@ def replicas(
     ------
     ValueError
         If the model does not fit, or a promise is broken even by a single request: with the nearest that can be kept.
+    [little-1961]_ [aiconfigurator-silicon-sample]_
 
     Examples
     --------
@@ -175,11 +173,6 @@ def replicas(
     >>> found = replicas(replica, load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
     >>> found.replicas >= 2, found.limits.requests * found.replicas >= 400
     (True, True)
-
-    References
-    ----------
-    .. [1] little-1961
-    .. [2] aiconfigurator-silicon-sample
     """
     at_least_one(least=least)
     lengths = {"tokens_in": load.tokens_in, "tokens_out": load.tokens_out}

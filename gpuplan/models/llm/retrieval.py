@@ -1,8 +1,4 @@
-"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it.
-
-References
-----------
-.. [1] gpuplan-method
+"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it. [gpuplan-method]_
 """
 
 from __future__ import annotations
@@ -106,16 +102,12 @@ def index_gib(
 
     Notes
     -----
-    vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom).
+    vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom). [scylladb-vector-sizing]_
 
     Examples
     --------
     >>> round(index_gib(10e6, dimensions=1024), 1)
     48.6
-
-    References
-    ----------
-    .. [1] scylladb-vector-sizing
     """
     above_zero(vectors=vectors, dimension_bytes=dimension_bytes)
     at_least_one(dimensions=dimensions, neighbours=neighbours)

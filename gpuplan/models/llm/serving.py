@@ -2,10 +2,7 @@
 
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
-
-References
-----------
-.. [1] aiconfigurator-silicon-sample
+[aiconfigurator-silicon-sample]_
 """
 
 from __future__ import annotations
@@ -273,6 +270,7 @@ def token_rate(
     Notes
     -----
     Requests over the time per token: while one waits for its first token, the steps of the others count its prompt.
+    [tensorrt-llm-performance]_
 
     Examples
     --------
@@ -282,10 +280,6 @@ def token_rate(
     >>> one, many = (token_rate(replica, requests=n, tokens_in=1024, tokens_out=1024) for n in (1, 64))
     >>> 10 < many.value / one.value < 64
     True
-
-    References
-    ----------
-    .. [1] tensorrt-llm-performance
     """
     token_ms = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
     value, speeds = requests * 1e3 / token_ms.value, replica.speeds

@@ -157,6 +157,7 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     Notes
     -----
     A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.
+    [aiconfigurator-model-configs]_
 
     Examples
     --------
@@ -164,10 +165,6 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     ...        "kv_heads": 8, "vocabulary": 128256, "context_tokens": 131072}
     >>> round(shape_of(row).embedding_parameters, 3)
     1.051
-
-    References
-    ----------
-    .. [1] aiconfigurator-model-configs
     """
     needed = ("total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary")
     if missing := [name for name in needed if cells.get(name) is None]:

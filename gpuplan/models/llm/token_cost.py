@@ -1,8 +1,5 @@
 """Cost of a million tokens: the share of a replica that prompts take, and a cost over the tokens of the same time.
-
-References
-----------
-.. [1] gpuplan-method
+[gpuplan-method]_
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 
 A replica works on all its requests together and reads prompts between the steps of the others. The formulas take it as a
 ``replica_queue`` with a ``pace``; ``gpuplan.simulation.batching`` plays the same requests one after the other.
-
-References
-----------
-.. [1] gpuplan-method
+[gpuplan-method]_
 """
 
 from __future__ import annotations
@@ -65,10 +62,10 @@ def answers(
     -----
     Assumes that the load stays as it is, and that replicas share it evenly. Requests in all replicas are a chain of states: one
     more at the rate of arrivals, one less at the rate at which so many are finished; a finished one has cost its share of the steps
-    and its prompt. Below the most at once this is processor sharing, where only the mean of the lengths counts [1]_; with
+    and its prompt. Below the most at once this is processor sharing, where only the mean of the lengths counts [kelly-networks-1979]_; with
     exponential lengths it is exact. Bursts make the chain coarser (Hayward) by 1 + (peakedness - 1) E[min of two answers] / E[an
-    answer] [2]_. A request then waits for a place (exponentially, by the rates left over, times half the sum of the variabilities
-    of arrivals and lengths), for prompts before its own [3]_, for the end of a step, and for its own prompt. Percentiles are of
+    answer] [whitt-blocking-1984]_. A request then waits for a place (exponentially, by the rates left over, times half the sum of the variabilities
+    of arrivals and lengths), for prompts before its own [whitt-qna-1983]_, for the end of a step, and for its own prompt. Percentiles are of
     4,096 even points of these. Up to 80 % load and independent arrivals p95 is within a quarter of the simulation; at 90 % load,
     or in bursts, it is 0.5 to 1.5 times that.
 
@@ -82,12 +79,6 @@ def answers(
     >>> busy = answers(replica, Traffic(2000, 400), requests_per_second=3.5, first_token_s=1)
     >>> idle.p95_s < busy.p95_s and busy.kept_share < 1
     True
-
-    References
-    ----------
-    .. [1] kelly-networks-1979
-    .. [2] whitt-blocking-1984
-    .. [3] whitt-qna-1983
     """
     at_least_one(replicas=replicas)
     above_zero(

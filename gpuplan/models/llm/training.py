@@ -1,10 +1,5 @@
 """Training a language model: time of a micro-batch and of a step, tokens per second and their range.
-
-References
-----------
-.. [1] llm-foundry-benchmarks
-.. [2] nemo-performance-24-07
-.. [3] korthikanti-recomputation
+[llm-foundry-benchmarks]_ [nemo-performance-24-07]_ [korthikanti-recomputation]_
 """
 
 from __future__ import annotations
@@ -115,17 +110,13 @@ def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, over
 
     Notes
     -----
-    max(exposed_share x exchange, exchange - overlap_share x computing).
+    max(exposed_share x exchange, exchange - overlap_share x computing). [llm-foundry-benchmarks]_
+    [hkbu-ddl-benchmarks]_
 
     Examples
     --------
     >>> exposed_s(2.0, compute_s=1.0, exposed_share=0.7, overlap_share=0.5)
     1.5
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
-    .. [2] hkbu-ddl-benchmarks
     """
     not_negative(exchange_s=exchange_s, compute_s=compute_s)
     zero_to_one(exposed_share=exposed_share, overlap_share=overlap_share)
@@ -220,6 +211,7 @@ def model_flops_share(
     Notes
     -----
     tokens x (6 x parameters + 12 x layers x attention_size x sequence) / rate: attention counted in full, recomputing not at all, as the published tables do.
+    [llm-foundry-benchmarks]_
 
     Examples
     --------
@@ -228,10 +220,6 @@ def model_flops_share(
     ... )
     >>> round(share, 3)
     0.426
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
     """
     above_zero(
         tokens_per_gpu=tokens_per_gpu, active_parameters=active_parameters, matmul_tflops=matmul_tflops
@@ -260,16 +248,12 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
 
     Notes
     -----
-    tokens / (GPUs x tokens per second) / 3600.
+    tokens / (GPUs x tokens per second) / 3600. [llm-foundry-benchmarks]_
 
     Examples
     --------
     >>> tokens_time_h(72e6, gpus=8, tokens_per_gpu=2500)
     1.0
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
     """
     above_zero(tokens=tokens, tokens_per_gpu=tokens_per_gpu)
     at_least_one(gpus=gpus)
@@ -310,6 +294,7 @@ def speed_range(
     Notes
     -----
     low = speed / (1 + slower + network_slower x (1 - efficiency)), high = speed x (1 + faster + network_faster x (1 - efficiency)).
+    [gpuplan-method]_
 
     Examples
     --------
@@ -318,10 +303,6 @@ def speed_range(
     ... )
     >>> round(low), round(high)
     (800, 1200)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(tokens_per_gpu=tokens_per_gpu, efficiency=efficiency)
     zero_to_one(efficiency=efficiency)

@@ -54,16 +54,12 @@ def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
     Notes
     -----
     matmul_share x (312 / rate) ^ rate_decline on boards above the 312 TFLOP/s of an A100: the more a board multiplies, the less of it power and memory sustain.
-    In FP8 the share of an H100, with the same decline above its 989.
+    In FP8 the share of an H100, with the same decline above its 989. [llm-foundry-benchmarks]_
 
     Examples
     --------
     >>> matmul_shares(TrainingBoard(312, 312, 2039), Fitted(matmul_share=0.9))
     (0.9, 0.9)
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
     """
     half = fitted.matmul_share * min(1.0, A100_TFLOPS / board.tensor_tflops) ** fitted.rate_decline
     if not board.fp8:
@@ -80,6 +76,7 @@ def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
     spread (all-gather twice, or once where only gradients are sharded; reduce-scatter once); frozen weights have no gradients. With copies in each host the same stays inside the host, and the
     gradients are summed between hosts once a step. Tensor parallel sums four times in a layer (six with recomputing) inside the
     host; a pipeline sends activations to the next stage and gradients back; copies sum gradients once a step.
+    [llm-foundry-benchmarks]_ [nemo-performance-24-07]_
 
     Examples
     --------
@@ -91,11 +88,6 @@ def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
     >>> times = step_times(run)
     >>> 0.8 < times.alone_s / times.step_s < 1
     True
-
-    References
-    ----------
-    .. [1] llm-foundry-benchmarks
-    .. [2] nemo-performance-24-07
     """
     _check_run(run)
     share, half_share = matmul_shares(run.board, fitted)
@@ -168,7 +160,7 @@ def sent_gb(run: TrainingRun) -> float:
     Notes
     -----
     Sharded: (h - 1) / h x micro-batches x (twice the weights, or once where only gradients are sharded, and the gradients); a copy in each host: 2 (h - 1) / h x
-    gradients; parts: what the copies sum, and activations to the next stage.
+    gradients; parts: what the copies sum, and activations to the next stage. [patarasuk-allreduce-2009]_ [zero-2020]_
 
     Examples
     --------
@@ -181,11 +173,6 @@ def sent_gb(run: TrainingRun) -> float:
     ... )
     >>> sent_gb(run)
     56.0
-
-    References
-    ----------
-    .. [1] patarasuk-allreduce-2009
-    .. [2] zero-2020
     """
     _check_run(run)
     hosts, gpus_per_host = run.over.hosts, run.over.gpus_per_host

@@ -60,6 +60,7 @@ def adapter_parameters(
     Notes
     -----
     rank x layers x the sum of in and out over queries, keys, values, output and the three products of the MLP. Adapters on attention only have fewer.
+    [qwen-finetuning-profile]_
 
     Examples
     --------
@@ -67,10 +68,6 @@ def adapter_parameters(
     ...     adapter_parameters(64, layers=32, hidden_size=4096, attention_size=4096, kv_size=4096, mlp_size=11008), 3
     ... )
     0.16
-
-    References
-    ----------
-    .. [1] qwen-finetuning-profile
     """
     at_least_one(
         rank=rank,
@@ -105,6 +102,7 @@ def tuning_memory(
     only gradients are spread; divided by the parts in tensor and pipeline parallel. States of trained parameters over n (14 bytes with the weight's 2 are the
     usual 16). Activations: 34 bytes for each token and unit of width in every layer, with recomputing 2 and the 34 of one layer, divided by
     the GPUs that share a layer; 12 bytes for each logit. Held against published LoRA and QLoRA runs of 1.8 to 72 x 10^9 parameters on A100.
+    [zero-2020]_ [korthikanti-recomputation]_ [qwen-finetuning-profile]_
 
     Examples
     --------
@@ -117,12 +115,6 @@ def tuning_memory(
     ... )
     >>> round(tuning_memory(run, adapters=0.143).total_gib, 1)
     23.0
-
-    References
-    ----------
-    .. [1] zero-2020
-    .. [2] korthikanti-recomputation
-    .. [3] qwen-finetuning-profile
     """
     not_negative(adapters=adapters, runtime_gib=runtime_gib)
     above_zero(state_bytes=state_bytes)
@@ -196,7 +188,8 @@ def fewest_gpus(
 
     Notes
     -----
-    One host first, then more hosts with all their GPUs; the first that holds the memory of tuning_memory.
+    One host first, then more hosts with all their GPUs; the first that holds the memory of tuning_memory. [zero-2020]_
+    [gpuplan-method]_
 
     Examples
     --------
@@ -209,11 +202,6 @@ def fewest_gpus(
     ... )
     >>> fewest_gpus(run, memory_gib=80)
     (3, 8)
-
-    References
-    ----------
-    .. [1] zero-2020
-    .. [2] gpuplan-method
     """
     above_zero(memory_gib=memory_gib, usable_share=usable_share)
     at_least_one(max_hosts=max_hosts)
@@ -270,6 +258,7 @@ def layer_splits(
     Notes
     -----
     Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing each layer; as many sequences in a step as there are copies at least.
+    [korthikanti-recomputation]_ [gpuplan-method]_
 
     Examples
     --------
@@ -282,11 +271,6 @@ def layer_splits(
     ... )
     >>> [(found.tensor, found.pipeline) for found in layer_splits(run, memory_gib=80)]
     [(8, 1), (8, 2), (8, 4), (8, 8)]
-
-    References
-    ----------
-    .. [1] korthikanti-recomputation
-    .. [2] gpuplan-method
     """
     above_zero(memory_gib=memory_gib, usable_share=usable_share)
     gpus, hosts, model = run.over.gpus_per_host, run.over.hosts, run.model

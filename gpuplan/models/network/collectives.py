@@ -130,17 +130,12 @@ def nccl_allreduce_time_s(
     Notes
     -----
     2 (n - 1) / n x message / bandwidth + 2 (n - 1) x latency. NCCL takes a tree instead of a ring for small messages on
-    many ranks: then this is an upper bound.
+    many ranks: then this is an upper bound. [nccl-tests-performance]_ [patarasuk-allreduce-2009]_
 
     Examples
     --------
     >>> nccl_allreduce_time_s(1000, ranks=4, bus_gb_s=12)
     0.125
-
-    References
-    ----------
-    .. [1] nccl-tests-performance
-    .. [2] patarasuk-allreduce-2009
     """
     at_least_one(ranks=ranks)
     above_zero(bus_gb_s=bus_gb_s)
@@ -163,6 +158,7 @@ def allreduce_time_s(gradient_mb: float, *, over: GpuHosts, by: Allreduce = RING
     Ring over n GPUs: 2 (n - 1) / n x gradient / min(network, inside the host) + messages x 2 (n - 1) x latency. On one host
     there is neither network nor latency. Hierarchical with g GPUs in each of h hosts: 2 (g - 1) / g x gradient / inside
     + 2 (h - 1) / h x gradient / network + messages x 2 (h - 1) x latency: nearer to NCCL's tree on two hosts. Fitted on hosts of 4 GPUs with up to 512 GPUs.
+    [patarasuk-allreduce-2009]_ [horovod-2018]_ [hkbu-ddl-benchmarks]_ [mg-wfbp]_
 
     Examples
     --------
@@ -170,13 +166,6 @@ def allreduce_time_s(gradient_mb: float, *, over: GpuHosts, by: Allreduce = RING
     0.1263
     >>> allreduce_time_s(100, over=GpuHosts(1, Link(10)))
     0.0
-
-    References
-    ----------
-    .. [1] patarasuk-allreduce-2009
-    .. [2] horovod-2018
-    .. [3] hkbu-ddl-benchmarks
-    .. [4] mg-wfbp
     """
     not_negative(gradient_mb=gradient_mb)
     inside, between = over.intra_host_gb_s, delivered_gbit_s(over.all_links) / 8
@@ -232,6 +221,7 @@ def collective_time_s(
     in the network each byte crosses a link once, V = message / min(inside, links), and 2 steps between hosts, whatever their number: no published row checks
     that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds that of the links. Fitted on hosts with NVLink,
     64 bytes to 4 GB; on PCIe small messages were measured to wait as long, and the rate inside falls with every GPU: give that of as many.
+    [nccl-tests-performance]_ [patarasuk-allreduce-2009]_ [nccl-issue-812]_
 
     Examples
     --------
@@ -240,12 +230,6 @@ def collective_time_s(
     >>> seconds = collective_time_s(4000, over=hosts, switch_gb_s=480)
     >>> round(2 * 15 / 16 * 4 / seconds)
     468
-
-    References
-    ----------
-    .. [1] nccl-tests-performance
-    .. [2] patarasuk-allreduce-2009
-    .. [3] nccl-issue-812
     """
     if collective not in COLLECTIVES:
         raise ValueError(f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}")

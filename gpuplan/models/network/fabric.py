@@ -38,6 +38,7 @@ def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_g
     -----
     down_ports * down_gbit_s / (up_ports * up_gbit_s). The worst case, in which all hosts send to other leaves at
     once; it counts link speeds, not what protocols or uneven spreading of flows over the links leave of them.
+    [vmware-vvd-4.0-leaf-spine]_ [al-fares-2008]_
 
     Examples
     --------
@@ -45,11 +46,6 @@ def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_g
     3.0
     >>> oversubscription(19, 10, up_ports=4, up_gbit_s=40)
     1.1875
-
-    References
-    ----------
-    .. [1] vmware-vvd-4.0-leaf-spine
-    .. [2] al-fares-2008
     """
     return _over(down_ports, down_gbit_s, up_ports, up_gbit_s)
 
@@ -75,7 +71,7 @@ def uplinks(
     Notes
     -----
     ceil(down_ports * down_gbit_s / (max_oversubscription * up_gbit_s)), raised to the next multiple of spines. Equal
-    numbers to every spine keep one spine from becoming a hot spot.
+    numbers to every spine keep one spine from becoming a hot spot. [vmware-vvd-4.0-leaf-spine]_
 
     Examples
     --------
@@ -83,10 +79,6 @@ def uplinks(
     4
     >>> uplinks(48, 25, up_gbit_s=100, max_oversubscription=3, spines=3)
     6
-
-    References
-    ----------
-    .. [1] vmware-vvd-4.0-leaf-spine
     """
     spines = _count("spines", spines)
     bandwidth = _count("down_ports", down_ports) * _amount("down_gbit_s", down_gbit_s)
@@ -150,6 +142,8 @@ def leaf_spine(
     the uplinks, so that traffic from one leaf to the other has what it would have through spines. Under spines no
     links within a pair are counted; a pair that shares link aggregation needs some. Links to the world outside,
     to storage and to management are not counted either. Two tiers end at spine_ports leaves.
+    [vmware-vvd-4.0-leaf-spine]_ [vmware-vvd-6.0-physical-network]_ [juniper-layer3-fabrics]_ [al-fares-2008]_
+    [gpuplan-method]_
 
     Examples
     --------
@@ -161,14 +155,6 @@ def leaf_spine(
     ...                    up_gbit_s=100, spine_ports=32, max_oversubscription=3)
     >>> built.leaves, built.spines, built.uplinks_per_leaf, built.oversubscription
     (4, 2, 4, 3.0)
-
-    References
-    ----------
-    .. [1] vmware-vvd-4.0-leaf-spine
-    .. [2] vmware-vvd-6.0-physical-network
-    .. [3] juniper-layer3-fabrics
-    .. [4] al-fares-2008
-    .. [5] gpuplan-method
     """
     hosts = _count("hosts", hosts)
     ports_per_host = _count("ports_per_host", ports_per_host, least=2, most=MOST_PORTS)
@@ -245,6 +231,7 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
     max(minimum, ceil(demand_gbit_s / (usable_share * port_gbit_s))). Each direction of a link carries the full
     speed, so the demand is that of the busier direction. Flows are taken to spread evenly over the ports; one
     flow never gets more than one port. With a port lost the rest need not carry the demand.
+    [vmware-vvd-6.0-physical-network]_ [gpuplan-method]_
 
     Examples
     --------
@@ -252,11 +239,6 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
     3
     >>> host_ports(8, 10, usable_share=0.8)
     2
-
-    References
-    ----------
-    .. [1] vmware-vvd-6.0-physical-network
-    .. [2] gpuplan-method
     """
     minimum = _count("minimum", minimum, most=MOST_PORTS)
     return max(minimum, _ports("demand_gbit_s", demand_gbit_s, port_gbit_s, usable_share))
@@ -278,7 +260,7 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
     -----
     max(1, ceil(rdma_demand_gbit_s / (usable_share * port_gbit_s))). PVRDMA knows no teaming: with a port lost, the
     virtual machines on its distributed switch lose RDMA and fall back to TCP over the teamed ports. A virtual adapter
-    is on one distributed switch, so none gets more than one port.
+    is on one distributed switch, so none gets more than one port. [vmware-vsphere-7.0-pvrdma]_ [gpuplan-method]_
 
     Examples
     --------
@@ -286,11 +268,6 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
     1
     >>> pvrdma_ports(100, 100, usable_share=0.9)
     2
-
-    References
-    ----------
-    .. [1] vmware-vsphere-7.0-pvrdma
-    .. [2] gpuplan-method
     """
     return max(1, _ports("rdma_demand_gbit_s", rdma_demand_gbit_s, port_gbit_s, usable_share))
 
@@ -309,7 +286,7 @@ def bandwidth_left(links: int, lost: int = 1) -> float:
     -----
     (links - lost) / links. Of a host with n ports on a pair of leaves, the loss of the first leaf takes
     ceil(n / 2), of the second floor(n / 2). Oversubscription rises by the inverse. Exact when what is left shares the
-    traffic evenly, once routing or teaming has moved it.
+    traffic evenly, once routing or teaming has moved it. [gpuplan-method]_
 
     Examples
     --------
@@ -317,10 +294,6 @@ def bandwidth_left(links: int, lost: int = 1) -> float:
     0.75
     >>> bandwidth_left(3, 2)  # the leaf with two of a host's three ports
     0.3333333333333333
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     links = _count("links", links)
     return (links - _count("lost", lost, least=0, most=links)) / links

@@ -78,17 +78,12 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: f
     Notes
     -----
     at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48; what a stack moves is best measured.
+    [nccl-issue-209]_ [nccl-issue-450]_ [hkbu-ddl-benchmarks]_
 
     Examples
     --------
     >>> tcp_rate_gbit_s(25, at_25_gbit_s=15), tcp_rate_gbit_s(100, at_25_gbit_s=15, growth=0.5)
     (15.0, 30.0)
-
-    References
-    ----------
-    .. [1] nccl-issue-209
-    .. [2] nccl-issue-450
-    .. [3] hkbu-ddl-benchmarks
     """
     above_zero(link_gbit_s=link_gbit_s, at_25_gbit_s=at_25_gbit_s)
     zero_to_one(growth=growth)
@@ -108,6 +103,7 @@ def delivered_gbit_s(link: Link, *, users: float = 1) -> float:
     min(usable_share x link, TCP rate if the transport is TCP) x payload(mtu) / payload(9000) / users, with
     payload(mtu) = (mtu - 52) / (mtu + 38), an MTU above 9000 counting as 9000; InfiniBand has frames of its own and no such term. The processor time that
     small packets cost is not in it, nor is what PVRDMA may cost over RoCE: no measurement was found for either.
+    [nccl-issue-209]_ [spark-roce-benchmark]_ [rfc-7323]_
 
     Examples
     --------
@@ -115,12 +111,6 @@ def delivered_gbit_s(link: Link, *, users: float = 1) -> float:
     9.5
     >>> delivered_gbit_s(Link(100, tcp_gbit_s=20)), delivered_gbit_s(Link(100, transport="roce"))
     (20.0, 95.0)
-
-    References
-    ----------
-    .. [1] nccl-issue-209
-    .. [2] spark-roce-benchmark
-    .. [3] rfc-7323
     """
     above_zero(users=users)
     if users < 1:
@@ -155,7 +145,7 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     Notes
     -----
     The level L with L + sum of count x min(need, L) = link: who needs less than L gets that, all others L. On an idle link
-    L is what the others leave; when all need more, the link over the users.
+    L is what the others leave; when all need more, the link over the users. [bertsekas-data-networks-1992]_
 
     Examples
     --------
@@ -163,10 +153,6 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     4.0
     >>> fair_share_gbit_s(10, others=[(3, 20), (2, 1)])
     2.0
-
-    References
-    ----------
-    .. [1] bertsekas-data-networks-1992
     """
     above_zero(link_gbit_s=link_gbit_s)
     for count, need in others:

@@ -60,7 +60,8 @@ def parameter_server_step_s(
     v the largest variable; and what reaches one host over its link, 2 x its workers x S (hosts - 1) / hosts, one half for its workers and one for as
     many servers beside them. With partitioned tensors T_ps is the longer of the sum inside and of 2 x workers of a host x S over its link, and a share of the
     shorter; two hosts were measured to take as long as eight. On one host there is no network term. Fitted on published rows of CNNs and BERT-base on 1 to 128 hosts, with
-    GPUs of 2016 for TensorFlow: much faster GPUs on 10 Gbit/s come out too good.
+    GPUs of 2016 for TensorFlow: much faster GPUs on 10 Gbit/s come out too good. [horovod-2018]_
+    [tensorflow-benchmarks-2017]_ [ebug-distributed-tensorflow]_ [hkbu-ddl-benchmarks]_
 
     Examples
     --------
@@ -68,13 +69,6 @@ def parameter_server_step_s(
     >>> hosts = GpuHosts(4, Link(10))
     >>> round(parameter_server_step_s(2.0, gradient_mb=100, largest_variable_mb=10, over=hosts), 1)
     2.1
-
-    References
-    ----------
-    .. [1] horovod-2018
-    .. [2] tensorflow-benchmarks-2017
-    .. [3] ebug-distributed-tensorflow
-    .. [4] hkbu-ddl-benchmarks
     """
     hosts, gpus_per_host = over.hosts, over.gpus_per_host
     workers_each = gpus_per_host if workers_per_host is None else workers_per_host

@@ -74,7 +74,7 @@ def remote_time_s(
     With T = native_s, less ready_s in a cold start, k the hidden share and X = 8 (sent + received) / rate:
     max(T, k X) + (1 - k) X + syncs (round trip + sync_us) + calls x call_us; rate = min(link as delivered / users, PCIe). sync_us,
     call_us and usable_share (0.887) are fitted on cold starts of two networks from 0.1 to 100 Gbit/s, all over TCP, which moves all
-    of the link there.
+    of the link there. [gpuless-thesis]_ [bitfusion-pytorch-measurements]_ [rcuda-connectib]_
 
     Examples
     --------
@@ -82,12 +82,6 @@ def remote_time_s(
     2.0
     >>> remote_time_s(1.0, sent_mb=1250, link=Link(10, usable_share=1), hidden_share=1)
     1.0
-
-    References
-    ----------
-    .. [1] gpuless-thesis
-    .. [2] bitfusion-pytorch-measurements
-    .. [3] rcuda-connectib
     """
     not_negative(sent_mb=sent_mb, received_mb=received_mb, round_trip_us=round_trip_us)
     not_negative(syncs=syncs, calls=calls)
@@ -123,15 +117,12 @@ def remote_slowdown(native_s: float, *, remote_s: float) -> float:
     Notes
     -----
     remote_s / native_s. It can be below 1 for a cold start, where the server has the GPU ready.
+    [bitfusion-pytorch-measurements]_
 
     Examples
     --------
     >>> remote_slowdown(8.0, remote_s=12.0)
     1.5
-
-    References
-    ----------
-    .. [1] bitfusion-pytorch-measurements
     """
     above_zero(native_s=native_s, remote_s=remote_s)
     return remote_s / native_s

@@ -35,7 +35,7 @@ def tcp_rate_for_speedup_gbit_s(
     Notes
     -----
     Bisection on training_step_s with TCP over the same with RDMA; the step falls with the rate of TCP. A claim without model
-    and batch can be held against a design that way.
+    and batch can be held against a design that way. [mellanox-hpvml]_
 
     Examples
     --------
@@ -44,10 +44,6 @@ def tcp_rate_for_speedup_gbit_s(
     >>> rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, over=hosts)
     >>> 1 < rate < 10
     True
-
-    References
-    ----------
-    .. [1] mellanox-hpvml
     """
     above_zero(speedup=speedup)
     if speedup <= 1 or over.hosts < 2:

@@ -1,8 +1,5 @@
 """Training on several hosts: time of a step whose gradients are summed over the GPUs, and derived figures.
-
-References
-----------
-.. [1] horovod-2018
+[horovod-2018]_
 """
 
 from __future__ import annotations
@@ -64,7 +61,8 @@ def training_step_s(
     transformer has as many in every layer, and its embedding, ready last. Fitted on published rows of CNNs and BERT-base in
     FP32, 1 to 128 hosts of up to 4 GPUs on PCIe, 10 to 100 Gbit/s; held against BERT-large and against hosts of 8 GPUs on
     NVLink that nothing was fitted on. Beyond them it extrapolates, and frameworks that overlap badly do worse. On one host only the sum inside it
-    and the slowest GPU are left, and with one GPU the step takes compute_s.
+    and the slowest GPU are left, and with one GPU the step takes compute_s. [horovod-2018]_ [hkbu-ddl-benchmarks]_
+    [batchai-horovod-benchmark]_ [mg-wfbp]_ [oneflow-dlperf]_ [oneflow-dlperf-2020-10]_
 
     Examples
     --------
@@ -74,15 +72,6 @@ def training_step_s(
     >>> hosts = GpuHosts(4, Link(25, transport="roce"), gpus_per_host=4)
     >>> round(training_step_s(0.5, gradient_mb=553, over=hosts), 2)
     0.59
-
-    References
-    ----------
-    .. [1] horovod-2018
-    .. [2] hkbu-ddl-benchmarks
-    .. [3] batchai-horovod-benchmark
-    .. [4] mg-wfbp
-    .. [5] oneflow-dlperf
-    .. [6] oneflow-dlperf-2020-10
     """
     above_zero(compute_s=compute_s)
     reduced = allreduce_time_s(gradient_mb, over=over, by=by)
@@ -104,16 +93,12 @@ def overlapped_step_s(compute_s: float, *, sum_s: float, gpus: int, overlap: Ove
 
     Notes
     -----
-    T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c).
+    T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c). [hkbu-ddl-benchmarks]_
 
     Examples
     --------
     >>> overlapped_step_s(0.5, sum_s=0.25, gpus=1, overlap=Overlap(exposed_share=0.5))
     0.625
-
-    References
-    ----------
-    .. [1] hkbu-ddl-benchmarks
     """
     above_zero(compute_s=compute_s)
     not_negative(sum_s=sum_s)
@@ -151,16 +136,12 @@ def host_traffic_gbit_s(
     -----
     8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient on a ring of h hosts, and with a
     server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a host, one half of it by its servers; where the
-    switches sum, the gradient once.
+    switches sum, the gradient once. [patarasuk-allreduce-2009]_
 
     Examples
     --------
     >>> host_traffic_gbit_s(1000, step_s=1, hosts=2)
     8.0
-
-    References
-    ----------
-    .. [1] patarasuk-allreduce-2009
     """
     above_zero(step_s=step_s)
     at_least_one(hosts=hosts, gpus_per_host=gpus_per_host)
@@ -229,15 +210,12 @@ def efficiency_range(
     With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1, efficiency (1 + faster_share w)).
     The more a step waits, the further it may be off. Both shares are quantiles of predicted over measured times of rows that
     the parameters were not fitted on, so about as many unseen rows fall into the range as into the quantiles.
+    [gpuplan-method]_
 
     Examples
     --------
     >>> efficiency_range(0.8, slower_share=0.5, faster_share=0.25)
     (0.64, 0.9)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     above_zero(efficiency=efficiency)
     zero_to_one(efficiency=efficiency)

@@ -30,7 +30,7 @@ def set_apart(
     -----
     While a host has two more of a group than another that is used, up to three of them are exchanged for up to three loads there, or for a
     share of the same profile, if both hosts hold the result. No VM is added or lost and no empty host is used, so what is proven of
-    the number of hosts stays proven. VMs with several shares stay where they are.
+    the number of hosts stays proven. VMs with several shares stay where they are. [gpuplan-method]_
 
     Examples
     --------
@@ -39,10 +39,6 @@ def set_apart(
     >>> full = [tuple(Load(2, (Slot(group, vm),)) for vm in (0, 1)) for group in ("serve", "learn")]
     >>> [[load.slots[0].group for load in host] for host in set_apart(full, requests=asked, rooms=[Room(4)] * 2, groups=["serve"])]
     [['serve', 'learn'], ['learn', 'serve']]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     by_group, spread = {request.group: request for request in requests}, list(hosts)
     for group in groups:

@@ -3,11 +3,7 @@
 A column is the content of one host of a kind. The relaxed programme over the columns known so far prices the VMs; for
 each kind of host the most valuable fills at these prices become columns, until there is none. Whole hosts are then
 fixed, and the rest is solved again. It complements the programme of ``mixed_hosts``, as neither replaces the other: 40
-kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing.
-
-References
-----------
-.. [1] gpuplan-method
+kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing. [gpuplan-method]_
 """
 
 from collections import Counter

@@ -58,6 +58,7 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     prices are added, and hosts are fixed whose fills are taken wholly, until none is left. One priority after the
     other, those before it being required; where they cannot be placed again, what is there is filled up. The answer is proven
     where it meets the bound: all that is demanded, all GPUs there are, or what that programme says.
+    [gilmore-gomory-1961]_
 
     Examples
     --------
@@ -66,10 +67,6 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     (2, 2)
     >>> place_most(asked, rooms=[Room(4), Room(4), Room(2)], priorities=(2, 1)).placed
     (0, 9)
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     rules = Rules(requests)
     counted = [rules.counted(room) for room in rooms]

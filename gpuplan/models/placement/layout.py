@@ -6,12 +6,7 @@ to fill a host can be listed, else with a bound). Both use ``fit`` for one host,
 GPUs, ``host_patterns`` for ways to fill it, and ``packing`` for bins. ``failover`` computes the effect of a failure.
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
-layouts say what goes together), or by memory.
-
-References
-----------
-.. [1] martello-toth-1990
-.. [2] gilmore-gomory-1961
+layouts say what goes together), or by memory. [martello-toth-1990]_ [gilmore-gomory-1961]_
 """
 
 import itertools
@@ -82,16 +77,12 @@ def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
     Notes
     -----
     ceil(gpus / gpus_per_host). A lower bound only: it does not know that all GPUs of one VM are in one
-    host, nor that profiles of different size cannot share a GPU.
+    host, nor that profiles of different size cannot share a GPU. [vmware-sharing-gpus-2020]_
 
     Examples
     --------
     >>> count_hosts(28, gpus_per_host=4), count_hosts(14, gpus_per_host=2)
     (7, 7)
-
-    References
-    ----------
-    .. [1] vmware-sharing-gpus-2020
     """
     return math.ceil(exact(gpus) / gpus_per_host)
 
@@ -258,7 +249,7 @@ def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
 
     Notes
     -----
-    VMs of each group are numbered from 1 in the order of the rooms.
+    VMs of each group are numbered from 1 in the order of the rooms. [gpuplan-method]_
 
     Examples
     --------
@@ -266,10 +257,6 @@ def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
     >>> from gpuplan.models.placement.greedy import Greedy
     >>> [len(host) for host in laid(rules, Greedy(rules).placed((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]
     [0, 1]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     waiting: dict[Room, deque[Content]] = defaultdict(deque)
     for block in blocks:

@@ -27,17 +27,13 @@ def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]
     Notes
     -----
     All sets if there are no more than 8; else only those in which no host could be exchanged for one that is left and offers
-    as much of everything: the loss of that one leaves no more.
+    as much of everything: the loss of that one leaves no more. [gpuplan-method]_
 
     Examples
     --------
     >>> small, large = Room(2, 32), Room(8, 64)
     >>> [loss.total() for loss in worst_losses({small: 3, large: 2}, lost=2)]
     [2, 2, 2]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     kinds = sorted(there)
     chosen = (Counter(rooms) for rooms in itertools.combinations_with_replacement(kinds, lost))

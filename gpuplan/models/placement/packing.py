@@ -2,10 +2,7 @@
 
 Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
 among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
-
-References
-----------
-.. [1] martello-toth-1990
+[martello-toth-1990]_
 """
 
 import math
@@ -57,7 +54,7 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     search for whole numbers of what was generated); the answer is the best of that and first fit. Prices are
     whole numbers, and by duality sum(price * count) / (most that one bin is worth) is a bound
     whichever they are (Farley), so the bound also holds when generation stops early. Where a
-    gap is left the answer is labelled ``heuristic``.
+    gap is left the answer is labelled ``heuristic``. [martello-toth-1990]_ [gilmore-gomory-1961]_
 
     Examples
     --------
@@ -65,11 +62,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     8
     >>> pack({4: 3, 1: 16}, capacity=4)[1:]
     (7, 7, 'volume')
-
-    References
-    ----------
-    .. [1] martello-toth-1990
-    .. [2] gilmore-gomory-1961
     """
     return _pack(_counts_of(sizes, capacity), capacity, search)
 
@@ -157,7 +149,7 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     Raises
     ------
     ValueError
-        If no layout holds a profile that is needed.
+        If no layout holds a profile that is needed. [gilmore-gomory-1961]_
 
     Examples
     --------
@@ -166,10 +158,6 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     (3, 3, 'programme')
     >>> cover([9], layouts=[(4,)]).bins
     3
-
-    References
-    ----------
-    .. [1] gilmore-gomory-1961
     """
     kept = [i for i, n in enumerate(needed) if n > 0]
     cut = {tuple(min(layout[i], needed[i]) for i in kept) for layout in layouts}

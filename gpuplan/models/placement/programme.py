@@ -1,8 +1,5 @@
 """Programmes over columns: the ways to fill a bin, their cheapest choice, and the most valuable one at given prices.
-
-References
-----------
-.. [1] gilmore-gomory-1961
+[gilmore-gomory-1961]_
 """
 
 import math
@@ -202,16 +199,12 @@ def most_valuable(
 
     Notes
     -----
-    A knapsack over all capacities up to that of the bin, with lots of 1, 2, 4, ... of each size.
+    A knapsack over all capacities up to that of the bin, with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
 
     Examples
     --------
     >>> most_valuable((3, 5), (2, 3), needed=(9, 9), capacity=7)
     (11, (2, 1))
-
-    References
-    ----------
-    .. [1] martello-toth-1990
     """
     import numpy as np
 

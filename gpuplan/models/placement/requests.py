@@ -133,16 +133,12 @@ def vms_in(content: Content) -> Counter[int]:
 
     Notes
     -----
-    VMs of a kind are numbered from 0 on each host, and one VM may have several slots.
+    VMs of a kind are numbered from 0 on each host, and one VM may have several slots. [gpuplan-method]_
 
     Examples
     --------
     >>> vms_in((Part(-1, ((0, 0),)), Part(2, ((1, 0), (1, 0), (1, 1)))))
     Counter({1: 2, 0: 1})
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     most: Counter[int] = Counter()
     for _, slots in content:

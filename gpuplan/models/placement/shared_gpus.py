@@ -200,15 +200,12 @@ def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     Notes
     -----
     A pattern that holds another comes before it in descending order, so each is compared with those that were kept.
+    [gpuplan-method]_
 
     Examples
     --------
     >>> maximal([(1, 1), (2, 0), (1, 0)])
     [(2, 0), (1, 1)]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     import numpy as np
 

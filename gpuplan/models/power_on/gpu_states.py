@@ -263,7 +263,7 @@ def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) 
     -----
     Without a condition those with the lowest numbers. With bridges the first domain that has enough; a VM that no domain can hold takes any. With
     NVSwitch a partition of 1, 2, 4 or 8, the smallest that is large enough, aligned to its size: that after which
-    the most partitions of 8 are free, then of 4, 2 and 1.
+    the most partitions of 8 are free, then of 4, 2 and 1. [frankdenneman-partitions-2026]_
 
     Examples
     --------
@@ -271,10 +271,6 @@ def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) 
     '0b10'
     >>> bin(whole_gpus(0b1110, 2, gpus=4, domain=2, partitions=False))
     '0b1100'
-
-    References
-    ----------
-    .. [1] frankdenneman-partitions-2026
     """
     if partitions:
         size = 1 << (count - 1).bit_length()

@@ -63,6 +63,7 @@ def power_on_orders(
     -----
     Each order of the VMs is equally likely. One after another they are placed on the hosts that can take them, as in ``Cluster``; a VM that
     does not start stays off and the next is tried. ``chance_interval`` says how far the chance may be off for having tried so few.
+    [denneman-drs-placement]_ [denneman-gpu-modes]_
 
     Examples
     --------
@@ -70,11 +71,6 @@ def power_on_orders(
     >>> found = power_on_orders(kinds, rooms=[Room(2), Room(2)], rules=Rules(), orders=[(0, 0, 1), (0, 1, 0), (1, 0, 0)])
     >>> found.started, found.missing, found.worst
     (2, ((0, 2), (1, 1)), (0, 0, 1))
-
-    References
-    ----------
-    .. [1] denneman-drs-placement
-    .. [2] denneman-gpu-modes
     """
     tables = _Hosts(requests, rooms, rules)
     vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
@@ -126,16 +122,12 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
 
     Notes
     -----
-    Wilson's interval: (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n), z = 1.96.
+    Wilson's interval: (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n), z = 1.96. [gpuplan-method]_
 
     Examples
     --------
     >>> [round(bound, 4) for bound in chance_interval(97, 100)]
     [0.9155, 0.9897]
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     share, square = started / orders, Z_95**2
     middle = share + square / (2 * orders)

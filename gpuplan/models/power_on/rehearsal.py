@@ -91,6 +91,7 @@ def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Clu
     -----
     One VM after another goes where the rules put it on the other hosts; no VM on these moves. One without a place is shut
     down and runs where it was when the host is back. VMs are as large as the GPUs' worth that they hold, then by vCPUs and memory.
+    [denneman-drs-placement]_ [broadcom-kb-313479]_
 
     Examples
     --------
@@ -101,11 +102,6 @@ def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Clu
     ...     spot = cluster.start(0, vm)
     >>> [tuple(vm) for vm in empty_host(cluster, 0, ways=["moves"])[1].went]
     [(0, 1, 'moves', 1), (0, 3, 'down', None)]
-
-    References
-    ----------
-    .. [1] denneman-drs-placement
-    .. [2] broadcom-kb-313479
     """
     now, size = cluster.copy(), cluster.gpus.sizes
     leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
@@ -145,6 +141,7 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. First hosts filled alike count as
     one; as a tie among other hosts may then be broken otherwise, only a second search that tells all hosts apart proves that there is none. Only
     VMs that stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
+    [gpuplan-method]_
 
     Examples
     --------
@@ -156,10 +153,6 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     >>> found = rehearse_upgrade([cluster], ways=["moves"])
     >>> found.works, found.order
     (True, (1, 0, 2))
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     hosts = range(len(worlds[0].rooms))
     for alike in (True, False):
@@ -284,7 +277,7 @@ def restart_after_failure(
     -----
     By priority, each order of VMs of the same one being equally likely. Each VM goes where the rules put it on the hosts that are
     left; no VM on these moves; one that does not start stays off. Orders that lead to the same cluster are followed once, so that
-    the chance is exact; where that takes too many steps, it is the share of random orders.
+    the chance is exact; where that takes too many steps, it is the share of random orders. [gpuplan-method]_
 
     Examples
     --------
@@ -296,10 +289,6 @@ def restart_after_failure(
     >>> found = restart_after_failure(cluster, {0}, priorities=[1, 1], ways=["moves"] * 2)
     >>> round(found.chance, 3), found.worst, round(found.missing, 3)
     (0.0, (0, 1), 1.0)
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     now, lost = cluster.copy(), Counter[int]()
     for kind, vm in [vm for vm, spot in cluster.spots.items() if spot.host in failed]:

@@ -61,6 +61,7 @@ def lived_week(
     The hosts are empty before the first hour. When fewer VMs of a kind are wanted than the hour before, so many of those that are wanted
     leave, each as likely as the others; when more, so many come back. All that leave do so before those that come back start, in a random
     order. One that does not start is tried again each hour, in that order, until it leaves. Nothing that runs is moved.
+    [gpuplan-method]_ [denneman-mixed-size]_
 
     Examples
     --------
@@ -68,11 +69,6 @@ def lived_week(
     >>> found = lived_week(kinds, rooms=[Room(2)] * 2, rules=Rules(), wanted=[(4, 0), (2, 1)] * 4, weeks=100)
     >>> found.busiest, found.missing[0], 0.2 < found.missing[1] < 0.8, found.stranded_gpus[1] == 2 * found.missing[1]
     (0, 0.0, True, True)
-
-    References
-    ----------
-    .. [1] gpuplan-method
-    .. [2] denneman-mixed-size
     """
     random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
     missing, stranded = np.zeros(len(wanted)), np.zeros(len(wanted))
@@ -152,7 +148,7 @@ def arranged(
     Notes
     -----
     On each host VMs with most GPUs have those with the lowest numbers, so that partitions of 2, 4 and 8 are aligned; shared GPUs follow. Where on a
-    GPU shares begin, ``layout_starts`` says.
+    GPU shares begin, ``layout_starts`` says. [gpuplan-method]_
 
     Examples
     --------
@@ -161,10 +157,6 @@ def arranged(
     >>> cluster = arranged(kinds, rooms=[Room(4)], rules=Rules(), layout=place(kinds, gpus_per_host=4).hosts)
     >>> cluster.spots[1, 1], cluster.spots[0, 2]
     (Spot(host=0, gpus=(0, 1), starts=()), Spot(host=0, gpus=(3,), starts=()))
-
-    References
-    ----------
-    .. [1] gpuplan-method
     """
     cluster = Cluster(requests, rooms, rules)
     kinds = {request.group: kind for kind, request in enumerate(requests)}
