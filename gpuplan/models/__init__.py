@@ -10,6 +10,7 @@ power         watts, kWh, heat, racks
 cost          purchases, yearly cash, GPU-hours; renting and licences beside it
 
 Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
-else is refused. A function is named after what it returns, in the unit of its suffix; "Returns" is there where that is not all.
-A source is cited by its id in ``data/sources.csv``; a function without one rests on those of its module, and a parameter that is a record is described by the record.
+else is refused. A function is named after what it returns, in the unit of its suffix; without one its notes say the unit. A source
+is cited by its id in ``data/sources.csv``; a function without one rests on those of its module, and a parameter that is a record is
+described by the record.
 """

@@ -284,11 +284,6 @@ def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float
     shares : sequence of float
         What each group counts, for example its used GPU-hours; not below 0, not all 0. [-]
 
-    Returns
-    -------
-    allocated_cost : tuple of float
-        Cost of each group; together the whole cost. [currency]
-
     Notes
     -----
     total_cost * share / sum of shares. Only the ratios of the shares matter.

@@ -37,19 +37,15 @@ def gpu_layouts(
     in_order : bool
         Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
 
-    Returns
-    -------
-    gpu_layouts : tuple of tuple of int
-        How many of each piece are on the GPU, largest first; no layout is part of another. [-]
-
     Notes
     -----
-    Pieces take start to start + size within the region, at the listed starts only, and do not overlap; at most
-    so many of each piece and so many compute slices in all. A dynamic programme over the positions: for
-    each number of the other pieces that end by a position, the most of one piece (that which there may be most
-    of). As any piece can be left out, that says everything. Exact; some milliseconds for six pieces. With
-    in_order only what comes about by itself counts: vSphere makes MIG instances as VMs start, and a 3g whose first
-    start is 0 leaves three 1g, where one that starts at 4 leaves four.
+    How many of each piece are on the GPU, largest first; no layout is part of another. Pieces take start to start +
+    size within the region, at the listed starts only, and do not overlap; at most so many of each piece and so many
+    compute slices in all. A dynamic programme over the positions: for each number of the other pieces that end by a
+    position, the most of one piece (that which there may be most of). As any piece can be left out, that says
+    everything. Exact; some milliseconds for six pieces. With in_order only what comes about by itself counts: vSphere
+    makes MIG instances as VMs start, and a 3g whose first start is 0 leaves three 1g, where one that starts at 4 leaves
+    four.
 
     Examples
     --------
@@ -79,20 +75,11 @@ def layout_starts(
     compute_slices : int
         Compute slices of the GPU; 0 if compute is not divided. [-]
 
-    Returns
-    -------
-    layout_starts : tuple of tuple of int
-        For each piece where those of it begin. [-]
-
     Notes
     -----
     Of all valid arrangements the first: the first piece at the first of its starts that the others allow, then the
-    second, and so on. Each choice is tested by the dynamic programme of gpu_layouts.
-
-    Raises
-    ------
-    ValueError
-        If the pieces do not fit on one GPU together.
+    second, and so on. Each choice is tested by the dynamic programme of gpu_layouts. Refused if the pieces do not fit
+    on one GPU together.
 
     Examples
     --------

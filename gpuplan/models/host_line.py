@@ -29,15 +29,10 @@ def ordered_cores(
     kept_share : float
         Share of the cores that hypervisor and storage keep, 0 to below 1. [-]
 
-    Returns
-    -------
-    ordered_cores : int
-        Cores of each processor; what is needed where none that is sold has so many. [-]
-
     Notes
     -----
-    vcpus / vcpus_per_core / (1 - kept_share) / sockets, up to the next size. A hyper-thread is no core.
-    [vmware-tci-2.2-hosts]_ [vmware-vcpu-ratio-2025]_
+    What is needed where no processor that is sold has so many. vcpus / vcpus_per_core / (1 - kept_share) / sockets, up
+    to the next size. A hyper-thread is no core. [vmware-tci-2.2-hosts]_ [vmware-vcpu-ratio-2025]_
 
     Examples
     --------
@@ -79,16 +74,11 @@ def ordered_memory_gib(
     kept_gib : float
         What storage keeps beside it. [GiB]
 
-    Returns
-    -------
-    ordered_memory_gib : int
-        Memory; above the largest size, whole multiples of that. [GiB]
-
     Notes
     -----
-    max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), up to the next size. A VM with a vGPU or a
-    passthrough GPU reserves all of its memory, so none is overcommitted. [dell-genai-customization-2023]_
-    [vmware-vsphere-directpath-8.0]_
+    Above the largest size, whole multiples of that. max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib *
+    per_gpu_memory), up to the next size. A VM with a vGPU or a passthrough GPU reserves all of its memory, so none is
+    overcommitted. [dell-genai-customization-2023]_ [vmware-vsphere-directpath-8.0]_
 
     Examples
     --------

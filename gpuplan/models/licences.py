@@ -92,11 +92,6 @@ def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int,
     minimum_order : int
         Licences that an order holds at least. [-]
 
-    Returns
-    -------
-    ordered_licences : tuple of int
-        Licences ordered at the start of each year. [-]
-
     Notes
     -----
     What is needed beyond those ordered before, at least minimum_order; nothing where those suffice. Every addition is an
@@ -145,17 +140,12 @@ def subscription_payments(
     years_included : int
         First years of operation that the purchase already covers. [-]
 
-    Returns
-    -------
-    subscription_payments : tuple of float
-        Cost at the start and in each year: index 0 to horizon_years. [currency]
-
     Notes
     -----
-    A term costs licences * yearly_price * term_years when it begins: one that begins with year k is paid at index k - 1. The
-    first year of operation is bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal
-    that would do so, also that of included years, is bought by the year at renewal_price. [atonement-vcf-licensing]_
-    [gpuplan-method]_
+    At the start and in each year: index 0 to horizon_years. [currency] A term costs licences * yearly_price *
+    term_years when it begins: one that begins with year k is paid at index k - 1. The first year of operation is
+    bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal that would do so,
+    also that of included years, is bought by the year at renewal_price. [atonement-vcf-licensing]_ [gpuplan-method]_
 
     Examples
     --------
@@ -198,15 +188,11 @@ def perpetual_payment(
     years_included : int
         First years of operation that the purchase already covers. [-]
 
-    Returns
-    -------
-    perpetual_payment : tuple of float
-        Cost at the start and in each year: index 0 to horizon_years. [currency]
-
     Notes
     -----
-    licences * price at bought_year + years_included, the start of the first year to cover, if that year is within the horizon.
-    [nvidia-licensing-wiki]_ [gpuplan-method]_
+    At the start and in each year: index 0 to horizon_years. [currency] licences * price at bought_year +
+    years_included, the start of the first year to cover, if that year is within the horizon. [nvidia-licensing-wiki]_
+    [gpuplan-method]_
 
     Examples
     --------

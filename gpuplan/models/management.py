@@ -65,15 +65,11 @@ def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
     spare_hosts : int
         Hosts whose failure the others carry. [host]
 
-    Returns
-    -------
-    share_of_host : int
-        Part of one host, rounded up, in the unit of the total. [-]
-
     Notes
     -----
-    ceil(total / (hosts - spare_hosts)). With 4 hosts and one spare it is a third, which leaves the quarter free that the
-    design of VCF 4.4 asks for. [broadcom-vcf-9.1-workbook]_ [vmware-vcf-4.4-design]_
+    Rounded up, in the unit of the total. ceil(total / (hosts - spare_hosts)). With 4 hosts and one spare it is a third,
+    which leaves the quarter free that the design of VCF 4.4 asks for. [broadcom-vcf-9.1-workbook]_
+    [vmware-vcf-4.4-design]_
 
     Examples
     --------

@@ -40,15 +40,11 @@ def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: fl
     rent_hour_price : float
         Rent of one such GPU for one hour. [currency]
 
-    Returns
-    -------
-    breakeven_utilisation : float
-        Share of the installed GPU-hours; above 1 renting costs less at any utilisation. [-]
-
     Notes
     -----
-    installed_gpu_hour_cost / rent_hour_price: owning costs the same however much is used, apart from a part of the
-    energy, and rent is paid for used hours. Both must be levelled at the same rate. [walker-cpu-hour-2009]_
+    Above 1 renting costs less at any utilisation. installed_gpu_hour_cost / rent_hour_price: owning costs the same
+    however much is used, apart from a part of the energy, and rent is paid for used hours. Both must be levelled at the
+    same rate. [walker-cpu-hour-2009]_
 
     Examples
     --------
@@ -70,16 +66,12 @@ def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> 
     rent_cash : sequence of float
         Cost of renting at the start and in each year, as many. [currency]
 
-    Returns
-    -------
-    crossover_year : float or None
-        Years from the start, 0 if owning is no dearer at once, None if it never is within these years. [-]
-
     Notes
     -----
-    The first zero of the difference of the two running sums, on a straight line within each year. A later purchase
-    may make owning the dearer one again; only the first time counts. Discount both beforehand for the
-    discounted payback. [walker-cpu-hour-2009]_ [brealey-myers-corporate-finance]_
+    Years from the start; 0 if owning is no dearer at once, None if it never is within these years. [-] The first zero
+    of the difference of the two running sums, on a straight line within each year. A later purchase may make owning the
+    dearer one again; only the first time counts. Discount both beforehand for the discounted payback.
+    [walker-cpu-hour-2009]_ [brealey-myers-corporate-finance]_
 
     Examples
     --------

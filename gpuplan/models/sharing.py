@@ -37,19 +37,13 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     profiles : sequence of Profile
         Profiles of one GPU model with one backing. [-]
 
-    Returns
-    -------
-    smallest_profile : Profile or None
-        The profile of which most fit on a GPU among those large enough; None if there is none. [-]
-
     Notes
     -----
-    Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so few
-    fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that
-    lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have
-    the share in compute slices, to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those
-    large enough, the one with the highest maximum per GPU, then with the most frame buffer. Equal-size
-    mode: one profile per GPU. [nvidia-aie-5.0-user-guide]_
+    None if there is none. Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so
+    few fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that lose a little
+    frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have the share in compute slices,
+    to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those large enough, the one with the highest maximum
+    per GPU, then with the most frame buffer. Equal-size mode: one profile per GPU. [nvidia-aie-5.0-user-guide]_
 
     Examples
     --------
@@ -83,15 +77,11 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     memory_gib : float
         Memory of the GPU. [GiB]
 
-    Returns
-    -------
-    memory_share_mb : int
-        Memory of the share, rounded down to whole MB (of 2**20 bytes) so that n shares of 1/n fit. [MB]
-
     Notes
     -----
-    floor(share * memory * 1024), with a share such as 0.333333 read as the fraction it stands for.
-    Only memory is divided; the compute of the GPU is shared and contended. [vmware-bitfusion-3.0-user-guide]_
+    Rounded down to whole MB (of 2**20 bytes) so that n shares of 1/n fit: floor(share * memory * 1024), with a share
+    such as 0.333333 read as the fraction it stands for. Only memory is divided; the compute of the GPU is shared and
+    contended. [vmware-bitfusion-3.0-user-guide]_
 
     Examples
     --------

@@ -18,18 +18,13 @@ def combined_range(
     outermost : tuple of float or None
         Total with all causes at their low and at their high end; None if it is not known. [currency]
 
-    Returns
-    -------
-    combined_range : tuple of float
-        Low and high of the total. [currency]
-
     Notes
     -----
-    low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of (higher end - planned) ** 2): the
-    root sum of squares, each side for itself. What shares a cause, such as the price of every GPU, belongs to one
-    pair of ends and moves together. Exact for independent normal causes and a total that is linear in them; with
-    skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``: where causes multiply, the root sum of
-    squares alone can go further than all of them together. [jcgm-gum-2008]_
+    Low and high. [currency] low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of
+    (higher end - planned) ** 2): the root sum of squares, each side for itself. What shares a cause, such as the price
+    of every GPU, belongs to one pair of ends and moves together. Exact for independent normal causes and a total that
+    is linear in them; with skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``:
+    where causes multiply, the root sum of squares alone can go further than all of them together. [jcgm-gum-2008]_
 
     Examples
     --------

@@ -225,14 +225,10 @@ def arrivals(
     source : Generator
         Random numbers. [-]
 
-    Returns
-    -------
-    arrivals : tuple of array
-        Times in seconds, and the part of the day of each. [-]
-
     Notes
     -----
-    Sums of gamma times of mean 1 are mapped through the expected number of arrivals by then. [vllm-serving-benchmark]_
+    Times, and the part of the day of each. [s] Sums of gamma times of mean 1 are mapped through the expected number of
+    arrivals by then. [vllm-serving-benchmark]_
 
     Examples
     --------
@@ -282,14 +278,10 @@ def summary(
     first_token_s : float
         Time within which a request is promised its first token. [s]
 
-    Returns
-    -------
-    summary : Simulated
-        Mean, percentiles and shares; half widths are None for a single run. [-]
-
     Notes
     -----
-    The value is that of all runs together, its interval that of the values of the runs. [law-2015]_
+    Half widths are None for a single run. The value is that of all runs together, its interval that of the values of
+    the runs. [law-2015]_
 
     Examples
     --------

@@ -71,14 +71,10 @@ def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
     clusters : int
         Clusters, at least one. [-]
 
-    Returns
-    -------
-    cluster_hosts : tuple of int
-        Hosts of each cluster, the larger ones first. [host]
-
     Notes
     -----
-    floor(hosts / clusters), and one more in the first hosts mod clusters of them. [gpuplan-method]_
+    Larger clusters first. floor(hosts / clusters), and one more in the first hosts mod clusters of them.
+    [gpuplan-method]_
 
     Examples
     --------
@@ -196,14 +192,10 @@ def sum_over_pools(*parts: float) -> float:
     *parts : float
         Count, or hours, of each pool. [-]
 
-    Returns
-    -------
-    sum_over_pools : float
-        Sum of the parts; hours of several pools at once count once for each. [-]
-
     Notes
     -----
-    Pools do not back each other up: each has spare hosts of its own. [vmware-bitfusion-faq]_
+    Hours of several pools at once count once for each. [-] Pools do not back each other up: each has spare hosts of its
+    own. [vmware-bitfusion-faq]_
 
     Examples
     --------

@@ -36,16 +36,12 @@ def idle_gpus(
     layout : sequence of Host
         Loads of each host, spare hosts being empty. [-]
 
-    Returns
-    -------
-    idle_gpus : tuple of Idle
-        Free GPUs by how many there are on a host, then shared GPUs by how much room is left on them. [GPU]
-
     Notes
     -----
-    Hosts without VMs are failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and
-    some of it goes there. What is left of a shared GPU is worth the shares of the profile of which the largest part
-    still fits, of the most that one GPU holds. [vmware-sharing-gpus-2020]_
+    Free GPUs by how many there are on a host, then shared GPUs by how much room is left on them. Hosts without VMs are
+    failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and some of it goes
+    there. What is left of a shared GPU is worth the shares of the profile of which the largest part still fits, of the
+    most that one GPU holds. [vmware-sharing-gpus-2020]_
 
     Examples
     --------

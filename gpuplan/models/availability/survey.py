@@ -60,19 +60,15 @@ def failure_survey(
     most : int
         How many sets are asked for, the worst; 0: all. [-]
 
-    Returns
-    -------
-    failure_survey : tuple of Loss
-        Every set of so many hosts, those filled alike once, with their number: most GPUs' worth not placed
-        first, then most VMs not placed, moved and restarted, then the lowest numbers. [-]
-
     Notes
     -----
-    The same decisions as ``after_failure``, on counts, what a maintenance moved and did not place included. Alike are hosts
-    that offer the same and have the same loads by group and profile; there are as many sets as products of binomial
-    coefficients say. If only the worst are asked for, each set waits with what it does at worst (all that is lost, then
-    all that a restart leaves over), and the worst is worked out, until none that waits can be worse. That ends after a
-    number of steps too, and of very many kinds of hosts only those on which most is are taken: then the figures hold, but the choice of the sets is not ``proven``.
+    Every set of so many hosts, those filled alike once, with their number: most GPUs' worth not placed first, then most
+    VMs not placed, moved and restarted, then the lowest numbers. The same decisions as ``after_failure``, on counts,
+    what a maintenance moved and did not place included. Alike are hosts that offer the same and have the same loads by
+    group and profile; there are as many sets as products of binomial coefficients say. If only the worst are asked for,
+    each set waits with what it does at worst (all that is lost, then all that a restart leaves over), and the worst is
+    worked out, until none that waits can be worse. That ends after a number of steps too, and of very many kinds of
+    hosts only those on which most is are taken: then the figures hold, but the choice of the sets is not ``proven``.
     [vmware-vsphere-8.0-admission-control]_
 
     Examples

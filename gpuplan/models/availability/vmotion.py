@@ -1,5 +1,4 @@
-"""vMotion: stun time of a VM with vGPUs while it is moved. [vmware-vsphere-7.0-vgpu-vmotion]_
-"""
+"""vMotion: stun time of a VM with vGPUs while it is moved. [vmware-vsphere-7.0-vgpu-vmotion]_"""
 
 from gpuplan.units import above_zero, not_negative
 

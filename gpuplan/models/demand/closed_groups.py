@@ -46,16 +46,13 @@ def closed_wait_chance(
     sizes : sequence of int
         Units that one of them takes while active. [-]
 
-    Returns
-    -------
-    closed_wait_chance : array of float
-        Row for each number of units 0, 1, ..., column for each class. [-]
-
     Notes
     -----
-    P(demand of the others > units - size): the requester was idle and sees what the others want. The demand is taken as neither thinned by those who are held
-    up nor prolonged by their wait, so frequent waiting is understated: for one-unit requests a simulation of the queue
-    found 3.5 % where it says 3.3 %, 23 % where it says 20 %, and 51 % where it says 43 %. For a class without people it is what one more person would meet.
+    A row for each number of units 0, 1, ..., a column for each class. P(demand of the others > units - size): the
+    requester was idle and sees what the others want. The demand is taken as neither thinned by those who are held up
+    nor prolonged by their wait, so frequent waiting is understated: for one-unit requests a simulation of the queue
+    found 3.5 % where it says 3.3 %, 23 % where it says 20 %, and 51 % where it says 43 %. For a class without people it
+    is what one more person would meet.
 
     Examples
     --------
@@ -99,17 +96,12 @@ def closed_wait_longer_chance(
     wait_h : float
         The wait that is too long. [h]
 
-    Returns
-    -------
-    closed_wait_longer_chance : array of float
-        Row for each number of units 0, 1, ..., column for each class. [-]
-
     Notes
     -----
-    closed_wait_chance * exp(-(units - load) * wait_h / (z * duration_h)), the exponent not above 0, with the mean units wanted
-    (load) and their peakedness z if requests were independent: the waits of M/M/c. Approximate: those who wait ask for
-    nothing more, so the queue of a closed group is shorter. For one-unit requests a simulation found 1.6 % where it says 2.1 %, and 7.4 %
-    where it says 8.7 %.
+    A row for each number of units 0, 1, ..., a column for each class. closed_wait_chance * exp(-(units - load) * wait_h
+    / (z * duration_h)), the exponent not above 0, with the mean units wanted (load) and their peakedness z if requests
+    were independent: the waits of M/M/c. Approximate: those who wait ask for nothing more, so the queue of a closed
+    group is shorter. For one-unit requests a simulation found 1.6 % where it says 2.1 %, and 7.4 % where it says 8.7 %.
 
     Examples
     --------
@@ -145,17 +137,13 @@ def closed_blocking(
     sizes : sequence of int
         Units that one of them takes while active. [-]
 
-    Returns
-    -------
-    closed_blocking : array of float
-        Row for each number of units 0, 1, ..., column for each class; 1 where the request is larger. [-]
-
     Notes
     -----
-    Engset with several sizes, exact: P(D > units - size | D <= units), D the demand with one person of the class fewer.
-    Who is denied is idle again and asks after another idle time, on average (1 - share) / share durations;
-    the distributions do not matter. A share of 1 stands for the limit: the idle time goes to 0, taken at odds of 1e12,
-    and each try counts. For a class without people it is what one more person would meet.
+    A row for each number of units 0, 1, ..., a column for each class; 1 where the request is larger. Engset with
+    several sizes, exact: P(D > units - size | D <= units), D the demand with one person of the class fewer. Who is
+    denied is idle again and asks after another idle time, on average (1 - share) / share durations; the distributions
+    do not matter. A share of 1 stands for the limit: the idle time goes to 0, taken at odds of 1e12, and each try
+    counts. For a class without people it is what one more person would meet.
 
     Examples
     --------

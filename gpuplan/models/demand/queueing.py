@@ -70,15 +70,11 @@ def erlang_c(servers: float, *, load: float) -> float:
     load : float
         Offered load in erlang: mean units in use if there were no limit. [-]
 
-    Returns
-    -------
-    erlang_c : float
-        Share of requests that wait, 0 to 1; 1 where the load is not below the servers. [-]
-
     Notes
     -----
-    C = n B / (n - load (1 - B)) with B of erlang_b. Exact for random (Poisson) arrivals and exponential durations,
-    an approximation for others. With load >= servers the queue grows without end. [iversen-teletraffic-2010]_
+    It is 1 where the load is not below the servers. C = n B / (n - load (1 - B)) with B of erlang_b. Exact for random
+    (Poisson) arrivals and exponential durations, an approximation for others. With load >= servers the queue grows
+    without end. [iversen-teletraffic-2010]_
 
     Examples
     --------
@@ -103,11 +99,6 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
         Requests in progress of each class if there were no limit, in erlang. [-]
     sizes : sequence of int or float
         Units that a request of each class takes. [-]
-
-    Returns
-    -------
-    peakedness_of_mix : float
-        Peakedness of the demand in units. [-]
 
     Notes
     -----
@@ -171,20 +162,16 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     peakedness : float
         Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
-    Returns
-    -------
-    hayward_c : float
-        Share that waits, 0 to 1; 1 where the load is not below the servers. [-]
-
     Notes
     -----
-    Erlang C with servers / peakedness servers and load / peakedness. The scaling is Hayward's, published for being
-    denied; for waiting it is an engineering approximation that keeps (servers - load) / sqrt(load peakedness),
-    on which the infinite-server approximation of the chance of waiting rests. Exact for peakedness 1, and for
-    requests that all take the same number of units together for an exponential time, where peakedness is that
-    number and divides the servers. Whole requests of mixed sizes, first come first served, wait more than it
-    says, for the one at the head holds up those behind: simulated mixes of 1, 2, 4 and 8 units up to 1.7 times. Nor
-    does it know bursts that outlast the requests: while the load stays above the servers, nearly every request waits.
+    It is 1 where the load is not below the servers. Erlang C with servers / peakedness servers and load / peakedness.
+    The scaling is Hayward's, published for being denied; for waiting it is an engineering approximation that keeps
+    (servers - load) / sqrt(load peakedness), on which the infinite-server approximation of the chance of waiting rests.
+    Exact for peakedness 1, and for requests that all take the same number of units together for an exponential time,
+    where peakedness is that number and divides the servers. Whole requests of mixed sizes, first come first served,
+    wait more than it says, for the one at the head holds up those behind: simulated mixes of 1, 2, 4 and 8 units up to
+    1.7 times. Nor does it know bursts that outlast the requests: while the load stays above the servers, nearly every
+    request waits.
 
     Examples
     --------
@@ -213,16 +200,11 @@ def hayward_wait_longer_chance(
     wait_h : float
         The stated time. [h]
 
-    Returns
-    -------
-    hayward_wait_longer_chance : float
-        Share that waits longer, 0 to 1; 1 where the load is not below the servers. [-]
-
     Notes
     -----
-    hayward_c * exp(-(servers - load) / peakedness * wait_h / duration_h), first come first served. With peakedness 1 it is
-    Erlang C's. Exact where hayward_c is, and low where it is low: simulated mixes up to 1.6 times at a fifth of the
-    duration.
+    It is 1 where the load is not below the servers. hayward_c * exp(-(servers - load) / peakedness * wait_h /
+    duration_h), first come first served. With peakedness 1 it is Erlang C's. Exact where hayward_c is, and low where it
+    is low: simulated mixes up to 1.6 times at a fifth of the duration.
 
     Examples
     --------
@@ -249,16 +231,12 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
     sizes : sequence of int or float
         Units that a request of each class takes. [-]
 
-    Returns
-    -------
-    kaufman_roberts : array of float
-        Row for each capacity 0, 1, ..., column for each class; 1 where the request is larger than the pool. [-]
-
     Notes
     -----
-    j q(j) = sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion
-    serves every capacity: the weights q(j) do not depend on it. Requests come at random (Poisson) and any free units will
-    do, on whatever host. Exact, whatever the distribution of the durations. [kaufman-blocking-1981]_
+    A row for each capacity 0, 1, ..., a column for each class; 1 where the request is larger than the pool. j q(j) =
+    sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion serves
+    every capacity: the weights q(j) do not depend on it. Requests come at random (Poisson) and any free units will do,
+    on whatever host. Exact, whatever the distribution of the durations. [kaufman-blocking-1981]_
     [roberts-heterogeneous-1981]_
 
     Examples

@@ -1,5 +1,4 @@
-"""Demand: people and the share of them active at the peak -> VMs and GPUs. [vmware-sharing-gpus-2020]_
-"""
+"""Demand: people and the share of them active at the peak -> VMs and GPUs. [vmware-sharing-gpus-2020]_"""
 
 import math
 from collections.abc import Sequence
@@ -170,14 +169,9 @@ def planned_requests(
     most : sequence of int
         Requests that a group can have at once: its people. [-]
 
-    Returns
-    -------
-    planned_requests : tuple of int
-        Requests of each group; their GPUs add up to at least ``gpus``, unless all groups together want fewer, and to less than
-        one request more. [-]
-
     Notes
     -----
+    Their GPUs add up to at least ``gpus``, unless all groups together want fewer, and to less than one request more.
     Each group has load + k * spread requests, rounded up, with the least k for which the GPUs suffice; then requests
     are taken back one by one, those that are furthest above load + k * spread first, as long as the GPUs suffice.
     [gpuplan-method]_

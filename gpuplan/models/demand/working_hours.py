@@ -28,14 +28,10 @@ def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.n
     offset_min : int
         Minutes by which local time is ahead of UTC. [-]
 
-    Returns
-    -------
-    on_duty : ndarray of bool
-        One value for each of the 672 quarters of an hour of a week, Monday 00:00 UTC first. [-]
-
     Notes
     -----
-    The week repeats. A night shift counts to the day on which it begins: weekdays from 22:00 to 06:00 end on Saturday at 06:00.
+    One value for each of the 672 quarters of an hour of a week. The week repeats. A night shift counts to the day on
+    which it begins: weekdays from 22:00 to 06:00 end on Saturday at 06:00.
 
     Examples
     --------
@@ -64,11 +60,6 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
         People in the group. [-]
     parts : sequence of int
         People, or parts of them, at each site. [-]
-
-    Returns
-    -------
-    people_at_sites : tuple of int
-        People at each site, which add up to the group. [-]
 
     Notes
     -----
@@ -125,11 +116,6 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
         Jobs begun in an hour, in equal parts of the week. [-]
     duration_h : float
         Mean time for which one holds its GPUs. [h]
-
-    Returns
-    -------
-    jobs_underway : ndarray
-        Mean number under way in each part. [-]
 
     Notes
     -----

@@ -108,15 +108,11 @@ def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> floa
     precision : str
         Precision of the cache. [-]
 
-    Returns
-    -------
-    cache_bytes : float
-        Bytes. [-]
-
     Notes
     -----
-    A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width and that of the key
-    beside it. Layers with a window keep at most that, recurrent layers a state that does not grow and is left out.
+    In bytes. [-] A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width
+    and that of the key beside it. Layers with a window keep at most that, recurrent layers a state that does not grow
+    and is left out.
 
     Examples
     --------
@@ -252,12 +248,8 @@ def least_gpus(
 
     Notes
     -----
-    Numbers that tensor parallelism takes: those that divide the attention heads. Within a host, as a replica stays in one.
-
-    Raises
-    ------
-    ValueError
-        If the context is beyond the model's, or the model does not fit on the GPUs of a host.
+    Numbers that tensor parallelism takes: those that divide the attention heads. Within a host, as a replica stays in
+    one. Refused if the context is beyond the model's, or the model does not fit on the GPUs of a host.
 
     Examples
     --------
@@ -288,11 +280,6 @@ def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
     ----------
     gpus_per_host : int
         GPUs of a host that are joined. [-]
-
-    Returns
-    -------
-    splits : tuple of int
-        Numbers of GPUs, ascending. [-]
 
     Notes
     -----

@@ -1,5 +1,4 @@
-"""Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_
-"""
+"""Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_"""
 
 from __future__ import annotations
 
@@ -168,12 +167,8 @@ def replica_pace(
 
     Notes
     -----
-    Steps and prompts as ``serving`` has them; the cache holds what weights and engine leave, at the length of a mean request.
-
-    Raises
-    ------
-    ValueError
-        If the model does not fit.
+    Steps and prompts as ``serving`` has them; the cache holds what weights and engine leave, at the length of a mean
+    request. Refused if the model does not fit.
 
     Examples
     --------
@@ -218,14 +213,9 @@ def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
     shares : array of float
         Shares that are not longer, above 0 and below 1. [-]
 
-    Returns
-    -------
-    lengths : array of float
-        Lengths. [-]
-
     Notes
     -----
-    exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2.
+    In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2.
 
     Examples
     --------

@@ -81,15 +81,10 @@ def limits(
 ) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
-    Returns
-    -------
-    limits : Limits
-        Requests at once, by what allows them; at most 4,096. [-]
-
     Notes
     -----
-    Both times grow with the requests, so the most is found by halving. The cache is counted at the full length of a request.
-    [aiconfigurator-silicon-sample]_
+    At most 4,096. Both times grow with the requests, so the most is found by halving. The cache is counted at the full
+    length of a request. [aiconfigurator-silicon-sample]_
 
     Examples
     --------
@@ -156,14 +151,10 @@ def replicas(
 
     Notes
     -----
-    Requests at once over the most that a replica takes. Requests a second become requests at once by Little's law: each stays
-    for its first token and one time per token for each of the others. Users alike; for arrivals as they come, see traffic.
-
-    Raises
-    ------
-    ValueError
-        If the model does not fit, or a promise is broken even by a single request: with the nearest that can be kept.
-    [little-1961]_ [aiconfigurator-silicon-sample]_
+    Requests at once over the most that a replica takes. Requests a second become requests at once by Little's law: each
+    stays for its first token and one time per token for each of the others. Users alike; for arrivals as they come, see
+    traffic. Refused if the model does not fit, or a promise is broken even by a single request: with the nearest that
+    can be kept. [little-1961]_ [aiconfigurator-silicon-sample]_
 
     Examples
     --------

@@ -1,5 +1,4 @@
-"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it. [gpuplan-method]_
-"""
+"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it. [gpuplan-method]_"""
 
 from __future__ import annotations
 
@@ -95,14 +94,10 @@ def index_gib(
     headroom_share : float
         What queries, updates and the system need, as a share of the rest. [-]
 
-    Returns
-    -------
-    index_gib : float
-        Memory of one copy of the index; texts and metadata come on top. [GiB]
-
     Notes
     -----
-    vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom). [scylladb-vector-sizing]_
+    One copy; texts and metadata come on top. vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom).
+    [scylladb-vector-sizing]_
 
     Examples
     --------

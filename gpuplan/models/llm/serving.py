@@ -220,15 +220,11 @@ def first_token_ms(
     tokens_out : float
         Tokens of an answer. [-]
 
-    Returns
-    -------
-    first_token_ms : Range
-        Mean time, with low and high. [ms]
-
     Notes
     -----
-    Its own prompt, and what it waits for: a fixed time, some steps of the others, and prompts of others before it. In a closed
-    loop: a new request comes when one ends. Engines and their settings differ in it by a third and more: use the range.
+    The mean, with low and high. Its own prompt, and what it waits for: a fixed time, some steps of the others, and
+    prompts of others before it. In a closed loop: a new request comes when one ends. Engines and their settings differ
+    in it by a third and more: use the range.
 
     Examples
     --------

@@ -136,11 +136,7 @@ def replicas_for(
     Notes
     -----
     Doubling from as many as can carry the load at all, then halving the interval; ``answers`` says what is assumed.
-
-    Raises
-    ------
-    ValueError
-        If not even an idle replica starts so many requests in time: with the time in which it does.
+    Refused if not even an idle replica starts so many requests in time: with the time in which it does.
 
     Examples
     --------
@@ -205,14 +201,9 @@ def replica_curve(
     most : int
         Points at most. [-]
 
-    Returns
-    -------
-    replica_curve : tuple of (int, Answers)
-        Replicas, and what users of so many see. [-]
-
     Notes
     -----
-    Ends where one more replica brings less than a thousandth of the requests.
+    Each with its number of replicas. Ends where one more replica brings less than a thousandth of the requests.
 
     Examples
     --------

@@ -49,19 +49,16 @@ def micro_batch_s(
     eager : bool
         Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
 
-    Returns
-    -------
-    micro_batch_s : float
-        Time, without any exchange with other GPUs. [s]
-
     Notes
     -----
-    With p passes (3; 2 where weights are frozen) and r = recompute_share or 0: products 2 x (parameters - embeddings) x tokens x (p + r) / (share x rate);
-    logits the same without r, in BF16; attention, causal, 2 x layers x attention_size x sequence x tokens x (3.5, or 4.5 with recomputing) / (memory bandwidth x
-    attention_per_byte); other work layer_bytes x layers x width x tokens x (p + r) / 3 and logit_bytes x vocabulary x tokens over the memory bandwidth; all
-    divided by the parts; and layer_us x layers / stages x (p + r). Weights of four bits are unpacked in each pass. Eager layers take start_us x layers / stages x
-    (p + r) at least, and adapters move adapter_bytes more. Fitted on dense models of 0.1 to 340 x 10^9 parameters on A100 and H100 SXM;
-    for mixtures of experts and boards without NVLink nothing was published that could check it.
+    Without any exchange with other GPUs. With p passes (3; 2 where weights are frozen) and r = recompute_share or 0:
+    products 2 x (parameters - embeddings) x tokens x (p + r) / (share x rate); logits the same without r, in BF16;
+    attention, causal, 2 x layers x attention_size x sequence x tokens x (3.5, or 4.5 with recomputing) / (memory
+    bandwidth x attention_per_byte); other work layer_bytes x layers x width x tokens x (p + r) / 3 and logit_bytes x
+    vocabulary x tokens over the memory bandwidth; all divided by the parts; and layer_us x layers / stages x (p + r).
+    Weights of four bits are unpacked in each pass. Eager layers take start_us x layers / stages x (p + r) at least, and
+    adapters move adapter_bytes more. Fitted on dense models of 0.1 to 340 x 10^9 parameters on A100 and H100 SXM; for
+    mixtures of experts and boards without NVLink nothing was published that could check it.
 
     Examples
     --------
@@ -241,14 +238,10 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
     tokens_per_gpu : float
         Tokens per second of each GPU. [-]
 
-    Returns
-    -------
-    tokens_time_h : float
-        Time; checkpoints, evaluation and failures come on top. [h]
-
     Notes
     -----
-    tokens / (GPUs x tokens per second) / 3600. [llm-foundry-benchmarks]_
+    Checkpoints, evaluation and failures come on top. tokens / (GPUs x tokens per second) / 3600.
+    [llm-foundry-benchmarks]_
 
     Examples
     --------
@@ -285,11 +278,6 @@ def speed_range(
         The same for a step that only waits. [-]
     network_faster_share : float
         The same. [-]
-
-    Returns
-    -------
-    speed_range : (float, float)
-        Low and high. [-]
 
     Notes
     -----

@@ -46,11 +46,6 @@ class StepTimes:
 def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
     """Shares of the tensor rates that matrix products reach on a board, in the precision of the run and in BF16.
 
-    Returns
-    -------
-    matmul_shares : (float, float)
-        Share in the precision of the run, and in BF16. [-]
-
     Notes
     -----
     matmul_share x (312 / rate) ^ rate_decline on boards above the 312 TFLOP/s of an A100: the more a board multiplies, the less of it power and memory sustain.
@@ -152,15 +147,11 @@ def _over(run: TrainingRun, hosts: int, gpus_per_host: int, share: float = 1.0) 
 def sent_gb(run: TrainingRun) -> float:
     """Data that one host sends over its network in a step of training a language model.
 
-    Returns
-    -------
-    sent_gb : float
-        Sent, in one direction; it receives as much. [GB]
-
     Notes
     -----
-    Sharded: (h - 1) / h x micro-batches x (twice the weights, or once where only gradients are sharded, and the gradients); a copy in each host: 2 (h - 1) / h x
-    gradients; parts: what the copies sum, and activations to the next stage. [patarasuk-allreduce-2009]_ [zero-2020]_
+    In one direction; it receives as much. Sharded: (h - 1) / h x micro-batches x (twice the weights, or once where only
+    gradients are sharded, and the gradients); a copy in each host: 2 (h - 1) / h x gradients; parts: what the copies
+    sum, and activations to the next stage. [patarasuk-allreduce-2009]_ [zero-2020]_
 
     Examples
     --------

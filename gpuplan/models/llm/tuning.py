@@ -52,15 +52,10 @@ def adapter_parameters(
     mlp_size : int
         Width of the MLP. [-]
 
-    Returns
-    -------
-    adapter_parameters : float
-        Trained parameters, in 10^9. [-]
-
     Notes
     -----
-    rank x layers x the sum of in and out over queries, keys, values, output and the three products of the MLP. Adapters on attention only have fewer.
-    [qwen-finetuning-profile]_
+    In 10^9. [-] rank x layers x the sum of in and out over queries, keys, values, output and the three products of the
+    MLP. Adapters on attention only have fewer. [qwen-finetuning-profile]_
 
     Examples
     --------
@@ -176,20 +171,10 @@ def fewest_gpus(
     usable_share : float
         Share of the memory that can be filled. [-]
 
-    Returns
-    -------
-    fewest_gpus : (int, int)
-        Hosts, and GPUs of each. [GPU]
-
-    Raises
-    ------
-    ValueError
-        If no number of GPUs holds it; says what each would need.
-
     Notes
     -----
-    One host first, then more hosts with all their GPUs; the first that holds the memory of tuning_memory. [zero-2020]_
-    [gpuplan-method]_
+    Hosts, and GPUs of each. One host first, then more hosts with all their GPUs; the first that holds the memory of
+    tuning_memory. [zero-2020]_ [gpuplan-method]_ Refused if no number of GPUs holds it; says what each would need.
 
     Examples
     --------
@@ -245,20 +230,11 @@ def layer_splits(
     runtime_gib : float
         What the driver, the libraries and the allocator hold. [GiB]
 
-    Returns
-    -------
-    layer_splits : tuple of TrainingRun
-        The run with each tensor and pipeline size that fits, the fewest parts first. [-]
-
-    Raises
-    ------
-    ValueError
-        If no split fits; says what each GPU would hold.
-
     Notes
     -----
-    Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing each layer; as many sequences in a step as there are copies at least.
-    [korthikanti-recomputation]_ [gpuplan-method]_
+    The fewest parts first. Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing
+    each layer; as many sequences in a step as there are copies at least. [korthikanti-recomputation]_ [gpuplan-method]_
+    Refused if no split fits; says what each GPU would hold.
 
     Examples
     --------

@@ -207,21 +207,18 @@ def collective_time_s(
     trees : bool
         Whether a tree may be taken instead of a ring. [-]
 
-    Returns
-    -------
-    collective_time_s : float
-        Time of the fastest algorithm; 0 for one GPU. [s]
-
     Notes
     -----
-    T = V + a + 2 fill sqrt(V a): V is the time of the bytes on the slowest link, a the latency of one way through, and the last term what chunks of the
-    best size cost. Ring of n GPUs on h hosts: V = 2 (n - 1) / n x message / min(inside, sum of the links),
-    a = launch + 2 (n - h) intra + 2 (h - 1) inter; half of both but the launch for reduce-scatter and all-gather. Tree: V = message / min(inside, links on two
-    hosts, links / 2 on more), a = launch + 2 (g - 1) intra + 2 log2(h) inter; inside is half the ring's rate, or switch x g / (2 (g - 1)). With sums
-    in the network each byte crosses a link once, V = message / min(inside, links), and 2 steps between hosts, whatever their number: no published row checks
-    that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds that of the links. Fitted on hosts with NVLink,
-    64 bytes to 4 GB; on PCIe small messages were measured to wait as long, and the rate inside falls with every GPU: give that of as many.
-    [nccl-tests-performance]_ [patarasuk-allreduce-2009]_ [nccl-issue-812]_
+    It is 0 for one GPU. T = V + a + 2 fill sqrt(V a): V is the time of the bytes on the slowest link, a the latency of
+    one way through, and the last term what chunks of the best size cost. Ring of n GPUs on h hosts: V = 2 (n - 1) / n x
+    message / min(inside, sum of the links), a = launch + 2 (n - h) intra + 2 (h - 1) inter; half of both but the launch
+    for reduce-scatter and all-gather. Tree: V = message / min(inside, links on two hosts, links / 2 on more), a =
+    launch + 2 (g - 1) intra + 2 log2(h) inter; inside is half the ring's rate, or switch x g / (2 (g - 1)). With sums
+    in the network each byte crosses a link once, V = message / min(inside, links), and 2 steps between hosts, whatever
+    their number: no published row checks that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds
+    that of the links. Fitted on hosts with NVLink, 64 bytes to 4 GB; on PCIe small messages were measured to wait as
+    long, and the rate inside falls with every GPU: give that of as many. [nccl-tests-performance]_
+    [patarasuk-allreduce-2009]_ [nccl-issue-812]_
 
     Examples
     --------

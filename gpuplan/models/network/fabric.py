@@ -29,16 +29,11 @@ def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_g
     up_gbit_s : float
         Speed of each. [Gbit/s]
 
-    Returns
-    -------
-    oversubscription : float
-        3 stands for 3:1; 1 is non-blocking, below 1 the uplinks have bandwidth to spare. [-]
-
     Notes
     -----
-    down_ports * down_gbit_s / (up_ports * up_gbit_s). The worst case, in which all hosts send to other leaves at
-    once; it counts link speeds, not what protocols or uneven spreading of flows over the links leave of them.
-    [vmware-vvd-4.0-leaf-spine]_ [al-fares-2008]_
+    3 is 3:1; 1 is non-blocking, below 1 the uplinks have bandwidth to spare. [-] down_ports * down_gbit_s / (up_ports *
+    up_gbit_s). The worst case, in which all hosts send to other leaves at once; it counts link speeds, not what
+    protocols or uneven spreading of flows over the links leave of them. [vmware-vvd-4.0-leaf-spine]_ [al-fares-2008]_
 
     Examples
     --------
@@ -124,11 +119,6 @@ def leaf_spine(
     spines : int
         Fewest spines, where there are any. [-]
 
-    Raises
-    ------
-    ValueError
-        Where a leaf cannot carry one host, or the leaves are more than a spine has ports; says what to change.
-
     Notes
     -----
     With p pairs a pair has up to h = ceil(hosts / p) hosts, a leaf d = h * ceil(ports_per_host / 2) host ports and
@@ -138,12 +128,12 @@ def leaf_spine(
     more spines beside it. More hosts never need fewer switches, but sometimes fewer leaves under more spines. The
     second leaf of a pair is built like the first, though an odd port leaves it less full.
 
-    Hosts that fit one pair need no spine: its leaves are joined by max(n, spines) peer links at the speed of
-    the uplinks, so that traffic from one leaf to the other has what it would have through spines. Under spines no
-    links within a pair are counted; a pair that shares link aggregation needs some. Links to the world outside,
-    to storage and to management are not counted either. Two tiers end at spine_ports leaves.
-    [vmware-vvd-4.0-leaf-spine]_ [vmware-vvd-6.0-physical-network]_ [juniper-layer3-fabrics]_ [al-fares-2008]_
-    [gpuplan-method]_
+    Hosts that fit one pair need no spine: its leaves are joined by max(n, spines) peer links at the speed of the
+    uplinks, so that traffic from one leaf to the other has what it would have through spines. Under spines no links
+    within a pair are counted; a pair that shares link aggregation needs some. Links to the world outside, to storage
+    and to management are not counted either. Two tiers end at spine_ports leaves. [vmware-vvd-4.0-leaf-spine]_
+    [vmware-vvd-6.0-physical-network]_ [juniper-layer3-fabrics]_ [al-fares-2008]_ [gpuplan-method]_ Refused where a leaf
+    cannot carry one host, or the leaves are more than a spine has ports; says what to change.
 
     Examples
     --------

@@ -70,15 +70,10 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: f
     growth : float
         How the rate grows with the link, 0 to 1. [-]
 
-    Returns
-    -------
-    tcp_rate_gbit_s : float
-        Rate; on a slow link the link itself is less. [Gbit/s]
-
     Notes
     -----
-    at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48; what a stack moves is best measured.
-    [nccl-issue-209]_ [nccl-issue-450]_ [hkbu-ddl-benchmarks]_
+    On a slow link the link itself is less. at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48;
+    what a stack moves is best measured. [nccl-issue-209]_ [nccl-issue-450]_ [hkbu-ddl-benchmarks]_
 
     Examples
     --------
@@ -137,15 +132,11 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     others : sequence of (float, float)
         How many others there are of each kind, and what one of them needs at most. [-]
 
-    Returns
-    -------
-    fair_share_gbit_s : float
-        Rate of that user, by max-min fairness. [Gbit/s]
-
     Notes
     -----
-    The level L with L + sum of count x min(need, L) = link: who needs less than L gets that, all others L. On an idle link
-    L is what the others leave; when all need more, the link over the users. [bertsekas-data-networks-1992]_
+    Max-min fairness. The level L with L + sum of count x min(need, L) = link: who needs less than L gets that, all
+    others L. On an idle link L is what the others leave; when all need more, the link over the users.
+    [bertsekas-data-networks-1992]_
 
     Examples
     --------

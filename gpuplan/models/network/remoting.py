@@ -109,15 +109,10 @@ def remote_slowdown(native_s: float, *, remote_s: float) -> float:
     remote_s : float
         Its time over the network. [s]
 
-    Returns
-    -------
-    remote_slowdown : float
-        1 is as fast as in the same host; the share of native speed is one over it. [-]
-
     Notes
     -----
-    remote_s / native_s. It can be below 1 for a cold start, where the server has the GPU ready.
-    [bitfusion-pytorch-measurements]_
+    1 is as fast as in the same host; the share of native speed is one over it. [-] remote_s / native_s. It can be below
+    1 for a cold start, where the server has the GPU ready. [bitfusion-pytorch-measurements]_
 
     Examples
     --------

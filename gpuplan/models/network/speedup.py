@@ -26,16 +26,11 @@ def tcp_rate_for_speedup_gbit_s(
     over : GpuHosts
         At least 2 hosts, and a link with RDMA. [-]
 
-    Returns
-    -------
-    tcp_rate_for_speedup_gbit_s : float
-        Rate; over a faster TCP stack the speed-up is smaller. 0 if no rate above 0.001 Gbit/s is slow enough, and the
-        rate of the link if TCP is as slow at any rate. [Gbit/s]
-
     Notes
     -----
-    Bisection on training_step_s with TCP over the same with RDMA; the step falls with the rate of TCP. A claim without model
-    and batch can be held against a design that way. [mellanox-hpvml]_
+    Over a faster TCP stack the speed-up is smaller. It is 0 if no rate above 0.001 Gbit/s is slow enough, and the rate
+    of the link if TCP is as slow at any rate. Bisection on training_step_s with TCP over the same with RDMA; the step
+    falls with the rate of TCP. A claim without model and batch can be held against a design that way. [mellanox-hpvml]_
 
     Examples
     --------

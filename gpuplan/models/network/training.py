@@ -127,16 +127,11 @@ def host_traffic_gbit_s(
     algorithm : str
         ``ring``, ``hierarchical``, ``parameter-server`` or ``in-network``. [-]
 
-    Returns
-    -------
-    host_traffic_gbit_s : float
-        Average rate in one direction; 0 on one host. [Gbit/s]
-
     Notes
     -----
-    8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient on a ring of h hosts, and with a
-    server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a host, one half of it by its servers; where the
-    switches sum, the gradient once. [patarasuk-allreduce-2009]_
+    It is 0 on one host. 8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient
+    on a ring of h hosts, and with a server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a
+    host, one half of it by its servers; where the switches sum, the gradient once. [patarasuk-allreduce-2009]_
 
     Examples
     --------
@@ -200,17 +195,12 @@ def efficiency_range(
     base_share : float
         What computing alone adds to the share of the step that waits. [-]
 
-    Returns
-    -------
-    efficiency_range : (float, float)
-        Low and high, at most 1. [-]
-
     Notes
     -----
-    With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1, efficiency (1 + faster_share w)).
-    The more a step waits, the further it may be off. Both shares are quantiles of predicted over measured times of rows that
-    the parameters were not fitted on, so about as many unseen rows fall into the range as into the quantiles.
-    [gpuplan-method]_
+    Low and high. [-] With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1,
+    efficiency (1 + faster_share w)). The more a step waits, the further it may be off. Both shares are quantiles of
+    predicted over measured times of rows that the parameters were not fitted on, so about as many unseen rows fall into
+    the range as into the quantiles. [gpuplan-method]_
 
     Examples
     --------
@@ -266,14 +256,10 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
     step_s : float
         Time of a step when they train together. [s]
 
-    Returns
-    -------
-    training_time_h : float
-        Time of all steps; checkpoints and evaluation come on top. [h]
-
     Notes
     -----
-    ceil(samples / (GPUs x batch)) steps per epoch. A larger global batch may need more epochs: that is not in it.
+    Time of all steps; checkpoints and evaluation come on top. ceil(samples / (GPUs x batch)) steps per epoch. A larger
+    global batch may need more epochs: that is not in it.
 
     Examples
     --------

@@ -223,14 +223,9 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     kinds : int
         How many kinds of VMs there are. [-]
 
-    Returns
-    -------
-    placed_vms : list of int
-        VMs by number of their kind. [VM]
-
     Notes
     -----
-    Those of one host times the number of hosts that are filled alike.
+    By number of their kind. Those of one host times the number of hosts that are filled alike.
 
     Examples
     --------
@@ -251,11 +246,6 @@ def trimmed(content: Content, left: Sequence[int]) -> Content:
     ----------
     left : sequence of int
         How many VMs of each kind there still are. [VM]
-
-    Returns
-    -------
-    trimmed : tuple of Part
-        What stays. [-]
 
     Notes
     -----

@@ -139,32 +139,22 @@ def place_mixed(
     spare : int
         Hosts that may fail at once, whichever they are. [host]
 
-    Returns
-    -------
-    place_mixed : Placement
-        Existing hosts, then the new ones, with their loads (failover capacity empty), the bound, and whether it is
-        met. [-]
-
     Notes
     -----
-    A portfolio of greedy orders: the exact placement of the GPUs where all hosts have as many and CPU and
-    memory allow it, then largest first by GPUs, by memory, by vCPUs and by the largest of these parts of
-    a host, each with best fit (the host with least left of that) and first fit, onto shared GPUs before
-    free ones. The fewest new hosts win, ties go to the first in this order. The bound is the largest of the volume of each
-    resource, hosts that hold one kind only, sizes that exclude each other in one resource, and the exact bound for
-    the GPUs. If that leaves a gap, a programme over all full ways to fill a host is solved (Gilmore-Gomory; ways are listed
-    where 2.8 million counts do, else found at the prices of the relaxed programme, likely ones before the best one): relaxed, which proves a bound as no
-    host is worth more than its dearest way; rounded down with a programme in whole numbers for the rest; then over
-    all ways that an answer with a host less could have, which is exact. With spare
-    hosts everything is placed again after each loss by kind of host: new hosts = max over the losses of
-    (new hosts then needed + new hosts lost); where there are more than 8 such losses, those that take less than
-    another are left out. Method ``volume`` if the bound is met, else ``heuristic``.
-
-    Raises
-    ------
-    ValueError
-        If the VMs do not fit: one is larger than the largest host, or those that fit on no new host are too many for
-        the existing ones; or, in other words, if no placement was found within the limits of the search.
+    Existing hosts first, then the new ones, with their loads (failover capacity empty). A portfolio of greedy orders:
+    the exact placement of the GPUs where all hosts have as many and CPU and memory allow it, then largest first by
+    GPUs, by memory, by vCPUs and by the largest of these parts of a host, each with best fit (the host with least left
+    of that) and first fit, onto shared GPUs before free ones. The fewest new hosts win, ties go to the first in this
+    order. The bound is the largest of the volume of each resource, hosts that hold one kind only, sizes that exclude
+    each other in one resource, and the exact bound for the GPUs. If that leaves a gap, a programme over all full ways
+    to fill a host is solved (Gilmore-Gomory; ways are listed where 2.8 million counts do, else found at the prices of
+    the relaxed programme, likely ones before the best one): relaxed, which proves a bound as no host is worth more than
+    its dearest way; rounded down with a programme in whole numbers for the rest; then over all ways that an answer with
+    a host less could have, which is exact. With spare hosts everything is placed again after each loss by kind of host:
+    new hosts = max over the losses of (new hosts then needed + new hosts lost); where there are more than 8 such
+    losses, those that take less than another are left out. Method ``volume`` if the bound is met, else ``heuristic``.
+    Refused if the VMs do not fit: one is larger than the largest host, or those that fit on no new host are too many
+    for the existing ones; or, in other words, if no placement was found within the limits of the search.
 
     Examples
     --------
@@ -241,11 +231,6 @@ def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
     ----------
     blocks : tuple of Block
         What stands on how many hosts of each kind. [-]
-
-    Returns
-    -------
-    laid : list of Host
-        One for each room, with its loads. [-]
 
     Notes
     -----

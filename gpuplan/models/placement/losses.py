@@ -19,15 +19,11 @@ def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]
     lost : int
         Hosts that are lost at once. [host]
 
-    Returns
-    -------
-    worst_losses : list of Counter
-        How many hosts of each kind are lost, for each set. [host]
-
     Notes
     -----
-    All sets if there are no more than 8; else only those in which no host could be exchanged for one that is left and offers
-    as much of everything: the loss of that one leaves no more. [gpuplan-method]_
+    How many hosts of each kind are lost, for each set. All sets if there are no more than 8; else only those in which
+    no host could be exchanged for one that is left and offers as much of everything: the loss of that one leaves no
+    more. [gpuplan-method]_
 
     Examples
     --------

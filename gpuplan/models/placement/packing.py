@@ -76,15 +76,10 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     capacity : int
         Capacity of each bin, in the unit of the sizes. [-]
 
-    Returns
-    -------
-    bins_bound : int
-        The larger of the volume bound and the Martello-Toth bound L2. [-]
-
     Notes
     -----
-    ceil(sum / capacity), and for every threshold: sizes too large to share a bin need bins of their
-    own, and the small ones what room those leave.
+    The larger of the volume bound and the Martello-Toth bound L2: ceil(sum / capacity), and for every threshold: sizes
+    too large to share a bin need bins of their own, and the small ones what room those leave.
 
     Examples
     --------
@@ -105,14 +100,9 @@ def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     capacity : int
         Capacity of each bin, in the unit of the sizes. [-]
 
-    Returns
-    -------
-    bins_enough : int
-        Bins that first-fit decreasing takes. [-]
-
     Notes
     -----
-    Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
+    First-fit decreasing. Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
 
     Examples
     --------
@@ -133,23 +123,13 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     layouts : sequence of sequences of int
         For each layout of a GPU how many shares of each profile are on it; any fewer fit too. [-]
 
-    Returns
-    -------
-    cover : Packing
-        Patterns (shares of each profile on one GPU) with their multiplicity, number of GPUs, lower bound
-        and method of proof; the patterns add up to what is needed. [-]
-
     Notes
     -----
-    One profile: ceil(needed / most on one GPU). Otherwise a greedy choice of layouts; if it meets the
-    volume bound (each share counted as 1 / most on one GPU, divided by the most that a layout holds
-    of that) it is optimal. Else the programme over the layouts is solved by HiGHS: relaxed and rounded,
-    and if that leaves a gap, in whole numbers (a limited search; ``heuristic`` if the gap stays).
-
-    Raises
-    ------
-    ValueError
-        If no layout holds a profile that is needed. [gilmore-gomory-1961]_
+    Patterns (shares of each profile on one GPU) with their multiplicity, which add up to what is needed. One profile:
+    ceil(needed / most on one GPU). Otherwise a greedy choice of layouts; if it meets the volume bound (each share
+    counted as 1 / most on one GPU, divided by the most that a layout holds of that) it is optimal. Else the programme
+    over the layouts is solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (a limited
+    search; ``heuristic`` if the gap stays). Refused if no layout holds a profile that is needed. [gilmore-gomory-1961]_
 
     Examples
     --------

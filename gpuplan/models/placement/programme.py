@@ -38,16 +38,11 @@ def maximal_patterns(
     capacity : int
         Capacity of the bin, in the unit of the sizes. [-]
 
-    Returns
-    -------
-    maximal_patterns : list of tuple of int, or None
-        How many of each size are in the bin, for each way; None if there are more than 20000 ways or
-        more than 200 sizes. [-]
-
     Notes
     -----
-    A depth-first search that knows the smallest size of which some are left out: a way is maximal if
-    less room is left at the end. Where even all smaller sizes leave more, the search goes back.
+    How many of each size are in the bin, for each way; None if there are more than 20000 ways or more than 200 sizes. A
+    depth-first search that knows the smallest size of which some are left out: a way is maximal if less room is left at
+    the end. Where even all smaller sizes leave more, the search goes back.
 
     Examples
     --------
@@ -98,17 +93,12 @@ def whole_programme(
     nodes : int
         Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
-    Returns
-    -------
-    whole_programme : tuple
-        How often each column is taken (None if nothing was found), and a cost below which no choice can go
-        (None if none was proven). [-]
-
     Notes
     -----
-    Mixed-integer linear programme, solved by HiGHS by branch and cut. The limit is a number of nodes, so that the answer
-    does not depend on the speed of the computer (200000 / columns, from 20 to 5000); a clock of 30 s is the last
-    guard.
+    How often each column is taken (None if nothing was found), and a cost below which no choice can go (None if none
+    was proven). Mixed-integer linear programme, solved by HiGHS by branch and cut. The limit is a number of nodes, so
+    that the answer does not depend on the speed of the computer (200000 / columns, from 20 to 5000); a clock of 30 s is
+    the last guard.
 
     Examples
     --------
@@ -152,14 +142,10 @@ def relaxed_programme(
     costs : sequence of int
         Cost of each column, whole numbers. [-]
 
-    Returns
-    -------
-    relaxed_programme : tuple
-        How often each column is taken, and the price of one more in each row (dual values). [-]
-
     Notes
     -----
-    Linear programme, solved by HiGHS. Whatever is needed costs at least the sum of the prices.
+    How often each column is taken, and the price of one more in each row (dual values). [-] Linear programme, solved by
+    HiGHS. Whatever is needed costs at least the sum of the prices.
 
     Examples
     --------
@@ -192,14 +178,10 @@ def most_valuable(
     capacity : int
         Capacity of the bin, in the unit of the sizes. [-]
 
-    Returns
-    -------
-    most_valuable : tuple
-        What the choice is worth, and how many of each size it has. [-]
-
     Notes
     -----
-    A knapsack over all capacities up to that of the bin, with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
+    What the choice is worth, and how many of each size it has. A knapsack over all capacities up to that of the bin,
+    with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
 
     Examples
     --------

@@ -126,14 +126,10 @@ class Fit(NamedTuple):
 def vms_in(content: Content) -> Counter[int]:
     """Count the VMs of each kind on a host.
 
-    Returns
-    -------
-    vms_in : Counter
-        VMs by number of their kind. [VM]
-
     Notes
     -----
-    VMs of a kind are numbered from 0 on each host, and one VM may have several slots. [gpuplan-method]_
+    By number of their kind. VMs of a kind are numbered from 0 on each host, and one VM may have several slots.
+    [gpuplan-method]_
 
     Examples
     --------

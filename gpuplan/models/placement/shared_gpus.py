@@ -192,15 +192,10 @@ def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     patterns : sequence of tuple of int
         How many there are of each thing, for each pattern. [-]
 
-    Returns
-    -------
-    maximal : list of tuple of int
-        Patterns of which none has as many of everything as another, largest first. [-]
-
     Notes
     -----
-    A pattern that holds another comes before it in descending order, so each is compared with those that were kept.
-    [gpuplan-method]_
+    Largest first. A pattern that holds another comes before it in descending order, so each is compared with those that
+    were kept. [gpuplan-method]_
 
     Examples
     --------

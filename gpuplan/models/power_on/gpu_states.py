@@ -254,16 +254,12 @@ def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) 
     partitions : bool
         Whether NVSwitch joins them. [-]
 
-    Returns
-    -------
-    whole_gpus : int
-        The GPUs that it holds, a bit each; 0 if there are too few. [-]
-
     Notes
     -----
-    Without a condition those with the lowest numbers. With bridges the first domain that has enough; a VM that no domain can hold takes any. With
-    NVSwitch a partition of 1, 2, 4 or 8, the smallest that is large enough, aligned to its size: that after which
-    the most partitions of 8 are free, then of 4, 2 and 1. [frankdenneman-partitions-2026]_
+    A bit for each GPU; 0 if there are too few. Without a condition those with the lowest numbers. With bridges the
+    first domain that has enough; a VM that no domain can hold takes any. With NVSwitch a partition of 1, 2, 4 or 8, the
+    smallest that is large enough, aligned to its size: that after which the most partitions of 8 are free, then of 4, 2
+    and 1. [frankdenneman-partitions-2026]_
 
     Examples
     --------

@@ -115,14 +115,10 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
     orders : int
         Orders that were tried. [-]
 
-    Returns
-    -------
-    chance_interval : tuple of float
-        Lower and upper bound, 95 % confident. [-]
-
     Notes
     -----
-    Wilson's interval: (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n), z = 1.96. [gpuplan-method]_
+    Lower and upper bound, 95 % confident. [-] Wilson's interval: (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 +
+    z^2/n), z = 1.96. [gpuplan-method]_
 
     Examples
     --------

@@ -82,16 +82,11 @@ def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Clu
     ways : sequence of str
         How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
 
-    Returns
-    -------
-    empty_host : tuple of Cluster and Emptied
-        The cluster when the host is back, and what became of its VMs. [-]
-
     Notes
     -----
-    One VM after another goes where the rules put it on the other hosts; no VM on these moves. One without a place is shut
-    down and runs where it was when the host is back. VMs are as large as the GPUs' worth that they hold, then by vCPUs and memory.
-    [denneman-drs-placement]_ [broadcom-kb-313479]_
+    With the cluster when the host is back. One VM after another goes where the rules put it on the other hosts; no VM
+    on these moves. One without a place is shut down and runs where it was when the host is back. VMs are as large as
+    the GPUs' worth that they hold, then by vCPUs and memory. [denneman-drs-placement]_ [broadcom-kb-313479]_
 
     Examples
     --------
@@ -130,18 +125,14 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     steps : int
         VMs that the search takes off a host before it gives up. [-]
 
-    Returns
-    -------
-    rehearse_upgrade : Upgrade
-        An order that works, or that which comes furthest, and what happens to each host. [-]
-
     Notes
     -----
-    One host after another is emptied, upgraded and back empty, and the next one's VMs may go there; no VM is moved back. Depth
-    first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. First hosts filled alike count as
-    one; as a tie among other hosts may then be broken otherwise, only a second search that tells all hosts apart proves that there is none. Only
-    VMs that stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
-    [gpuplan-method]_
+    An order that works, or that which comes furthest. One host after another is emptied, upgraded and back empty, and
+    the next one's VMs may go there; no VM is moved back. Depth first, hosts with few VMs before others; what was met
+    before and leads nowhere is not tried again. First hosts filled alike count as one; as a tie among other hosts may
+    then be broken otherwise, only a second search that tells all hosts apart proves that there is none. Only VMs that
+    stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as
+    they are counted. [gpuplan-method]_
 
     Examples
     --------
@@ -267,11 +258,6 @@ def restart_after_failure(
         Random orders that are tried where there are too many to follow all. [-]
     seed : int
         Where random orders begin. [-]
-
-    Returns
-    -------
-    restart_after_failure : Restart
-        The chance that all restart, and what does not. [-]
 
     Notes
     -----

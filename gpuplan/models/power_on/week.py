@@ -51,17 +51,12 @@ def lived_week(
     seed : int
         Where random choices begin; the same seed gives the same weeks. [-]
 
-    Returns
-    -------
-    lived_week : LivedWeek
-        Means over these weeks. [-]
-
     Notes
     -----
-    The hosts are empty before the first hour. When fewer VMs of a kind are wanted than the hour before, so many of those that are wanted
-    leave, each as likely as the others; when more, so many come back. All that leave do so before those that come back start, in a random
-    order. One that does not start is tried again each hour, in that order, until it leaves. Nothing that runs is moved.
-    [gpuplan-method]_ [denneman-mixed-size]_
+    Means over these weeks. The hosts are empty before the first hour. When fewer VMs of a kind are wanted than the hour
+    before, so many of those that are wanted leave, each as likely as the others; when more, so many come back. All that
+    leave do so before those that come back start, in a random order. One that does not start is tried again each hour,
+    in that order, until it leaves. Nothing that runs is moved. [gpuplan-method]_ [denneman-mixed-size]_
 
     Examples
     --------
