@@ -193,34 +193,34 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     >>> access_mode(Case(gpus_each=4, mig_board=True, mig_profile=True), rules=rules)[:2]
     ('passthrough', ('whole',))
     """
-    facts = {mode: frozenset(name for name, fact in FACTS.items() if fact(case, mode)) for mode in MODES}
-
-    def held(verdict: str, mode: str, more: frozenset[str] = frozenset()) -> tuple[str, ...]:
-        known = facts[mode] | more
-        return tuple(
-            rule.code
-            for rule in rules
-            if rule.verdict == verdict and mode in rule.modes and holds(rule.when, facts=known)
-        )
-
-    def others(late: frozenset[str] = frozenset()) -> tuple[tuple[str, str, bool], ...]:
-        return tuple(
-            (mode, out.get(mode) or held("left", mode, late)[0], mode not in out)
-            for mode in MODES
-            if mode != chosen
-        )
-
-    out = {mode: codes[0] for mode in MODES if (codes := held("out", mode))}
+    facts = {mode: _facts(case, mode) for mode in MODES}
+    out = {mode: codes[0] for mode in MODES if (codes := _codes(rules, "out", mode, facts[mode]))}
     chosen = _chosen(case, rules, facts, out)
-    if not chosen:
-        late = frozenset({"other modes possible"} if len(out) < len(MODES) else ())
-        why = (rule.code for rule in rules if rule.verdict == "none" and holds(rule.when, facts=late))
-        return Access("", tuple(why)[:1], (), others(), frozenset())
+    late = frozenset({f"chosen {chosen}"} if chosen else ())
+    left = tuple(
+        (mode, out.get(mode) or _codes(rules, "left", mode, facts[mode] | late)[0], mode not in out)
+        for mode in MODES
+        if mode != chosen
+    )
     possible = frozenset(f"{mode} possible" for mode in MODES if mode not in out)
-    spoken = {*held("choose", chosen)[:1], *held("for", chosen, possible)}
+    if not chosen:
+        others = frozenset({"other modes possible"} if possible else ())
+        return Access("", _codes(rules, "none", "", others)[:1], (), left, frozenset())
+    known = facts[chosen] | possible
+    spoken = {*_codes(rules, "choose", chosen, facts[chosen])[:1], *_codes(rules, "for", chosen, known)}
     reasons = tuple(rule.code for rule in rules if rule.code in spoken)
-    left = others(frozenset({f"chosen {chosen}"}))
-    return Access(chosen, reasons, held("against", chosen, possible), left, facts[chosen] | possible)
+    return Access(chosen, reasons, _codes(rules, "against", chosen, known), left, known)
+
+
+def _facts(case: Case, mode: str) -> frozenset[str]:
+    """Facts that hold for a mode before anything is decided."""
+    return frozenset(name for name, fact in FACTS.items() if fact(case, mode))
+
+
+def _codes(rules: Sequence[Rule], verdict: str, mode: str, facts: frozenset[str]) -> tuple[str, ...]:
+    """Rules of a verdict on a mode ("": on all) that hold."""
+    about = (rule for rule in rules if rule.verdict == verdict and (not mode or mode in rule.modes))
+    return tuple(rule.code for rule in about if holds(rule.when, facts=facts))
 
 
 def _chosen(

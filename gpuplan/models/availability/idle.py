@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from gpuplan.models.availability.restart import Cluster
 from gpuplan.models.placement import Host, Request, Room
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.requests import Used
 
 
 class Idle(NamedTuple):
@@ -52,10 +54,10 @@ def idle_gpus(
     """
     cluster = Cluster(requests, rooms)
     rules = cluster.rules
-    idle: dict[tuple[str, str, int, tuple[str, ...]], tuple[int, Fraction]] = {}
+    idle: dict[tuple[bool, str, int, tuple[str, ...]], tuple[int, Fraction]] = {}
 
-    def add(kind: str, family: str, room: int, fits: Sequence[int], count: int, gpus: Fraction) -> None:
-        key = kind, family, room, tuple(rules.requests[k].group for k in fits)
+    def add(shared: str, room: int, fits: Sequence[int], count: int, gpus: Fraction) -> None:
+        key = bool(shared), shared, -room, tuple(rules.requests[k].group for k in fits)
         before, worth = idle.get(key, (0, Fraction(0)))
         idle[key] = before + count, worth + gpus * count
 
@@ -65,25 +67,25 @@ def idle_gpus(
         free, _, _, opens = one.state
         fitting = [k for k in range(len(requests)) if rules.fit_later(one.state, k) is not None]
         if free:
-            add("whole", "", free, fitting, len(one.hosts), Fraction(free))
+            add("", free, fitting, len(one.hosts), Fraction(free))
         for f, used in opens:
-            kinds = [k for k in range(len(requests)) if rules.family_of[k] == f]
-            more = {k: rules.more(f, used, rules.units[k]) for k in kinds}
-            capacity = rules.families[f].capacity
-            room = capacity - used[0] if capacity else max(more.values())
-            worth = (
-                Fraction(room, capacity)
-                if capacity
-                else max(Fraction(more[k], rules.per_gpu[k]) for k in kinds)
-            )
-            takers = [k for k in fitting if more.get(k)]
-            add("share", rules.families[f].name, room, takers, len(one.hosts), worth)
+            room, worth, takers = _left_on(rules, f, used)
+            takers = [k for k in fitting if k in takers]
+            add(rules.families[f].name, room, takers, len(one.hosts), worth)
     return tuple(
-        Idle(*key[:3], count, float(gpus), key[3])
-        for key, (count, gpus) in sorted(
-            idle.items(), key=lambda item: (item[0][0] != "whole", item[0][1], -item[0][2], item[0][3])
-        )
+        Idle("share" if shared else "whole", family, -minus, count, float(gpus), groups)
+        for (shared, family, minus, groups), (count, gpus) in sorted(idle.items())
     )
+
+
+def _left_on(rules: Rules, family: int, used: Used) -> tuple[int, Fraction, list[int]]:
+    """Room left on a shared GPU, its worth in GPUs, and the kinds of which a share still fits."""
+    more = {k: rules.more(family, used, rules.units[k]) for k, f in enumerate(rules.family_of) if f == family}
+    takers = [k for k, n in more.items() if n]
+    capacity = rules.families[family].capacity
+    if capacity:
+        return capacity - used[0], Fraction(capacity - used[0], capacity), takers
+    return max(more.values()), max(Fraction(n, rules.per_gpu[k]) for k, n in more.items()), takers
 
 
 def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:

@@ -165,22 +165,7 @@ class Cluster:
             return None
         takers: dict[Room, list[int]] = {room: [] for room in sorted(empty)}
         large = [[room for room in takers if self._holds(room, *host)] for host in lost]
-
-        def find(at: int, seen: set[Room]) -> bool:  # augmenting paths, so that no match is missed
-            for room in large[at]:
-                if room in seen:
-                    continue
-                seen.add(room)
-                if len(takers[room]) < empty[room]:
-                    takers[room].append(at)
-                    return True
-                for i, other in enumerate(takers[room]):
-                    if find(other, seen):
-                        takers[room][i] = at
-                        return True
-            return False
-
-        if not all(find(at, set()) for at in range(len(lost))):
+        if not all(_find_taker(at, large, takers, empty, set()) for at in range(len(lost))):
             return None
         chosen = {at: room for room, every in takers.items() for at in every}
         return [chosen[at] for at in range(len(lost))]
@@ -268,6 +253,28 @@ class Cluster:
                 waiting[b] -= n
                 laid.append(((room, vms), b, n, -minus))
         return laid
+
+
+def _find_taker(
+    at: int,
+    large: Sequence[Sequence[Room]],
+    takers: dict[Room, list[int]],
+    empty: Mapping[Room, int],
+    seen: set[Room],
+) -> bool:
+    """Give a lost host one of the rooms that are large enough, by augmenting paths, so that no match is missed."""
+    for room in large[at]:
+        if room in seen:
+            continue
+        seen.add(room)
+        if len(takers[room]) < empty[room]:
+            takers[room].append(at)
+            return True
+        for i, other in enumerate(takers[room]):
+            if _find_taker(other, large, takers, empty, seen):
+                takers[room][i] = at
+                return True
+    return False
 
 
 def _with_more(vms: Kinds, kind: int, more: int) -> Kinds:

@@ -3,11 +3,11 @@
 import heapq
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.models.availability.failover import Step, Vm
+from gpuplan.models.availability.failover import Step
 from gpuplan.models.availability.restart import Cluster, HostClass, Pool
 from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.placement.requests import Kinds, State
@@ -98,21 +98,8 @@ def failure_survey(
         (tuple(sorted(at for c, n in chosen for at in names[c][:n])), chosen)
         for chosen in _multisets(sizes, lost)
     ]
-    stuck = sum((cluster.rules.worth[vm.kind] for vm in before.unplaced), Fraction(0))
     worst, proven = _worst_first(counts, sets, most)
-    return tuple(
-        Loss(
-            one.example,
-            math.prod(math.comb(len(names[c]), n) for c, n in one.chosen),
-            int(one.figures.restarted),
-            int(one.figures.moved) + len(before.moved),
-            int(one.figures.unplaced) + len(before.unplaced),
-            float(one.figures.worth + stuck),
-            at < proven and not cut,
-            one.figures.unplaced > 0 and one.impossible(before.unplaced),
-        )
-        for at, one in enumerate(worst)
-    )
+    return tuple(one.loss(before, proven=at < proven and not cut) for at, one in enumerate(worst))
 
 
 _Chosen = tuple[tuple[int, int], ...]
@@ -146,10 +133,25 @@ class _Look:
         restarted, moved, unplaced, worth = self.figures
         return (-float(worth), -unplaced, -moved, -restarted, self.example)
 
-    def impossible(self, stuck: Sequence[Vm]) -> bool:
+    def loss(self, before: Step, *, proven: bool) -> Loss:
+        """The loss, with what a maintenance moved and left over before."""
+        stuck = Counter(vm.kind for vm in before.unplaced)
+        kinds = range(len(self.counts.vms))
+        return Loss(
+            self.example,
+            math.prod(math.comb(len(self.counts.classes[c].hosts), n) for c, n in self.chosen),
+            int(self.figures.restarted),
+            int(self.figures.moved) + len(before.moved),
+            int(self.figures.unplaced) + stuck.total(),
+            float(self.figures.worth + self.counts.worth([stuck[k] for k in kinds])),
+            proven,
+            self.figures.unplaced > 0 and self._impossible(stuck),
+        )
+
+    def _impossible(self, stuck: Mapping[int, int]) -> bool:
         """True if it is proven that not all VMs, with those left over by a maintenance, fit on the remaining hosts."""
-        vms = [n + sum(vm.kind == kind for vm in stuck) for kind, n in enumerate(self.counts.vms)]
-        return self.counts.cluster.impossible(tuple(vms), self.counts.left(self.chosen))
+        vms = tuple(n + stuck[kind] for kind, n in enumerate(self.counts.vms))
+        return self.counts.cluster.impossible(vms, self.counts.left(self.chosen))
 
     def closer(self) -> int:
         """Find out more; returns how many steps that took."""

@@ -1,6 +1,7 @@
 """Demand: people and the share of them active at the peak -> VMs and GPUs. [vmware-sharing-gpus-2020]_"""
 
 import math
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -193,7 +194,7 @@ def planned_requests(
         ]
 
     def total(counts: Sequence[int]) -> int:
-        return sum(size * count for size, count in zip(sizes, counts, strict=True))
+        return sum(map(operator.mul, sizes, counts))
 
     active = [i for i, spread in enumerate(spreads) if spread > 0]
     low = min((-loads[i] / spreads[i] for i in active), default=0.0)

@@ -38,24 +38,19 @@ class Rules:
         self.families = list(dict.fromkeys(r.family for r in self.requests if r.family is not None))
         self.family_of = [-1 if r.family is None else self.families.index(r.family) for r in self.requests]
         """Number of the family of each kind; -1: whole GPUs."""
-        self.profiles = [
-            [p for p in family.profiles if any(r.family == family and r.profile == p for r in self.requests)]
-            for family in self.families
-        ]
+        asked = {(r.family, r.profile) for r in self.requests}
+        self.profiles = [[p for p in family.profiles if (family, p) in asked] for family in self.families]
         """Profiles of each family that a VM has."""
-        self.layouts = [
-            _layouts_of(family, profiles)
-            for family, profiles in zip(self.families, self.profiles, strict=True)
-        ]
+        self.layouts = list(map(_layouts_of, self.families, self.profiles))
         """Layouts of each family, of these profiles only."""
         every = range(len(self.requests))
-        self.units = [self._unit(k) for k in every]
+        self.units = list(map(self._unit, every))
         """Memory of a share, or number of the profile, of each kind."""
         self._more: dict[tuple[int, Used, int], int] = {}
         self._has_room: dict[tuple[int, Used], bool] = {}
-        self.per_gpu = [self._per_gpu(k) for k in every]
+        self.per_gpu = list(map(self._per_gpu, every))
         """Most shares of each kind on one GPU; 0: whole GPUs."""
-        self.worth = [self._worth(k) for k in every]
+        self.worth = list(map(self._worth, every))
         """GPUs' worth of one VM of each kind."""
         self.largest_first = sorted(every, key=lambda k: (-self.worth[k], self.family_of[k] >= 0, k))
         self._fits: dict[tuple[State, int], Fit | None] = {}

@@ -48,21 +48,25 @@ class Greedy:
                     break
                 _, new_gpus, _, at = min(ranks)
                 times, room, state, content = blocks[at]
-                # put VMs on one host of the block until the next one would take more free GPUs ...
-                filled, now, n = content, state, 0
-                while n < left:
-                    more = self.rules.fit(now, kind)
-                    if more is None or more.new_gpus > new_gpus:
-                        break
-                    filled, now, n = self.rules.put(filled, kind, more), more.state, n + 1
-                # ... and then the same on as many hosts of the block as there are VMs for
-                often = min(times, left // n)
+                now, filled, n = self._heaped(state, content, kind, left, new_gpus)
+                often = min(times, left // n)  # the same on as many hosts of the block as there are VMs for
                 left -= often * n
                 untouched = [(times - often, room, state, content)] if times > often else []
                 blocks[at : at + 1] = [(often, room, now, filled), *untouched]
             missing[kind] = left
         placed = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
         return placed, missing
+
+    def _heaped(
+        self, state: State, content: Content, kind: int, most: int, new_gpus: int
+    ) -> tuple[State, Content, int]:
+        """A host with VMs of a kind until the next one would take more free GPUs, and how many they are."""
+        for n in range(most):
+            more = self.rules.fit(state, kind)
+            if more is None or more.new_gpus > new_gpus:
+                return state, content, n
+            content, state = self.rules.put(content, kind, more), more.state
+        return state, content, most
 
 
 def _left(state: State, room: Room, by: int) -> float:

@@ -176,14 +176,10 @@ class HostColumns:
     # ---- whole hosts
 
     def _fixed(self, times: Any, left: list[int], there: list[int | None]) -> list[Block]:
-        """Hosts of the columns that are taken once or more, else one of that which is taken most."""
+        """Hosts of the columns that are taken, as far as there are hosts and VMs for them."""
         columns = list(self.columns.items())
-        often = {at: int(n + ALMOST) for at, n in enumerate(times) if n >= 1 - ALMOST}
-        if not often and len(times) and times.max() > ALMOST:
-            least = min(NEARLY_ONE, times.max())
-            often = {at: 1 for at, n in enumerate(times) if n >= least}
         blocks = []
-        for at, n in sorted(often.items(), key=lambda each: -times[each[0]]):
+        for at, n in sorted(_whole(times).items(), key=lambda pair: -times[pair[0]]):
             (place, fill), content = columns[at]
             hosts = there[place]
             n = n if hosts is None else min(n, hosts)
@@ -211,6 +207,15 @@ class HostColumns:
             (*blocks, *empty), left, new, self.rules.largest_first, SCARCEST
         )
         return filled
+
+
+def _whole(times: Any) -> dict[int, int]:
+    """How often each column is taken that is taken once or more; else once that which is taken most."""
+    often = {at: int(n + ALMOST) for at, n in enumerate(times) if n >= 1 - ALMOST}
+    if often or not len(times) or times.max() <= ALMOST:
+        return often
+    least = min(NEARLY_ONE, times.max())
+    return {at: 1 for at, n in enumerate(times) if n >= least}
 
 
 def placed_vms(blocks: Blocks, kinds: int) -> list[int]:

@@ -88,15 +88,13 @@ class HostPatterns:
         import numpy as np
 
         fits = np.ones(len(rows), dtype=bool)
-        if room.vcpus:
-            fits &= rows @ np.array([r.vcpus for r in self.requests]) <= room.vcpus
-        if room.memory_gib:
-            fits &= rows @ np.array([r.memory_gib for r in self.requests]) <= room.memory_gib
+        for needs, limit in self._beside_gpus(room):
+            fits &= rows @ np.array(needs) <= limit
         gpus = rows @ np.array(
             [0 if f >= 0 else r.gpus for f, r in zip(self.family_of, self.requests, strict=True)]
         )
         fits &= gpus <= room.gpus
-        for f in sorted(set(self.family_of) - {-1}):
+        for f in self._families():
             shares = rows @ self._shares(f)
             if shares.shape[1] == 1:
                 taken = -(-shares[:, 0] // self.rules.per_gpu[self.rules.family_of.index(f)])
@@ -108,6 +106,16 @@ class HostPatterns:
                 taken = taken[which.reshape(-1)]
             gpus = gpus + taken
         return fits & (gpus <= room.gpus)
+
+    def _beside_gpus(self, room: Room) -> Iterator[tuple[list[int], int]]:
+        """Yield the vCPUs of a VM of each kind and those of the host, then the same of memory, where they count."""
+        if room.vcpus:
+            yield [request.vcpus for request in self.requests], room.vcpus
+        if room.memory_gib:
+            yield [request.memory_gib for request in self.requests], room.memory_gib
+
+    def _families(self) -> list[int]:
+        return sorted(set(self.family_of) - {-1})
 
     def _shares(self, f: int) -> Any:
         """Shares of each unit of a family in a VM of each kind."""
@@ -159,14 +167,11 @@ class HostPatterns:
         every = range(len(self.vms))
         for at in every:
             yield tuple(-int(at == other) for other in every), -most[at]
-        if room.vcpus:
-            yield tuple(-r.vcpus for r in self.requests), -room.vcpus
-        if room.memory_gib:
-            yield tuple(-r.memory_gib for r in self.requests), -room.memory_gib
-        families = sorted(set(self.family_of) - {-1})
-        listed = {f: self.shared.on_one(f) for f in families}
+        for needs, limit in self._beside_gpus(room):
+            yield tuple(-need for need in needs), -limit
+        listed = {f: self.shared.on_one(f) for f in self._families()}
         divided = {f: ways for f, ways in listed.items() if ways is not None and len(ways) <= MOST_DIVIDED}
-        unit = 1 if len(divided) == len(families) else GPU_UNIT
+        unit = 1 if len(divided) == len(listed) else GPU_UNIT
         gpus = [
             -int((0 if f in divided else worth) * unit)
             for f, worth in zip(self.family_of, self.rules.worth, strict=True)

@@ -116,23 +116,25 @@ class IdenticalHosts(HostsApart):
         method = "volume" if apart.method == "heuristic" else apart.method
         solutions = (Solution(blocks, apart.bound, method) for blocks in self._greedy(vms, room, [order]))
         best = min(solutions, key=_hosts_of)
-        exactly = None
         if best.hosts > best.bound:
-            sizes = {
-                (f, self.rules.units[k]) for k, f in enumerate(self.rules.family_of) if vms[k] and f in joint
-            }
-            patterns = HostWays if len(sizes) == len(joint) else MixedWays
-            exactly = patterns(self, vms, room, joint).solved()
+            exactly = self._by_patterns(vms, room, joint)
             if exactly is not None:
                 bound = max(best.bound, exactly.bound)
                 best = min(best, exactly, key=_hosts_of)._replace(bound=bound, method="programme")
-        if best.hosts > best.bound and exactly is None and thorough:
-            orders = itertools.islice(itertools.permutations(order), 1, MOST_ORDERS)
-            for blocks in self._greedy(vms, room, orders):
-                best = min(best, best._replace(blocks=blocks), key=_hosts_of)
-                if best.hosts == best.bound:
-                    break
+            elif thorough:
+                orders = itertools.islice(itertools.permutations(order), 1, MOST_ORDERS)
+                for blocks in self._greedy(vms, room, orders):
+                    best = min(best, best._replace(blocks=blocks), key=_hosts_of)
+                    if best.hosts == best.bound:
+                        break
         return best if best.hosts == best.bound else best._replace(method="heuristic")
+
+    def _by_patterns(self, vms: Kinds, room: Room, joint: Sequence[int]) -> Solution | None:
+        """The programme over patterns, a simpler one where each family has one size of share."""
+        units, family_of = self.rules.units, self.rules.family_of
+        sizes = {(f, units[k]) for k, f in enumerate(family_of) if vms[k] and f in joint}
+        patterns = HostWays if len(sizes) == len(joint) else MixedWays
+        return patterns(self, vms, room, joint).solved()
 
     def _greedy(self, vms: Kinds, room: Room, orders: Iterable[Sequence[int]]) -> Iterator[Blocks]:
         """Greedy placements by each order of the kinds, onto the fullest host and onto the first."""

@@ -4,6 +4,7 @@
 comes later.
 """
 
+import itertools
 import math
 import operator
 from collections import Counter
@@ -129,12 +130,12 @@ def _by_list(
     fills = _listed(patterns, places)
     if fills is None:
         return None, 0.0
-    kinds, none = range(len(asked)), (0,) * len(places)
-    lost = [at for at, k in enumerate(kinds) if worth[k]]
-    columns = [(*(int(at == other) for other in range(len(kinds))), *none) for at in lost]
-    columns += [(*row, *(-int(at == other) for other in range(len(places)))) for at, row in fills]
-    costs = [round(VALUE_UNIT * worth[kinds[at]]) for at in lost] + [0] * len(fills)
-    needed = [*(asked[k] if worth[k] else kept[k] for k in kinds), *(-(place.hosts or 0) for place in places)]
+    lost = list(itertools.compress(range(len(worth)), worth))
+    columns = [(*_unit(k, len(asked)), *[0] * len(places)) for k in lost]
+    columns += [(*row, *(-one for one in _unit(at, len(places)))) for at, row in fills]
+    costs = [round(VALUE_UNIT * worth[k]) for k in lost] + [0] * len(fills)
+    needed = [a if value else k for a, k, value in zip(asked, kept, worth, strict=True)]
+    needed += [-(place.hosts or 0) for place in places]
     chosen, least = whole_programme(columns, needed, costs=costs)
     least_lost = max(0.0, ((least or 0) - sum(asked)) / VALUE_UNIT)  # values were rounded
     if chosen is None:
@@ -145,6 +146,11 @@ def _by_list(
         if often
     ]
     return _cut_down(used, asked), least_lost
+
+
+def _unit(at: int, size: int) -> list[int]:
+    """Return 1 at one place and 0 at the others."""
+    return [int(at == other) for other in range(size)]
 
 
 def _listed(patterns: HostPatterns, places: Sequence[Place]) -> list[tuple[int, tuple[int, ...]]] | None:

@@ -87,11 +87,9 @@ class MixedProgramme:
 
     def _dive(self, times: Sequence[tuple[Column, float]]) -> None:
         """Round down the relaxed solution, or take one host of it, and repeat for the rest."""
-        taken = [(column, often) for column, often in times if column[0] != NOWHERE and any(column[1])]
-        if not taken:
+        chosen = _rounded_down(times)
+        if not chosen:
             return
-        chosen = [(column, int(often + 1e-6)) for column, often in taken if often >= 1 - 1e-6]
-        chosen = chosen or [(max(taken, key=lambda each: each[1])[0], 1)]
         used, left = Counter[int](), list(self.asked)
         for (at, pattern), often in chosen:
             used[at] += often
@@ -208,3 +206,10 @@ class MixedProgramme:
                 return None
             blocks.append(Block(times, self.places[at], content))
         return None if any(left) else tuple(blocks)
+
+
+def _rounded_down(times: Sequence[tuple[Column, float]]) -> list[tuple[Column, int]]:
+    """Whole hosts of the relaxed solution; if there are none, one of the pattern that it takes most."""
+    taken = [(column, often) for column, often in times if column[0] != NOWHERE and any(column[1])]
+    whole = [(column, int(often + 1e-6)) for column, often in taken if often >= 1 - 1e-6]
+    return whole or [(column, 1) for column, _ in sorted(taken, key=lambda pair: -pair[1])[:1]]

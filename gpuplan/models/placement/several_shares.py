@@ -124,18 +124,9 @@ class HostWays(Ways):
 
     def _patterns(self) -> list[_Pattern] | None:
         """All patterns; None if there are too many."""
-        gpus = self.room.gpus
-        ways: dict[tuple[int, int], list[tuple[int, ...]]] = {}
-        for f, sizes in self.sizes.items():
-            needed = self.needed[: len(self.items)]
-            counts = [n for (of, _), n in zip(self.items, needed, strict=True) if of == f]
-            for given in range(gpus + 1):
-                capacity = given if f < 0 else given * self.most[f]
-                fills = programme.maximal_patterns(sizes, counts=counts, capacity=capacity)
-                if fills is None:
-                    return None
-                # GPUs are given to a family for at least one VM with several shares
-                ways[f, given] = [way for way in fills if any(way)] if f >= 0 and given else fills
+        gpus, ways = self.room.gpus, self._ways()
+        if ways is None:
+            return None
         patterns: list[_Pattern] = []
         for given_to in itertools.product(range(gpus + 1), repeat=len(self.joint)):
             rest = gpus - sum(given_to)
@@ -148,6 +139,21 @@ class HostWays(Ways):
                 _Pattern(given_to, tuple(itertools.chain(*choice))) for choice in itertools.product(*options)
             ]
         return patterns
+
+    def _ways(self) -> dict[tuple[int, int], list[tuple[int, ...]]] | None:
+        """All full ways to use each number of GPUs that a family is given; None if there are too many."""
+        ways = {}
+        for f, sizes in self.sizes.items():
+            needed = self.needed[: len(self.items)]
+            counts = [n for (of, _), n in zip(self.items, needed, strict=True) if of == f]
+            for given in range(self.room.gpus + 1):
+                capacity = given if f < 0 else given * self.most[f]
+                fills = programme.maximal_patterns(sizes, counts=counts, capacity=capacity)
+                if fills is None:
+                    return None
+                # GPUs are given to a family for at least one VM with several shares
+                ways[f, given] = [way for way in fills if any(way)] if f >= 0 and given else fills
+        return ways
 
     def _blocks(self, patterns: Sequence[_Pattern], chosen: Sequence[int]) -> Blocks:
         """Return hosts filled after the patterns; then with VMs that have one share, then with users of one GPU."""
