@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from gpuplan.simulation import event_loop
 from gpuplan.simulation.arrivals import Stream
+from gpuplan.simulation.event_loop import engine
 from gpuplan.simulation.jobs import POLICIES, simulate
 
 SERVERS, LOAD = 50, 45.0
@@ -123,23 +123,23 @@ def with_gpuplan(name: str, jobs: int) -> Run:
 
 def interpreted(work: Callable[[], Run]) -> Run:
     """The same without compiling."""
-    event_loop.COMPILE = False
+    engine.COMPILE = False
     try:
         return work()
     finally:
-        event_loop.COMPILE = True
+        engine.COMPILE = True
 
 
 def compile_s() -> float:
     """Time until a first simulation without anything kept from an earlier run. [s]"""
     start = time.perf_counter()
-    kept, fresh = event_loop._compiled, event_loop._compiled_loops(cache=False)
-    event_loop._compiled = lambda: fresh
+    kept, fresh = engine._compiled, engine._compiled_loops(cache=False)
+    engine._compiled = lambda: fresh
     try:
         simulate(MIX, hosts=[8] * 16, most_requests=100)
         simulate([Stream("jobs", rates_per_h=(9.0,))], hosts=[8], most_requests=100)
     finally:
-        event_loop._compiled = kept
+        engine._compiled = kept
     return time.perf_counter() - start
 
 

@@ -25,24 +25,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpuplan.simulation.arrivals import HOURS_PER_WEEK, Source, Stream
-from gpuplan.simulation.event_loop import (
+from gpuplan.simulation.arrivals import HOURS_PER_WEEK, Floats, Ints, Source, Stream
+from gpuplan.simulation.event_loop.cluster import Cluster, Kind
+from gpuplan.simulation.event_loop.engine import MOST_BATCHES, OPEN, Engine
+from gpuplan.simulation.event_loop.loop import (
     ASKED,
     HOURS,
     LONGER,
     LOWEST,
-    MOST_BATCHES,
-    OPEN,
     PENDING,
     PER_OCTAVE,
     SERVED,
     TURNED,
     WAITED,
-    Cluster,
-    Engine,
-    Floats,
-    Ints,
-    Kind,
 )
 
 FLOOR = 0.04

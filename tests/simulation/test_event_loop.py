@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from gpuplan.simulation import event_loop
 from gpuplan.simulation import jobs as simulation
 from gpuplan.simulation.arrivals import Stream
-from gpuplan.simulation.event_loop import Cluster, Engine
+from gpuplan.simulation.event_loop import engine as loops
+from gpuplan.simulation.event_loop import loop, server_loop
+from gpuplan.simulation.event_loop.cluster import Cluster
+from gpuplan.simulation.event_loop.cluster import Kind as Resources
+from gpuplan.simulation.event_loop.engine import Engine
 from gpuplan.simulation.jobs import Simulated, replay, simulate
 
 MIX = [
@@ -159,7 +162,7 @@ def engine_run(
 ) -> list[tuple[float, bool]]:
     """The same through the engine that simulate and replay share."""
     cluster = Cluster.of(
-        [event_loop.Kind(str(n), float(k.gpus), k.vms, 0, k.family) for n, k in enumerate(kinds)], hosts
+        [Resources(str(n), float(k.gpus), k.vms, 0, k.family) for n, k in enumerate(kinds)], hosts
     )
     engine = Engine(
         cluster, hosts, [1 << 60] * len(kinds), policy=policy, longest_wait_h=longest, jobs=len(jobs)
@@ -208,7 +211,7 @@ def test_the_engine_does_what_a_naive_one_does() -> None:
 
 @pytest.fixture
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_loop, "COMPILE", False)
+    monkeypatch.setattr(loops, "COMPILE", False)
 
 
 def test_the_engine_does_so_interpreted(interpreted: None) -> None:
@@ -261,7 +264,7 @@ def test_interpreted_and_compiled_give_the_same(
     pytest.importorskip("numba")
     how = {"policy": policy, "longest_wait_h": longest, "wait_h": 0.1, "most_requests": 40_000}
     compiled = run(VARIED, [8, 4, 4, 8], **how)
-    monkeypatch.setattr(event_loop, "COMPILE", False)
+    monkeypatch.setattr(loops, "COMPILE", False)
     assert run(VARIED, [8, 4, 4, 8], **how) == compiled
 
 
@@ -299,7 +302,7 @@ def test_the_way_by_servers_is_the_same_interpreted_and_in_any_chunks(
     expected = run(streams, [8, 8], most_requests=30_000)
     monkeypatch.setattr(simulation, "CHUNK", 777)
     assert run(streams, [8, 8], most_requests=30_000) == expected
-    monkeypatch.setattr(event_loop, "COMPILE", False)
+    monkeypatch.setattr(loops, "COMPILE", False)
     assert run(streams, [8, 8], most_requests=30_000) == expected
 
 
@@ -319,23 +322,23 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same(
         return compile_
 
     monkeypatch.setattr(numba, "njit", njit)
-    event_loop._compiled.cache_clear()
+    loops._compiled.cache_clear()
     try:
-        assert event_loop._compiled() == (event_loop._run, event_loop._run_servers)
+        assert loops._compiled() == (loop._run, server_loop._run_servers)
         assert asked == [True, False, False]
     finally:
-        event_loop._compiled.cache_clear()
+        loops._compiled.cache_clear()
 
 
 def test_without_numba_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = simulate(MIX, hosts=[4, 4, 4], most_requests=2000)
     monkeypatch.setitem(sys.modules, "numba", None)
-    event_loop._compiled.cache_clear()
+    loops._compiled.cache_clear()
     try:
-        assert event_loop._compiled() is None
+        assert loops._compiled() is None
         assert simulate(MIX, hosts=[4, 4, 4], most_requests=2000) == expected
     finally:
-        event_loop._compiled.cache_clear()
+        loops._compiled.cache_clear()
 
 
 @pytest.mark.parametrize("policy", ["pack", "spread"])
@@ -345,7 +348,7 @@ def test_whoever_has_a_request_under_way_asks_for_no_other(policy: str, interpre
     A candidate falls on one of the idle where what it drew, of 2, is below their number.
     """
     engine = Engine(
-        Cluster.of([event_loop.Kind("people", 1.0, 1, 0, "")], [4]),
+        Cluster.of([Resources("people", 1.0, 1, 0, "")], [4]),
         [4],
         [2],
         policy=policy,

@@ -1,0 +1,80 @@
+"""What requests take of a cluster, as the constants of an event loop."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplan.units import exact
+
+
+class Kind(NamedTuple):
+    """Resources of a request."""
+
+    name: str
+    gpus: float
+    vms: int
+    per_gpu: int
+    family: str
+
+
+class Cluster(NamedTuple):
+    """Constants of each stream: GPUs of a VM (0 for a fraction), VMs, and GPUs allocated by a VM; of a fraction its
+    weight, the weight that fills a GPU, and its family."""
+
+    gpus: Any
+    vms: Any
+    load: Any
+    weight: Any
+    full: Any
+    family: Any
+
+    @classmethod
+    def of(cls, kinds: Sequence[Kind], hosts: Sequence[int]) -> "Cluster":
+        """The kinds as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
+        part = [
+            Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus)
+            for k in kinds
+        ]
+        family = [k.family or str(k.gpus) for k in kinds]
+        full = dict.fromkeys(family, 1)
+        for p, name in zip(part, family, strict=True):
+            full[name] = math.lcm(full[name], p.denominator)
+        for name, denominator in full.items():
+            if denominator > 1 << 40:
+                raise ValueError(
+                    f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
+                )
+        names = list(full)
+        cluster = cls(
+            gpus=np.array([int(k.gpus) for k in kinds]),
+            vms=np.array([k.vms for k in kinds]),
+            load=np.array([float(k.gpus) for k in kinds]),
+            weight=np.array([int(p * full[f]) for p, f in zip(part, family, strict=True)]),
+            full=np.array([full[f] for f in family]),
+            family=np.array([names.index(f) for f in family]),
+        )
+        cluster._check_room(kinds, hosts)
+        return cluster
+
+    def _check_room(self, kinds: Sequence[Kind], hosts: Sequence[int]) -> None:
+        """Refuse requests whose VMs can never start together."""
+        for k, weight, whole in zip(kinds, self.weight.tolist(), self.full.tolist(), strict=True):
+            room = sum(hosts) * (whole // weight) if weight else sum(h // int(k.gpus) for h in hosts)
+            if room < k.vms:
+                raise ValueError(
+                    f"stream {k.name!r}: {k.vms} VMs of {k.gpus:g} GPUs can never start together; "
+                    f"{len(hosts)} hosts with {sum(hosts)} GPUs in all, at most {max(hosts)} in one, hold {room}"
+                )
+
+    def one_gpu_each(self) -> bool:
+        """True if every request is for one whole GPU."""
+        return all(gpus == vms == 1 for gpus, vms in zip(self.gpus, self.vms, strict=True))
+
+    def hosts_that_matter(self, hosts: Sequence[int]) -> Sequence[int]:
+        """One host in place of all where every VM fits on one GPU and those of a family are alike: it is faster, and the same."""
+        families = list(zip(self.family.tolist(), self.weight.tolist(), strict=True))
+        alike = len(set(families)) == len(set(self.family.tolist()))
+        return (sum(hosts),) if alike and max(self.gpus) <= 1 else hosts

@@ -1,0 +1,322 @@
+"""The general loop: requests come to hosts, wait, start, end and leave, one event after the other."""
+
+import math
+from typing import Any, NamedTuple
+
+from gpuplan.simulation.event_loop.cluster import Cluster
+from gpuplan.simulation.event_loop.heap import _pop, _push
+
+ASKED, TURNED, WAITED, LONGER, SERVED, HOURS, PENDING, SUMS = range(8)
+"""Sums for each batch and stream."""
+SIZE, HEAD, WAITING, SHARES, FREE_GPUS, GPUS, PEAK, CAME, SLOT, COUNTS = range(10)
+"""Running counters: VMs that run, the head and the length of the queue, GPUs that fractions have used, free GPUs, all
+GPUs, the peak of GPUs taken, requests so far, and the slot of time."""
+COMES, LEAVES, ENDS = range(3)
+LAST, BUSY = range(2)
+"""Times: of the last event, and the GPUs busy since then."""
+LOWEST, OCTAVES, PER_OCTAVE = -20, 50, 32
+BINS = 1 + OCTAVES * PER_OCTAVE
+"""Waits are counted in bins: one below 2**-20 h, then 32 for each doubling."""
+
+
+class State(NamedTuple):
+    """State that changes with the events."""
+
+    counts: Any
+    clock: Any
+    free: Any
+    on_host: Any
+    idle: Any
+    heap_end: Any
+    heap_what: Any
+    queue_at: Any
+    queue_for: Any
+    queue_stream: Any
+    queue_mark: Any
+    share_host: Any
+    share_family: Any
+    share_used: Any
+    sums: Any
+    area: Any
+    bins: Any
+    wait: Any
+    decided: Any
+
+
+class Rules(NamedTuple):
+    """Rules for counting waits and time, and for choosing places."""
+
+    threshold: float
+    slot_h: float
+    slots: int
+    per_batch: int
+    longest: float
+    pack: bool
+    record: bool
+    full_at: int
+
+
+def _run(
+    times: Any,
+    durations: Any,
+    streams: Any,
+    asks: Any,
+    cluster: Cluster,
+    state: State,
+    rules: Rules,
+    first: int,
+    most: int,
+) -> int:
+    """Take all events up to the last of ``times``, candidates from ``first`` on; returns how many candidates are done.
+
+    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never), or when
+    ``full_at`` GPUs are in use (-1: never). A candidate of a closed group is a request if its ask is below the VMs of
+    those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch``
+    in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
+
+    The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple in
+    each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
+    tests/simulation/test_event_loop.py.
+    """
+    gpus, vms, load, weight, full, family = cluster
+    counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
+    queue_at, queue_for, queue_stream, queue_mark = state[7:11]
+    share_host, share_family, share_used, sums, area, bins, wait, decided = state[11:]
+    threshold, slot_h, slots, per_batch, longest, pack, record, full_at = rules
+    size, head, waiting, shares = counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES]
+    free_gpus, peak, requests, slot = counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT]
+    last, busy = clock[LAST], clock[BUSY]
+    kinds, all_gpus = len(gpus), counts[GPUS]
+    edge = (slot + 1) * slot_h
+    batch = slot // per_batch
+    cell = batch * slots + slot % slots
+    room, all_done = len(queue_at), len(times) - 1
+    done = first
+    while requests != most and peak != full_at:
+        event, now = _next_event(times[done], waiting, queue_at[head] + longest, heap_end[0])
+        while now >= edge:
+            area[cell] += busy * (edge - last)
+            last = edge
+            slot += 1
+            edge = (slot + 1) * slot_h
+            batch = slot // per_batch
+            cell = batch * slots + slot % slots
+        area[cell] += busy * (now - last)
+        last = now
+
+        if event == ENDS:
+            while heap_end[0] == now:
+                size -= 1
+                what = _pop(heap_end, heap_what, size)
+                kind, where = what & 0xFFFF, what >> 16
+                idle[kind] += 1
+                busy -= load[kind]
+                given_back = gpus[kind]
+                if given_back == 0:
+                    share_used[where] -= weight[kind]
+                    given_back = int(share_used[where] == 0)
+                    where = share_host[where]
+                on_host[where] -= 1
+                free[where] += given_back
+                free_gpus += given_back
+            if size == 0:
+                busy = 0.0
+        elif event == LEAVES:
+            kind, mark = queue_stream[head], queue_mark[head]
+            idle[kind] += vms[kind]
+            head = (head + 1) & (room - 1)
+            waiting -= 1
+            if record:
+                wait[mark], decided[mark] = longest, 2
+            else:
+                _count_denied(sums, mark * kinds + kind, longest, threshold)
+        elif done == all_done:
+            break
+        else:
+            kind = streams[done]
+            if asks[done] >= idle[kind]:
+                done += 1
+                continue
+            if waiting == room:
+                break
+            idle[kind] -= vms[kind]
+            tail = (head + waiting) & (room - 1)
+            queue_at[tail], queue_for[tail], queue_stream[tail] = now, durations[done], kind
+            queue_mark[tail] = requests if record else batch
+            sums[(batch * kinds + kind) * SUMS + ASKED] += 1
+            waiting += 1
+            requests += 1
+            done += 1
+            if waiting > 1:
+                continue
+
+        while waiting > 0:
+            kind = queue_stream[head]
+            need, wanted = gpus[kind], vms[kind]
+            if free_gpus < need * wanted:
+                break
+            if wanted > 1:
+                fits = _hosts_room(free, max(need, 1))
+                if need == 0:
+                    fits *= full[kind] // weight[kind]
+                    fits += _shares_room(
+                        share_family, share_used, shares, family[kind], weight[kind], full[kind]
+                    )
+                if fits < wanted:
+                    break
+            placed = 0
+            while placed < wanted:
+                spot, spare = -1, shares
+                if need == 0:
+                    spot, spare = _best_share(
+                        share_host,
+                        share_family,
+                        share_used,
+                        on_host,
+                        shares,
+                        family[kind],
+                        weight[kind],
+                        full[kind],
+                        pack,
+                    )
+                if spot < 0 or not pack:
+                    least = max(need, 1)
+                    chosen = _best_host(free, on_host, least, pack)
+                    if chosen >= 0:
+                        free[chosen] -= least
+                        free_gpus -= least
+                        peak = max(peak, all_gpus - free_gpus)
+                        spot = chosen
+                        if need == 0:
+                            spot = spare
+                            shares = max(shares, spare + 1)
+                            share_host[spare], share_family[spare] = chosen, family[kind]
+                if spot < 0:
+                    break
+                where = spot
+                if need == 0:
+                    share_used[spot] += weight[kind]
+                    where = share_host[spot]
+                on_host[where] += 1
+                busy += load[kind]
+                _push(heap_end, heap_what, size, now + queue_for[head], (spot << 16) | kind)
+                size += 1
+                placed += 1
+            if placed < wanted:
+                break
+            waited, mark = now - queue_at[head], queue_mark[head]
+            head = (head + 1) & (room - 1)
+            waiting -= 1
+            if record:
+                wait[mark], decided[mark] = waited, 1
+            else:
+                _count_start(sums, bins, mark * kinds + kind, waited, threshold)
+    counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES] = size, head, waiting, shares
+    counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT] = free_gpus, peak, requests, slot
+    clock[LAST], clock[BUSY] = last, busy
+    return done
+
+
+def _next_event(comes: float, waiting: int, leaves: float, ends: float) -> tuple[int, float]:
+    """Return the next event and its time: of simultaneous events, ends of VMs come first."""
+    if waiting == 0:
+        leaves = math.inf
+    if ends <= comes and ends <= leaves:
+        return ENDS, ends
+    return (LEAVES, leaves) if leaves <= comes else (COMES, comes)
+
+
+def _hosts_room(free: Any, need: int) -> Any:
+    """Return the number of VMs with this many GPUs that can start."""
+    fits = 0
+    for host in range(len(free)):
+        fits += free[host] // need
+    return fits
+
+
+def _shares_room(share_family: Any, share_used: Any, shares: int, family: int, weight: int, full: int) -> Any:
+    """VMs with a fraction of a GPU that can start on GPUs of their family."""
+    fits = 0
+    for share in range(shares):
+        if share_used[share] > 0 and share_family[share] == family:
+            fits += (full - share_used[share]) // weight
+    return fits
+
+
+def _best_share(
+    share_host: Any,
+    share_family: Any,
+    share_used: Any,
+    on_host: Any,
+    shares: int,
+    family: int,
+    weight: int,
+    full: int,
+    pack: bool,
+) -> Any:
+    """The partly filled GPU for a fraction (-1: none has room), and the first place in the list of them that is free."""
+    best, spare = -1, shares
+    for share in range(shares):
+        used = share_used[share]
+        if used == 0:
+            spare = min(spare, share)
+        elif share_family[share] == family and used + weight <= full:
+            if best < 0:
+                best = share
+            elif used == share_used[best]:
+                this, that = share_host[share], share_host[best]
+                if on_host[this] < on_host[that] or (on_host[this] == on_host[that] and this < that):
+                    best = share
+            elif (used > share_used[best]) == pack:
+                best = share
+    return best, spare
+
+
+def _best_host(free: Any, on_host: Any, least: int, pack: bool) -> Any:
+    """The host with the fewest or the most free GPUs, and of these with the fewest VMs; -1 if none has enough."""
+    chosen, best = -1, 0
+    for host in range(len(free)):
+        here = free[host]
+        if here >= least and (
+            chosen < 0
+            or (here < best if pack else here > best)
+            or (here == best and on_host[host] < on_host[chosen])
+        ):
+            chosen, best = host, here
+    return chosen
+
+
+def _count_denied(sums: Any, row: int, longest: float, threshold: float) -> None:
+    """Count a request that leaves, in the row of its batch and stream."""
+    sums[row * SUMS + TURNED] += 1
+    if longest > 0:
+        sums[row * SUMS + WAITED] += 1
+    if longest > threshold:
+        sums[row * SUMS + LONGER] += 1
+
+
+def _count_start(sums: Any, bins: Any, row: int, waited: float, threshold: float) -> None:
+    """Count a request that starts after a wait."""
+    place = 0
+    if waited > 0:
+        part, exponent = math.frexp(waited)
+        place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
+        place = min(max(place, 0), BINS - 1)
+        sums[row * SUMS + WAITED] += 1
+        sums[row * SUMS + HOURS] += waited
+        if waited > threshold:
+            sums[row * SUMS + LONGER] += 1
+    sums[row * SUMS + SERVED] += 1
+    bins[row * BINS + place] += 1
+
+
+PIECES = (
+    _next_event,
+    _hosts_room,
+    _shares_room,
+    _best_share,
+    _best_host,
+    _count_denied,
+    _count_start,
+)
+"""Functions that the loops call: plain Python, or compiled into them."""
