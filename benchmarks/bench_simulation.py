@@ -146,7 +146,8 @@ def compile_s() -> float:
 def first_s() -> float:
     """Time of a small simulation in a new process, import of numba included. [s]"""
     code = (
-        "import time; from gpuplan.simulation.jobs import Stream, simulate; start = time.perf_counter()\n"
+        "import time; from gpuplan.simulation.arrivals import Stream; from gpuplan.simulation.jobs import simulate\n"
+        "start = time.perf_counter()\n"
         "simulate([Stream('jobs')], hosts=[4], most_requests=100); print(time.perf_counter() - start)"
     )
     times = [

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from gpuplan.simulation import jobs as simulation
 from gpuplan.simulation.arrivals import Stream
 from gpuplan.simulation.event_loop import engine as loops
 from gpuplan.simulation.event_loop import loop, server_loop
@@ -21,6 +20,7 @@ from gpuplan.simulation.event_loop.cluster import Cluster
 from gpuplan.simulation.event_loop.cluster import Kind as Resources
 from gpuplan.simulation.event_loop.engine import Engine
 from gpuplan.simulation.jobs import Simulated, replay, simulate
+from gpuplan.simulation.jobs import streams as drawn
 
 MIX = [
     Stream("one", 1, rates_per_h=(3.0,)),
@@ -300,7 +300,7 @@ def test_the_way_by_servers_is_the_same_interpreted_and_in_any_chunks(
 ) -> None:
     streams = [Stream("jobs", rates_per_h=(1.0, 20.0)), Stream("more", rates_per_h=(4.0,), cv=2)]
     expected = run(streams, [8, 8], most_requests=30_000)
-    monkeypatch.setattr(simulation, "CHUNK", 777)
+    monkeypatch.setattr(drawn, "CHUNK", 777)
     assert run(streams, [8, 8], most_requests=30_000) == expected
     monkeypatch.setattr(loops, "COMPILE", False)
     assert run(streams, [8, 8], most_requests=30_000) == expected

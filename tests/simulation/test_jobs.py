@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from gpuplan.simulation import jobs as engine
 from gpuplan.simulation.arrivals import Source, Stream
 from gpuplan.simulation.jobs import (
     Estimate,
@@ -19,7 +18,9 @@ from gpuplan.simulation.jobs import (
     Simulated,
     replay,
     simulate,
+    trace,
 )
+from gpuplan.simulation.jobs import streams as drawn
 
 MIX = [
     Stream("one", 1, rates_per_h=(3.0,)),
@@ -368,7 +369,7 @@ def test_a_replay_of_nothing_and_of_jobs_without_duration() -> None:
 
 
 def test_a_replay_grows_its_queue_and_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "EVENTS_PER_CALL", {True: 1000, False: 1000})
+    monkeypatch.setattr(trace, "EVENTS_PER_CALL", {True: 1000, False: 1000})
     calls: list[Progress] = []
 
     def watch(progress: Progress) -> bool:
@@ -433,8 +434,8 @@ VARIED = [
 def test_neither_chunks_nor_progress_change_the_result(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     how = {"longest_wait_h": 0.5, "wait_h": 0.1, "most_requests": 30_000}
     expected = run(VARIED, [8, 4, 4, 8], **how)
-    monkeypatch.setattr(engine, "CHUNK", chunk)
-    monkeypatch.setattr(engine, "EVENTS_PER_CALL", {True: 1, False: 1})
+    monkeypatch.setattr(drawn, "CHUNK", chunk)
+    monkeypatch.setattr(drawn, "EVENTS_PER_CALL", {True: 1, False: 1})
     calls: list[Progress] = []
     assert run(VARIED, [8, 4, 4, 8], **how, progress=lambda p: calls.append(p) is None) == expected
     assert len(calls) > 3
@@ -453,7 +454,7 @@ def test_a_stream_more_does_not_change_the_chances_of_the_others() -> None:
 def test_it_ends_when_tight_and_not_before_the_fewest_batches() -> None:
     found = simulate([Stream("jobs", rates_per_h=(30.0,))], hosts=[8, 8, 8, 8], longest_wait_h=0)
     assert found.ended == "tight"
-    assert found.requests > 24 * engine.REQUESTS_PER_BATCH * 0.95
+    assert found.requests > 24 * drawn.REQUESTS_PER_BATCH * 0.95
     assert found.overall.requests == pytest.approx(found.requests * 7 / 8, rel=0.05)
     away = found.overall.denied
     assert away.half_width is not None and away.half_width <= max(0.05 * away.value, 0.002)
@@ -472,8 +473,8 @@ def test_it_ends_at_the_limit_and_when_cancelled(monkeypatch: pytest.MonkeyPatch
     assert limited.overall.waited.half_width is not None
     single = simulate(MIX, hosts=[4, 4, 4], most_requests=1)
     assert (single.ended, single.requests) == ("limit", 1)
-    monkeypatch.setattr(engine, "EVENTS_PER_CALL", {True: 1, False: 1})
-    monkeypatch.setattr(engine, "CHUNK", 500)
+    monkeypatch.setattr(drawn, "EVENTS_PER_CALL", {True: 1, False: 1})
+    monkeypatch.setattr(drawn, "CHUNK", 500)
     stopped = simulate(MIX, hosts=[4, 4, 4], progress=lambda progress: progress.requests < 3000)
     assert stopped.ended == "cancelled"
     assert 3000 <= stopped.requests < 5000
@@ -485,7 +486,7 @@ def test_it_ends_at_the_limit_and_when_cancelled(monkeypatch: pytest.MonkeyPatch
 
 
 def test_it_ends_where_hardly_anybody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "MOST_HOURS", 20_000.0)
+    monkeypatch.setattr(drawn, "MOST_HOURS", 20_000.0)
     for rates in ((1e-9,), (1e-9, 0.0)):
         found = simulate([Stream("rare", rates_per_h=rates)], hosts=[1])
         assert (found.ended, found.hours, found.requests) == ("limit", 20_000, 0)
@@ -548,7 +549,7 @@ def test_a_queue_that_only_grows_is_said_to() -> None:
 
 
 def test_the_intervals_hold_the_exact_value_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "REQUESTS_PER_BATCH", 800)
+    monkeypatch.setattr(drawn, "REQUESTS_PER_BATCH", 800)
     exact = limited(4, 3.4, 0.8)
     held = [0] * 4
     for seed in range(100):

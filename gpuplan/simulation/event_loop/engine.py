@@ -102,7 +102,7 @@ class Engine:
         patient = longest_wait_h == math.inf and all(i == OPEN for i in idle)
         servers = patient and not record and len(hosts) == 1 and cluster.one_gpu_each()
         self._by_server = False
-        self._rules = Rules(
+        self.rules = Rules(
             threshold=float(threshold_h),
             slot_h=self.slot_h,
             slots=slots,
@@ -156,11 +156,11 @@ class Engine:
         done = 0
         while True:
             run = self._run_servers if self._by_server else self._run
-            rules = self._rules._replace(per_batch=self.slots * self.group)
+            rules = self.rules._replace(per_batch=self.slots * self.group)
             done = run(*arrays, self._cluster, self._state, rules, done, self.most)
             if done == len(times) or self.asked == self.most:
                 return
-            if self.peak_gpus == self._rules.full_at and not self._by_server:
+            if self.peak_gpus == self.rules.full_at and not self._by_server:
                 self._go_by_server()
             else:
                 self._state = self._with_longer_queue()
@@ -169,7 +169,7 @@ class Engine:
         """From running requests and a queue to the times when each GPU will have done all that came so far."""
         state = self._state
         ends = list(state.heap_end[: int(state.counts[SIZE])])
-        free = sorted([self.now_h] * (self._rules.full_at - len(ends)) + ends)
+        free = sorted([self.now_h] * (self.rules.full_at - len(ends)) + ends)
         head = int(state.counts[HEAD])
         for place in range(head, head + int(state.counts[WAITING])):
             place %= len(state.queue_at)
@@ -233,7 +233,7 @@ class Engine:
         sums = np.array(state.sums).reshape(MOST_BATCHES + 1, kinds, SUMS)
         at, batch, kind = self._waiting()
         np.add.at(sums[:, :, WAITED], (batch, kind), 1.0)
-        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self._rules.threshold)
+        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self.rules.threshold)
         np.add.at(sums[:, :, PENDING], (batch, kind), self.now_h - at)
         return sums
 
