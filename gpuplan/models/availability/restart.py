@@ -164,18 +164,14 @@ class Cluster:
         if len(lost) > sum(empty.values()):
             return None
         takers: dict[Room, list[int]] = {room: [] for room in sorted(empty)}
-        large = [[room for room in takers if self._holds(room, *host)] for host in lost]
+        large = [
+            [room for room in takers if room == before or self.rules.offers(room, content)]
+            for before, content in lost
+        ]
         if not all(_find_taker(at, large, takers, empty, set()) for at in range(len(lost))):
             return None
         chosen = {at: room for room, every in takers.items() for at in every}
         return [chosen[at] for at in range(len(lost))]
-
-    def _holds(self, room: Room, before: Room, content: Content) -> bool:
-        """True if a host can take over the content of another."""
-        if room == before:
-            return True
-        free, vcpus, memory, _ = self.rules.state(room, content)
-        return free >= 0 and (not room.vcpus or vcpus >= 0) and (not room.memory_gib or memory >= 0)
 
     def decide(
         self, running: Kinds, lost: Kinds, restarted: Kinds, rooms: Counter[Room]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuplan.models.placement.layout import Host, Load
 from gpuplan.models.placement.requests import Request, Room
@@ -40,12 +40,69 @@ def set_apart(
     >>> [[load.slots[0].group for load in host] for host in set_apart(full, requests=asked, rooms=[Room(4)] * 2, groups=["serve"])]
     [['serve', 'learn'], ['learn', 'serve']]
     """
-    by_group, spread = {request.group: request for request in requests}, list(hosts)
+    exchanges, spread = _Exchanges(requests, rooms, groups), list(hosts)
     for group in groups:
-        while step := _exchange(spread, group, by_group, rooms, frozenset(groups)):
+        while step := exchanges.step(spread, group):
             for at, host in step.items():
                 spread[at] = host
     return tuple(spread)
+
+
+class _Exchanges:
+    """Exchanges between two hosts that keep VMs of some groups apart."""
+
+    def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], apart: Sequence[str]) -> None:
+        self.rooms, self.asked = rooms, {request.group: request for request in requests}
+        self.staying = {r.group for r in requests if r.shares > 1 or r.group in apart}
+        """Groups whose VMs give their place to no other."""
+
+    def step(self, hosts: Sequence[Host], group: str) -> dict[int, Host]:
+        """VMs of a group moved from the host with most of them to one with at least two fewer; nothing where that cannot be."""
+        counts = {at: sum(name == group for name, _ in _vms(host)) for at, host in enumerate(hosts) if host}
+        if not counts:
+            return {}
+        source = max(counts, key=lambda at: (counts[at], -at))
+        fewer = sorted((n, at) for at, n in counts.items() if n <= counts[source] - 2)
+        for count, target in fewer[:MOST_TRIED]:
+            most = (counts[source] - count) // 2
+            for mine, theirs in self._ways(hosts[source], hosts[target], group, most):
+                if self._holds(self.rooms[source], mine) and self._holds(self.rooms[target], theirs):
+                    return {source: mine, target: theirs}
+        return {}
+
+    def _ways(self, source: Host, target: Host, group: str, most: int) -> Iterator[tuple[Host, Host]]:
+        """Yield the content of the two hosts after each possible exchange of at most this many VMs of the group."""
+        alone = [load for load in source if load.family is None and [s.group for s in load.slots] == [group]]
+        theirs = [one for one in target if one.gpus and self.staying.isdisjoint(s.group for s in one.slots)]
+        moved_most = min(most, MOST_EXCHANGED, len(alone))
+        for moved, count in itertools.product(range(1, moved_most + 1), range(MOST_EXCHANGED + 1)):
+            for others in itertools.combinations(theirs, count):
+                loads = alone[:moved]
+                yield (*_without(source, *loads), *others), (*_without(target, *others), *loads)
+        for mine, other in itertools.product(source, target):
+            for here, there in self._swapped(mine, other, group):
+                yield (*_without(source, mine), here), (*_without(target, other), there)
+
+    def _swapped(self, mine: Load, other: Load, group: str) -> Iterator[tuple[Load, Load]]:
+        """Yield two shared GPUs after a share of the group is exchanged for an equal one of another group, if it can be."""
+        if mine.family is None or mine.family != other.family:
+            return
+        for slot, theirs in itertools.product(mine.slots, other.slots):
+            alike = (slot.profile, slot.weight) == (theirs.profile, theirs.weight)
+            movable = theirs.group in self.asked and theirs.group not in self.staying
+            if slot.group == group and self.asked[group].shares == 1 and alike and movable:
+                here = mine._replace(slots=tuple(theirs if s is slot else s for s in mine.slots))
+                yield here, other._replace(slots=tuple(slot if s is theirs else s for s in other.slots))
+                return
+
+    def _holds(self, room: Room, host: Host) -> bool:
+        """True if a host offers enough for its VMs."""
+        vms = [self.asked[group] for group, _ in _vms(host) if group in self.asked]
+        return (
+            sum(load.gpus for load in host) <= room.gpus
+            and (not room.vcpus or sum(vm.vcpus for vm in vms) <= room.vcpus)
+            and (not room.memory_gib or sum(vm.memory_gib for vm in vms) <= room.memory_gib)
+        )
 
 
 def _vms(host: Host) -> set[tuple[str, int]]:
@@ -53,82 +110,6 @@ def _vms(host: Host) -> set[tuple[str, int]]:
     return {(slot.group, slot.vm) for load in host for slot in load.slots}
 
 
-def _exchange(
-    hosts: Sequence[Host],
-    group: str,
-    asked: Mapping[str, Request],
-    rooms: Sequence[Room],
-    apart: frozenset[str],
-) -> dict[int, Host]:
-    """VMs of a group moved from the host with most of them to one with at least two fewer; nothing where that cannot be."""
-    counts = {at: sum(name == group for name, _ in _vms(host)) for at, host in enumerate(hosts) if host}
-    if not counts:
-        return {}
-    source = max(counts, key=lambda at: (counts[at], -at))
-    fewer = sorted((at for at in counts if counts[at] <= counts[source] - 2), key=lambda at: (counts[at], at))
-    for target in fewer[:MOST_TRIED]:
-        most = (counts[source] - counts[target]) // 2
-        for mine, theirs in _ways(hosts[source], hosts[target], group, most, asked, apart):
-            if _holds(rooms[source], mine, asked) and _holds(rooms[target], theirs, asked):
-                return {source: mine, target: theirs}
-    return {}
-
-
-def _ways(
-    source: Host, target: Host, group: str, most: int, asked: Mapping[str, Request], apart: frozenset[str]
-) -> Iterator[tuple[Host, Host]]:
-    """Yield the content of the two hosts after each possible exchange of at most this many VMs of the group."""
-
-    def free(load: Load) -> bool:
-        return all(
-            asked[s.group].shares == 1 and s.group not in apart for s in load.slots if s.group in asked
-        )
-
-    alone = [load for load in source if load.family is None and [s.group for s in load.slots] == [group]]
-    theirs = [load for load in target if free(load) and load.gpus]
-    moved_most = min(most, MOST_EXCHANGED, len(alone))
-    for moved, count in itertools.product(range(1, moved_most + 1), range(MOST_EXCHANGED + 1)):
-        for others in itertools.combinations(theirs, count):
-            loads = alone[:moved]
-            yield (*_without(source, *loads), *others), (*_without(target, *others), *loads)
-    for load in source:
-        for other in target:
-            yield from _swapped(source, target, load, other, group, asked, apart)
-
-
-def _swapped(
-    source: Host,
-    target: Host,
-    mine: Load,
-    other: Load,
-    group: str,
-    asked: Mapping[str, Request],
-    apart: frozenset[str],
-) -> Iterator[tuple[Host, Host]]:
-    """Exchange a share of the group for an equal one of another group."""
-    if mine.family is None or mine.family != other.family:
-        return
-    for slot in mine.slots:
-        for theirs in other.slots:
-            alike = (slot.profile, slot.weight) == (theirs.profile, theirs.weight)
-            movable = theirs.group in asked and asked[theirs.group].shares == 1 and theirs.group not in apart
-            if slot.group == group and asked[group].shares == 1 and alike and movable:
-                there = mine._replace(slots=tuple(theirs if s is slot else s for s in mine.slots))
-                here = other._replace(slots=tuple(slot if s is theirs else s for s in other.slots))
-                yield (*_without(source, mine), there), (*_without(target, other), here)
-                return
-
-
 def _without(host: Host, *gone: Load) -> Host:
     """A host without some of its loads."""
     return tuple(load for load in host if not any(load is other for other in gone))
-
-
-def _holds(room: Room, host: Host, asked: Mapping[str, Request]) -> bool:
-    """True if a host offers enough for its VMs."""
-    vms = [asked[group] for group, _ in _vms(host) if group in asked]
-    return (
-        sum(load.gpus for load in host) <= room.gpus
-        and (not room.vcpus or sum(vm.vcpus for vm in vms) <= room.vcpus)
-        and (not room.memory_gib or sum(vm.memory_gib for vm in vms) <= room.memory_gib)
-    )

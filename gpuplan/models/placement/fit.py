@@ -160,6 +160,11 @@ class Rules:
             memory -= n * self.requests[kind].memory_gib if room.memory_gib else 0
         return free, vcpus, memory, tuple(sorted(opens))
 
+    def offers(self, room: Room, content: Content) -> bool:
+        """True if a host offers enough for this content."""
+        left = self.state(room, content)[:3]
+        return left[0] >= 0 and all(not most or rest >= 0 for most, rest in zip(room, left, strict=True))
+
     def fit(self, state: State, kind: int) -> Fit | None:
         """One more VM of a kind on a host: onto shared GPUs with least room first, then onto free GPUs."""
         key = (state, kind)

@@ -143,9 +143,7 @@ class MixedHosts:
         laid = []
         for times, _, content in blocks:
             for room, n in left.items():
-                _, vcpus, memory, _ = self.rules.state(room, content)
-                enough = (not room.vcpus or vcpus >= 0) and (not room.memory_gib or memory >= 0)
-                if n and times and enough:
+                if n and times and self.rules.offers(room, content):
                     laid.append(Block(min(n, times), room, content))
                     left[room] -= min(n, times)
                     times -= min(n, times)
