@@ -1,11 +1,12 @@
 """Failover: the fate of every VM of a placement when hosts fail; ``restart`` decides on counts, here VMs are named."""
 
+import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from gpuplan.models.availability.restart import Choice, Cluster, HostClass, Pool
+from gpuplan.models.availability.restart import Choice, Cluster, Pool
 from gpuplan.models.placement import Host, Load, Request, Room, Slot
 from gpuplan.models.placement.requests import Blocks, Content, Fit, Kinds, State, vms_in
 
@@ -51,33 +52,7 @@ class Step(NamedTuple):
         cls, cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]
     ) -> "Step":
         """Some hosts emptied; no VM goes to a host that is gone."""
-        rules = cluster.rules
-        place_of = {kind: i for i, kind in enumerate(rules.largest_first)}
-        displaced = sorted(
-            (vm for at in now for vm in _vms_on(cluster, layout, at)), key=lambda vm: place_of[vm.kind]
-        )
-        if not displaced:
-            return cls(layout, [], [], [])
-        states: dict[State, deque[int]] = {}
-        healthy: dict[tuple[Room, Kinds], list[int]] = defaultdict(list)
-        classes = cluster.read(layout)
-        for one in classes:
-            left = [at for at in one.hosts if at not in gone]
-            states[one.state] = deque(sorted([*states.get(one.state, ()), *left]))
-            healthy[one.room, one.vms] += left
-        pool = Pool(rules, {state: len(hosts) for state, hosts in states.items()})
-        choices = pool.restart([vm.kind for vm in displaced], {})
-        if None in choices:
-            taken = _taken_over(cluster, now, classes, gone)
-            if taken is not None:
-                after = list(layout)
-                for at, to in taken.items():
-                    after[at], after[to] = (), layout[at]
-                return cls(tuple(after), [(vm, taken[vm.host]) for vm in displaced], [], [])
-            blocks = _decided(cluster, displaced, choices, healthy)
-            if blocks is not None:
-                return _placed_again(cluster, layout, displaced, healthy, blocks)
-        return _restarted(cluster, layout, displaced, choices, states)
+        return _Emptying(cluster, layout, now, gone).step()
 
 
 def after_failure(
@@ -139,46 +114,141 @@ def after_failure(
     )
 
 
-def _decided(
-    cluster: Cluster,
-    displaced: Sequence[Vm],
-    choices: Sequence[Choice | None],
-    healthy: Mapping[tuple[Room, Kinds], list[int]],
-) -> Blocks | None:
-    """Return the new placement of all VMs; None if a restart alone does as well."""
-    every = range(len(cluster.rules.requests))
-    lost = Counter(vm.kind for vm in displaced)
-    done = Counter(vm.kind for vm, choice in zip(displaced, choices, strict=True) if choice is not None)
-    running, rooms = Counter[int](), Counter[Room]()
-    for (room, vms), hosts in healthy.items():
-        rooms[room] += len(hosts)
-        running.update({k: len(hosts) * n for k, n in enumerate(vms)})
-    running_vms, lost_vms, done_vms = (tuple(n[k] for k in every) for n in (running, lost, done))
-    decided = cluster.decide(running_vms, lost_vms, done_vms, rooms)
-    return decided[1] if decided else None
+class _Emptying:
+    """Hosts whose VMs go to other hosts, none to one that is gone."""
 
+    def __init__(
+        self, cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]
+    ) -> None:
+        self.cluster, self.rules, self.layout, self.now, self.gone = cluster, cluster.rules, layout, now, gone
+        place_of = {kind: i for i, kind in enumerate(self.rules.largest_first)}
+        displaced = (vm for at in now for vm in _vms_on(cluster, layout, at))
+        self.displaced = sorted(displaced, key=lambda vm: place_of[vm.kind])
+        self.classes = cluster.read(layout) if self.displaced else []
+        self.states: dict[State, deque[int]] = {}
+        """Hosts that are left, by their state."""
+        self.healthy: dict[tuple[Room, Kinds], list[int]] = defaultdict(list)
+        """The same by what they offer and have."""
+        for one in self.classes:
+            left = [at for at in one.hosts if at not in gone]
+            self.states[one.state] = deque(sorted([*self.states.get(one.state, ()), *left]))
+            self.healthy[one.room, one.vms] += left
 
-def _taken_over(
-    cluster: Cluster,
-    now: Sequence[int],
-    classes: Sequence[HostClass],
-    gone: Collection[int],
-) -> dict[int, int] | None:
-    """For each host that is emptied an empty one that takes over all that is on it; None if there are too few."""
-    lost = [(at, one.room, one.content) for one in classes for at in one.hosts if at in now and one.content]
-    empty: dict[Room, deque[int]] = defaultdict(deque)
-    for one in classes:
-        if not one.content:
-            empty[one.room].extend(at for at in one.hosts if at not in gone)
-    lost.sort(key=itemgetter(0))
-    rooms = cluster.taken_over(
-        [(room, content) for _, room, content in lost], {room: len(hosts) for room, hosts in empty.items()}
-    )
-    return (
-        None
-        if rooms is None
-        else {at: empty[room].popleft() for (at, *_), room in zip(lost, rooms, strict=True)}
-    )
+    def step(self) -> Step:
+        """The hosts emptied by what does least: a restart, spare hosts taking over, or all VMs placed again."""
+        pool = Pool(self.rules, {state: len(hosts) for state, hosts in self.states.items()})
+        choices = pool.restart([vm.kind for vm in self.displaced], {})
+        if None not in choices:
+            return self._restarted(choices)
+        return self._taken_over() or self._placed_again(choices) or self._restarted(choices)
+
+    def _restarted(self, choices: Sequence[Choice | None]) -> Step:
+        """Displaced VMs put where a restart chose, no other VM being touched."""
+        after = list(self.layout)
+        for vm in self.displaced:
+            after[vm.host] = ()
+        touched: list[int] = []
+        placed, unplaced = [], []
+        for vm, choice in zip(self.displaced, choices, strict=True):
+            if choice is None:
+                unplaced.append(vm)
+                continue
+            if choice.at < 0:
+                touched.append(self.states[choice.before].popleft())
+            at = touched[choice.at]
+            after[at] = _joined(self.cluster, after[at], vm, choice.fit)
+            placed.append((vm, at))
+        return Step(tuple(after), placed, [], unplaced)
+
+    def _taken_over(self) -> Step | None:
+        """For each host that is emptied an empty one takes over all that is on it; None if there are too few."""
+        lost: list[tuple[int, tuple[Room, Content]]] = []
+        empty: dict[Room, deque[int]] = defaultdict(deque)
+        for one in self.classes:
+            if one.content:
+                lost += [(at, (one.room, one.content)) for at in one.hosts if at in self.now]
+            else:
+                empty[one.room].extend(at for at in one.hosts if at not in self.gone)
+        lost.sort(key=itemgetter(0))
+        offers = {room: len(hosts) for room, hosts in empty.items()}
+        rooms = self.cluster.taken_over([on_it for _, on_it in lost], offers)
+        if rooms is None:
+            return None
+        taken = {at: empty[room].popleft() for (at, _), room in zip(lost, rooms, strict=True)}
+        after = list(self.layout)
+        for at, to in taken.items():
+            after[at], after[to] = (), self.layout[at]
+        return Step(tuple(after), [(vm, taken[vm.host]) for vm in self.displaced], [], [])
+
+    def _decided(self, choices: Sequence[Choice | None]) -> Blocks | None:
+        """Return the new placement of all VMs; None if a restart alone does as well."""
+        lost = Counter(vm.kind for vm in self.displaced)
+        done = Counter(vm.kind for vm, choice in zip(self.displaced, choices, strict=True) if choice)
+        running, rooms = Counter[int](), Counter[Room]()
+        for (room, vms), hosts in self.healthy.items():
+            rooms[room] += len(hosts)
+            running.update({k: len(hosts) * n for k, n in enumerate(vms)})
+        every = range(len(self.rules.requests))
+        running_vms, lost_vms, done_vms = (tuple(n[k] for k in every) for n in (running, lost, done))
+        decided = self.cluster.decide(running_vms, lost_vms, done_vms, rooms)
+        return decided[1] if decided else None
+
+    def _placed_again(self, choices: Sequence[Choice | None]) -> Step | None:
+        """New contents laid on the healthy hosts, a VM staying on its host if it can; None if a restart does as well."""
+        blocks = self._decided(choices)
+        if blocks is None:
+            return None
+        laid = self._laid(blocks)
+        numbers, away = self._staying(laid)
+        for vm in self.displaced:  # after those that run, so that it is they who are not placed
+            away[vm.kind].append(vm)
+        order = {vm: i for i, vm in enumerate(self.displaced)}
+        placed: list[tuple[Vm, int]] = []
+        moved: list[tuple[Vm, int]] = []
+        after: list[Host] = [()] * len(self.layout)
+        for at, content in sorted(laid.items()):
+            for kind, n in vms_in(content).items():
+                while len(numbers[at, kind]) < n:
+                    vm = away[kind].popleft()
+                    (placed if vm in order else moved).append((vm, at))
+                    numbers[at, kind].append(vm.number)
+            after[at] = self._host(content, {kind: numbers[at, kind] for kind in vms_in(content)})
+        unplaced = sorted((vm for vms in away.values() for vm in vms), key=order.__getitem__)
+        return Step(tuple(after), placed, moved, unplaced)
+
+    def _laid(self, blocks: Blocks) -> dict[int, Content]:
+        """Host -> new content, laid where most of the same is."""
+        laid: dict[int, Content] = {}
+        queues = {key: deque(sorted(hosts)) for key, hosts in self.healthy.items()}
+        for key, b, n, _ in self.cluster.match({key: len(hosts) for key, hosts in queues.items()}, blocks):
+            for _ in range(n):
+                laid[queues[key].popleft()] = blocks[b].content
+        return laid
+
+    def _staying(
+        self, laid: Mapping[int, Content]
+    ) -> tuple[dict[tuple[int, int], list[int]], dict[int, deque[Vm]]]:
+        """(numbers of the VMs of each host and kind that stay there, by kind the VMs that cannot)."""
+        wanted = {at: vms_in(content) for at, content in laid.items()}
+        numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
+        away: dict[int, deque[Vm]] = defaultdict(deque)
+        for at in itertools.chain.from_iterable(self.healthy.values()):
+            for vm in _vms_on(self.cluster, self.layout, at):
+                here = numbers[at, vm.kind]
+                if at in wanted and len(here) < wanted[at][vm.kind]:
+                    here.append(vm.number)
+                else:
+                    away[vm.kind].append(vm)
+        return numbers, away
+
+    def _host(self, content: Content, numbers: Mapping[int, Sequence[int]]) -> Host:
+        """The loads of a content, with the numbers of the VMs of each kind."""
+        requests, loads = self.rules.requests, []
+        for f, slots in content:
+            request = requests[slots[0][0]]
+            named = tuple(_slot(requests[k], numbers[k][vm]) for k, vm in slots)
+            loads.append(Load(1 if f >= 0 else request.gpus, named, request.family))
+        return tuple(loads)
 
 
 def _vms_on(cluster: Cluster, layout: Sequence[Host], at: int) -> list[Vm]:
@@ -190,31 +260,6 @@ def _vms_of(cluster: Cluster, layout: Sequence[Host]) -> Kinds:
     """Count the VMs of each kind on these hosts."""
     counts = Counter(vm.kind for at in range(len(layout)) for vm in _vms_on(cluster, layout, at))
     return tuple(counts[kind] for kind in range(len(cluster.rules.requests)))
-
-
-def _restarted(
-    cluster: Cluster,
-    layout: tuple[Host, ...],
-    displaced: Sequence[Vm],
-    choices: Sequence[Choice | None],
-    states: Mapping[State, deque[int]],
-) -> Step:
-    """Displaced VMs put where a restart chose, no other VM being touched."""
-    after = list(layout)
-    for vm in displaced:
-        after[vm.host] = ()
-    touched: list[int] = []
-    placed, unplaced = [], []
-    for vm, choice in zip(displaced, choices, strict=True):
-        if choice is None:
-            unplaced.append(vm)
-            continue
-        if choice.at < 0:
-            touched.append(states[choice.before].popleft())
-        at = touched[choice.at]
-        after[at] = _joined(cluster, after[at], vm, choice.fit)
-        placed.append((vm, at))
-    return Step(tuple(after), placed, [], unplaced)
 
 
 def _slot(request: Request, number: int) -> Slot:
@@ -238,65 +283,3 @@ def _joined(cluster: Cluster, host: Host, vm: Vm, fit: Fit) -> Host:
         )
         loads[at] = loads[at]._replace(slots=loads[at].slots + (slot,) * shares)
     return (*loads, *(Load(1, (slot,) * shares, request.family) for shares in fit.opens))
-
-
-def _placed_again(
-    cluster: Cluster,
-    layout: tuple[Host, ...],
-    displaced: Sequence[Vm],
-    healthy: Mapping[tuple[Room, Kinds], list[int]],
-    blocks: Blocks,
-) -> Step:
-    """New contents laid on the healthy hosts; a VM stays on its host if it can."""
-    requests = cluster.rules.requests
-    laid = _laid(cluster, healthy, blocks)
-    running = [vm for hosts in healthy.values() for at in hosts for vm in _vms_on(cluster, layout, at)]
-    numbers, away = _staying(running, laid)
-    for vm in displaced:  # after those that run, so that it is they who are not placed
-        away[vm.kind].append(vm)
-    order = {vm: i for i, vm in enumerate(displaced)}
-    placed: list[tuple[Vm, int]] = []
-    moved: list[tuple[Vm, int]] = []
-    after: list[Host] = [()] * len(layout)
-    for at, content in sorted(laid.items()):
-        for kind, n in vms_in(content).items():
-            while len(numbers[at, kind]) < n:
-                vm = away[kind].popleft()
-                (placed if vm in order else moved).append((vm, at))
-                numbers[at, kind].append(vm.number)
-        loads = []
-        for f, slots in content:
-            request = requests[slots[0][0]]
-            named = tuple(_slot(requests[k], numbers[at, k][vm]) for k, vm in slots)
-            loads.append(Load(1 if f >= 0 else request.gpus, named, request.family))
-        after[at] = tuple(loads)
-    unplaced = sorted((vm for vms in away.values() for vm in vms), key=order.__getitem__)
-    return Step(tuple(after), placed, moved, unplaced)
-
-
-def _laid(
-    cluster: Cluster, healthy: Mapping[tuple[Room, Kinds], list[int]], blocks: Blocks
-) -> dict[int, Content]:
-    """Host -> new content, laid where most of the same is."""
-    laid: dict[int, Content] = {}
-    queues = {key: deque(sorted(hosts)) for key, hosts in healthy.items()}
-    for key, b, n, _ in cluster.match({key: len(hosts) for key, hosts in healthy.items()}, blocks):
-        for _ in range(n):
-            laid[queues[key].popleft()] = blocks[b].content
-    return laid
-
-
-def _staying(
-    running: Sequence[Vm], laid: Mapping[int, Content]
-) -> tuple[dict[tuple[int, int], list[int]], dict[int, deque[Vm]]]:
-    """(numbers of the VMs of each host and kind that stay there, by kind the VMs that cannot)."""
-    wanted = {at: vms_in(content) for at, content in laid.items()}
-    numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
-    away: dict[int, deque[Vm]] = defaultdict(deque)
-    for vm in running:
-        here = numbers[vm.host, vm.kind]
-        if vm.host in wanted and len(here) < wanted[vm.host][vm.kind]:
-            here.append(vm.number)
-        else:
-            away[vm.kind].append(vm)
-    return numbers, away
