@@ -3,6 +3,7 @@
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -165,24 +166,24 @@ def _part(axis: int, start: int, stop: int) -> tuple[slice, ...]:
 
 
 def _most_of_one(
-    pieces: Sequence[Piece], region: int, limits: Sequence[int], first: int, taken: Sequence[range] = ()
+    pieces: Sequence[Piece],
+    region: int,
+    limits: Sequence[int],
+    first: int,
+    taken: AbstractSet[int] = frozenset(),
 ) -> Any:
-    """For each number of the other pieces the most of the first that fit with them; -1 if they do not fit.
-
-    ``taken`` are parts of the region in which nothing else may be.
-    """
+    """For each number of the other pieces the most of the first that fit with them beside what is taken; -1 if they do not."""
     import numpy as np
 
     others = [i for i in range(len(pieces)) if i != first]
     shape = [limits[i] + 1 for i in others]
     nothing = np.full(shape, -1, dtype=np.int16)
     nothing[(0,) * len(others)] = 0
-    blocked = {at for part in taken for at in part}
     ends: dict[int, list[int]] = {}
     for i, piece in enumerate(pieces):
         for start in piece.starts:
             end = start + piece.size
-            if limits[i] and end <= region and not (blocked and blocked & set(range(start, end))):
+            if limits[i] and end <= region and taken.isdisjoint(range(start, end)):
                 ends.setdefault(end, []).append(i)
     upto = [nothing]
     for position in range(1, region + 1):
@@ -209,7 +210,7 @@ def _layout_starts(
     if compute_slices and sum(n * p.compute for n, p in zip(counts, pieces, strict=True)) > compute_slices:
         return None
     left = list(counts)
-    taken: list[range] = []
+    taken: AbstractSet[int] = frozenset()
     if not _rest_fits(pieces, region, left, taken):
         return None
     chosen: list[tuple[int, ...]] = []
@@ -217,24 +218,19 @@ def _layout_starts(
         here: list[int] = []
         for start in piece.starts:
             part = range(start, start + piece.size)
-            if left[i] and part.stop <= region and not any(_overlap(part, other) for other in taken):
+            if left[i] and part.stop <= region and taken.isdisjoint(part):
                 fewer = [n - (at == i) for at, n in enumerate(left)]
-                if _rest_fits(pieces, region, fewer, [*taken, part]):
+                if _rest_fits(pieces, region, fewer, taken | set(part)):
                     here.append(start)
-                    taken.append(part)
-                    left = fewer
+                    left, taken = fewer, taken | set(part)
         chosen.append(tuple(here))
     return tuple(chosen)
 
 
-def _rest_fits(pieces: Sequence[Piece], region: int, left: Sequence[int], taken: Sequence[range]) -> bool:
+def _rest_fits(pieces: Sequence[Piece], region: int, left: Sequence[int], taken: AbstractSet[int]) -> bool:
     """True if these pieces still fit beside the occupied slices."""
     if not any(left):
         return True
     first = max(range(len(left)), key=lambda i: left[i])
     others = tuple(n for i, n in enumerate(left) if i != first)
     return bool(_most_of_one(pieces, region, left, first, taken)[others] >= left[first])
-
-
-def _overlap(one: range, other: range) -> bool:
-    return one.start < other.stop and other.start < one.stop
