@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -73,12 +74,7 @@ class Replicas(NamedTuple):
     """Rate of one replica."""
 
 
-def limits(
-    replica: Replica,
-    *,
-    load: Load,
-    promise: Promise = Promise(),
-) -> Limits:
+def limits(replica: Replica, *, load: Load, promise: Promise = Promise()) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
     Notes
@@ -116,32 +112,17 @@ def _limits(replica: Replica, load: Load, promise: Promise) -> Limits:
         figure = of(replica, requests=requests, tokens_in=load.tokens_in, tokens_out=load.tokens_out)
         return figure.high if promise.safe else figure.value
 
-    speed = first = MOST
+    every, speed, first = range(1, MOST + 1), MOST, MOST
     if promise.tokens_per_second:
         allowed = 1e3 / promise.tokens_per_second
-        speed = _most(lambda n: seen(time_per_token_ms, n) <= allowed)
+        speed = bisect_left(every, True, key=lambda n: seen(time_per_token_ms, n) > allowed)
     if promise.first_token_s:
         promised = promise.first_token_s * 1e3
-        first = _most(lambda n: seen(first_token_ms, n) <= promised)
+        first = bisect_left(every, True, key=lambda n: seen(first_token_ms, n) > promised)
     return Limits(min(memory, MOST), speed, first)
 
 
-def _most(keeps: Callable[[int], bool]) -> int:
-    """The most requests for which a promise is kept, as it is for all fewer."""
-    low, high = 0, MOST + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if keeps(middle) else (low, middle)
-    return low
-
-
-def replicas(
-    replica: Replica,
-    *,
-    load: Load,
-    promise: Promise = Promise(),
-    least: int = 1,
-) -> Replicas:
+def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), least: int = 1) -> Replicas:
     """Fewest replicas that carry the load within the promises.
 
     Parameters
