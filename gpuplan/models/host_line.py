@@ -7,12 +7,7 @@ from gpuplan.units import above_zero, not_negative
 
 
 def ordered_cores(
-    vcpus: float,
-    *,
-    sockets: int,
-    sizes: Sequence[int],
-    vcpus_per_core: float = 1.0,
-    kept_share: float = 0.0,
+    vcpus: float, *, sockets: int, sizes: Sequence[int], vcpus_per_core: float = 1.0, kept_share: float = 0.0
 ) -> int:
     """Cores per processor, of the sizes sold, so that a host can run its VMs.
 

@@ -149,13 +149,7 @@ def pace_of(
     )
 
 
-def replica_pace(
-    replica: Replica,
-    *,
-    traffic: Traffic,
-    requests: int,
-    chunk_tokens: float = 8192,
-) -> Pace:
+def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tokens: float = 8192) -> Pace:
     """The laws of a replica of a model on a board.
 
     Parameters

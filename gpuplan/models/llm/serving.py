@@ -15,12 +15,7 @@ from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero
 
 
-def decode_step_ms(
-    replica: Replica,
-    *,
-    requests: float,
-    context_tokens: float,
-) -> float:
+def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) -> float:
     """Time of a step that gives every request of a replica one more token.
 
     Parameters
@@ -149,13 +144,7 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     return (matrices + attention + moved) * 1e3
 
 
-def time_per_token_ms(
-    replica: Replica,
-    *,
-    requests: float,
-    tokens_in: float,
-    tokens_out: float,
-) -> Range:
+def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
 
     Parameters
@@ -202,13 +191,7 @@ def _power(replica: Replica) -> float:
     )
 
 
-def first_token_ms(
-    replica: Replica,
-    *,
-    requests: float,
-    tokens_in: float,
-    tokens_out: float,
-) -> Range:
+def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time from a request to its first token on a replica with a given number of requests.
 
     Parameters
@@ -245,13 +228,7 @@ def first_token_ms(
     return _range(value, speeds.first_low, speeds.first_high, 1.0 if replica.measured else speeds.unseen)
 
 
-def token_rate(
-    replica: Replica,
-    *,
-    requests: float,
-    tokens_in: float,
-    tokens_out: float,
-) -> Range:
+def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
 
     Parameters

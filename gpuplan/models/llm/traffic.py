@@ -183,12 +183,7 @@ def replicas_for(
 
 
 def replica_curve(
-    pace: Pace,
-    traffic: Traffic,
-    *,
-    requests_per_second: float,
-    first_token_s: float,
-    most: int = 12,
+    pace: Pace, traffic: Traffic, *, requests_per_second: float, first_token_s: float, most: int = 12
 ) -> tuple[tuple[int, Answers], ...]:
     """Experience of users with ever more replicas, from the fewest that carry the load.
 

@@ -36,12 +36,7 @@ OVERLAP = Overlap()
 
 
 def training_step_s(
-    compute_s: float,
-    *,
-    gradient_mb: float,
-    over: GpuHosts,
-    by: Allreduce = RING,
-    overlap: Overlap = OVERLAP,
+    compute_s: float, *, gradient_mb: float, over: GpuHosts, by: Allreduce = RING, overlap: Overlap = OVERLAP
 ) -> float:
     """Time of one synchronous training step with allreduce.
 

@@ -147,12 +147,7 @@ def _drawn(mean: float, spread: float, count: int, source: np.random.Generator) 
 
 
 def summary(
-    runs: Sequence[Played],
-    parts: Sequence[Floats],
-    *,
-    rates: int,
-    replicas: int,
-    first_token_s: float,
+    runs: Sequence[Played], parts: Sequence[Floats], *, rates: int, replicas: int, first_token_s: float
 ) -> Simulated:
     """Figures that users saw in one or several runs.
 
