@@ -100,6 +100,13 @@ def at_least_one(**given: int) -> None:
             raise ValueError(f"{name} is {value!r}; it must be a whole number, at least 1")
 
 
+def whole_from_zero(**given: int) -> None:
+    """Refuse a count that is not a whole number from 0, by its name."""
+    for name, value in given.items():
+        if not _is_whole(value) or value < 0:
+            raise ValueError(f"{name} is {value!r}; it must be a whole number, at least 0")
+
+
 # Asking an abstract class takes ten times as long as asking for the type, and a fit asks some ten million times.
 def _is_number(value: object) -> bool:
     return type(value) in (float, int) or (isinstance(value, Real) and not isinstance(value, bool))

@@ -19,6 +19,7 @@ from gpuplan.units import (
     exact,
     not_negative,
     number_between,
+    whole_from_zero,
     whole_number,
     zero_to_one,
 )
@@ -93,7 +94,7 @@ def test_a_share(value: float) -> None:
 
 
 @pytest.mark.parametrize("value", ["2", None, True, [1]])
-@pytest.mark.parametrize("check", [above_zero, not_negative, zero_to_one, at_least_one])
+@pytest.mark.parametrize("check", [above_zero, not_negative, zero_to_one, at_least_one, whole_from_zero])
 def test_what_is_no_number_is_refused_by_its_name(check: Callable[..., None], value: object) -> None:
     with pytest.raises(ValueError, match=re.escape(f"rate is {value!r}; it must be ")):
         check(rate=value)
@@ -105,6 +106,15 @@ def test_a_count(value: float) -> None:
     message = f"hosts is {value!r}; it must be a whole number, at least 1"
     with pytest.raises(ValueError, match=re.escape(message)):
         at_least_one(gpus=4, hosts=value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, math.nan, math.inf])
+def test_a_count_that_may_be_none(value: float) -> None:
+    whole_from_zero(hosts=0, gpus=10**6)
+    with pytest.raises(
+        ValueError, match=re.escape(f"hosts is {value!r}; it must be a whole number, at least 0")
+    ):
+        whole_from_zero(gpus=4, hosts=value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [0, 9, True, 1.5, math.nan])

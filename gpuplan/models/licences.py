@@ -1,9 +1,8 @@
 """Licences: quantities to order, and yearly costs of subscriptions and purchases, with years as in ``cost``."""
 
 from collections.abc import Sequence
-from numbers import Integral
 
-from gpuplan.units import not_negative
+from gpuplan.units import at_least_one, not_negative, whole_from_zero
 
 MINIMUM_CORES = 16
 """Cores per socket that are licensed at least, in VMware's per-core subscriptions. [-]"""
@@ -47,7 +46,9 @@ def licensed_cores(
     >>> licensed_cores(1, sockets=2, cores_per_socket=24, minimum_order=72)
     72
     """
-    _whole(hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores)
+    whole_from_zero(
+        hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores
+    )
     cores = hosts * sockets * max(minimum_cores, cores_per_socket)
     return ordered_licences([cores], minimum_order=minimum_order)[0]
 
@@ -77,8 +78,8 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
     >>> licensed_sockets(8, sockets=2, cores_per_socket=48)
     32
     """
-    _whole(hosts=hosts)
-    _whole(1, sockets=sockets, cores_per_socket=cores_per_socket, cores_per_licence=cores_per_licence)
+    whole_from_zero(hosts=hosts)
+    at_least_one(sockets=sockets, cores_per_socket=cores_per_socket, cores_per_licence=cores_per_licence)
     return hosts * sockets * -(-cores_per_socket // cores_per_licence)
 
 
@@ -102,10 +103,10 @@ def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int,
     >>> ordered_licences([64, 64, 128], minimum_order=72)
     (72, 0, 72)
     """
-    _whole(minimum_order=minimum_order)
+    whole_from_zero(minimum_order=minimum_order)
     orders: list[int] = []
     for many in needed:
-        _whole(needed=many)
+        whole_from_zero(needed=many)
         missing = many - sum(orders)
         orders.append(max(missing, minimum_order) if missing > 0 else 0)
     return tuple(orders)
@@ -158,8 +159,8 @@ def subscription_payments(
     """
     alone = yearly_price if renewal_price is None else renewal_price
     not_negative(licences=licences, yearly_price=yearly_price, renewal_price=alone)
-    _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
-    _whole(1, term_years=term_years)
+    whole_from_zero(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
+    at_least_one(term_years=term_years)
     paid = [0.0] * (horizon_years + 1)
     year = first = bought_year + 1 + years_included
     while year <= horizon_years:
@@ -202,15 +203,8 @@ def perpetual_payment(
     (0.0, 0.0, 0.0, 0.0)
     """
     not_negative(licences=licences, price=price)
-    _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
+    whole_from_zero(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
     paid = [0.0] * (horizon_years + 1)
     if bought_year + years_included < horizon_years:
         paid[bought_year + years_included] = licences * price
     return tuple(paid)
-
-
-def _whole(least: int = 0, /, **given: int) -> None:
-    """Refuse numbers that are not whole, or below the least, by name."""
-    for name, value in given.items():
-        if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} is {value}; it must be a whole number, at least {least}")

@@ -3,9 +3,8 @@
 """
 
 import math
-from numbers import Integral
 
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, not_negative, whole_from_zero
 
 
 def domain_hosts(
@@ -48,7 +47,7 @@ def domain_hosts(
     """
     not_negative(vcpus=vcpus, memory_gb=memory_gb)
     above_zero(host_vcpus=host_vcpus, host_memory_gb=host_memory_gb)
-    _whole(min_hosts=min_hosts, spare_hosts=spare_hosts)
+    whole_from_zero(min_hosts=min_hosts, spare_hosts=spare_hosts)
     carrying = math.ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))
     return max(min_hosts, spare_hosts + carrying)
 
@@ -77,7 +76,7 @@ def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
     (41, 106, 5855)
     """
     not_negative(total=total)
-    _whole(hosts=hosts, spare_hosts=spare_hosts)
+    whole_from_zero(hosts=hosts, spare_hosts=spare_hosts)
     if hosts <= spare_hosts:
         raise ValueError(f"hosts is {hosts}; it must be more than spare_hosts, {spare_hosts}")
     return math.ceil(total / (hosts - spare_hosts))
@@ -122,10 +121,3 @@ def vsan_raw_gb(
     for times in (redundancy, 1 + reserve_share, 1 + growth_share):
         raw_gb = math.ceil(round(raw_gb * times, 6))
     return int(raw_gb)
-
-
-def _whole(**given: int) -> None:
-    """Refuse hosts that are no whole number, by their name."""
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-            raise ValueError(f"{name} is {value!r}; it must be a whole number from 0")
