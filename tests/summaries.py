@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.deliver import executive as module
-from gpuplan.deliver.document import Document, cost, design_document
+from gpuplan.deliver.document import Document, design_document
 from gpuplan.deliver.executive import Executive, executive
 from gpuplan.plan import Plan
+from gpuplan.report.tables import alternatives
 
 
 def summary_of(plan: Plan) -> Executive:
@@ -26,5 +27,6 @@ def brief_document(plan: Plan) -> Document:
 def document_of_one_design(plan: Plan) -> Document:
     """The same without the alternatives in the chapter about cost, each of which is a plan of the same size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cost, "_alternatives", lambda plan: [])
+        for name in ("alternatives", "alternative_words"):
+            patch.setattr(alternatives, name, lambda plan: None)
         return brief_document(plan)

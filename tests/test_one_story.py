@@ -17,12 +17,9 @@ from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import verdict
 from gpuplan.app.strip import strip_data
-from gpuplan.deliver.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
-from gpuplan.deliver.document.front import front_page
+from gpuplan.deliver.document.blocks import Bullets, Chapter, Draft, Grid, KeyFigures, Paragraph
+from gpuplan.deliver.document.chapters import chapter_of
 from gpuplan.deliver.document.html_file import html_text
-from gpuplan.deliver.document.operations import availability_chapter
-from gpuplan.deliver.document.requirements import requirements_chapter
-from gpuplan.deliver.document.writing import Citations
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.report import cost_text, demand_text, plan_text
 from gpuplan.scenario import Scenario, from_dict
@@ -111,9 +108,10 @@ NAMED = re.compile(r":|Host \d|GPUs? per VM")
 
 def told(plan: Plan) -> list[str]:
     """What is said of a plan on the screen, in the terminal and where the document speaks of its VMs."""
-    cite = Citations(plan.catalog)
-    first = Chapter("Front page", tuple(front_page(plan, summary_of(plan))))
-    chapters = (first, requirements_chapter(plan, cite), availability_chapter(plan, cite))
+    draft = Draft(plan)
+    draft.summary = summary_of(plan)
+    names = ("document.front", "requirements.title", "availability.title")
+    chapters = [chapter_of(name, draft) for name in names]
     return [*screen(plan), plan_text(plan), *(text for chapter in chapters for text in written(chapter))]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from approved import is_approved
@@ -11,12 +12,22 @@ from summaries import brief_document, document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
-from gpuplan.deliver.document.blocks import Chapter, Section, chapter, section
+from gpuplan.deliver.document import (
+    Bullets,
+    DecisionBlock,
+    Document,
+    Figure,
+    Grid,
+    Paragraph,
+    chapters,
+    design_document,
+)
+from gpuplan.deliver.document.blocks import Chapter, Draft, Section
 from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.sources import MOST_SOURCES
 from gpuplan.plan.prices import newest_price
 from gpuplan.scenario import Scenario, from_dict
+from gpuplan.wording import TEXTS, said
 
 
 def blocks(document: Document) -> list[object]:
@@ -56,7 +67,7 @@ def test_the_same_plan_gives_the_same_document(
 
 
 def test_who_wrote_it_stands_on_it(plans: dict[str, Plan], catalog: Catalog) -> None:
-    said = {
+    stated = {
         "author": "A. Writer",
         "approver": "B. Chief",
         "version": "1.2",
@@ -64,7 +75,7 @@ def test_who_wrote_it_stands_on_it(plans: dict[str, Plan], catalog: Catalog) -> 
         "date": "2026-12-01",
     }
     scenario = plans["starter"].scenario
-    for name, value in said.items():
+    for name, value in stated.items():
         scenario = scenario.with_value(f"document.{name}", value)
     document = brief_document(make_plan(scenario, catalog))
     assert document.day == "2026-12-01"
@@ -152,12 +163,38 @@ def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalo
     assert "Ask Bob" not in repr(document.chapters[:-1])
 
 
-def test_a_chapter_leaves_out_what_says_nothing() -> None:
-    text, note = Paragraph("text"), Paragraph("note", "note")
-    empty = section("Empty", None, [])
-    assert chapter("Title", text, None, empty, [section("Full", [note], text)], (note,)) == Chapter(
-        "Title", (text, note), (Section("Full", (note, text)),)
+def test_a_chapter_leaves_out_what_says_nothing(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"empty": "", "none": None, "text": "text", "texts": ["one", "", "two"]}
+    monkeypatch.setattr(
+        chapters, "MODULES", {"here": SimpleNamespace(**{k: lambda _, t=t: t for k, t in texts.items()})}
     )
+    blank = dict.fromkeys(chapters.ROWS["document.front"][0], "")
+    rows = [
+        {"content": "here.text"},
+        {"content": "here.none"},
+        {"section": "logical.access", "content": "here.empty"},
+        {"section": "hosts.silos", "content": "here.texts", "style": "list"},
+        {"section": "hosts.silos", "content": "here.text", "needs": "no hosts"},
+        {"content": "here.text", "style": "note"},
+    ]
+    monkeypatch.setitem(chapters.ROWS, "logical.title", [blank | row for row in rows])
+    assert chapters.chapter_of("logical.title", Draft(plans["starter"])) == Chapter(
+        said("logical.title"),
+        (Paragraph("text"), Paragraph("text", "note")),
+        (Section(said("hosts.silos"), (Bullets(("one", "two")),)),),
+    )
+
+
+def test_every_row_of_a_chapter_has_one_content_that_exists() -> None:
+    for row in (row for rows in chapters.ROWS.values() for row in rows):
+        assert sum(bool(row[kind]) for kind in ("text", "report", "content")) == 1
+        assert row["needs"].removeprefix("no ") in chapters.NEEDS
+        assert {row["text"], row["section"], row["caption"], row["alt"]} <= {"", *TEXTS}
+        for kind, modules in (("report", chapters.REPORT), ("content", chapters.MODULES)):
+            module, _, name = row[kind].partition(".")
+            assert not module or callable(getattr(modules[module], name))
 
 
 def test_a_requirement_follows_what_the_customer_confirmed() -> None:

@@ -23,8 +23,8 @@ from gpuplan.deliver.document import (
     References,
     design_document,
 )
-from gpuplan.deliver.document.operations import operations_chapter
-from gpuplan.deliver.document.writing import Citations
+from gpuplan.deliver.document.blocks import Citations, Draft
+from gpuplan.deliver.document.chapters import chapter_of
 from gpuplan.deliver.executive import Executive, due, executive
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.over_time import rehearsal
@@ -486,10 +486,10 @@ def test_upgrades_are_told_host_by_host_or_said_to_be_too_large(
     plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plans["current"]
-    told = repr(operations_chapter(plan, Citations(plan.catalog)))
+    told = repr(chapter_of("operations.title", Draft(plan)))
     assert has_approved(told, "2 VMs") and "largest first" in told
     monkeypatch.setattr(rehearsal, "LOOKS", 100)
-    left = repr(operations_chapter(plan, Citations(plan.catalog)))
+    left = repr(chapter_of("operations.title", Draft(plan)))
     assert f"vGPU cluster: {TOO_LARGE}" in left and "largest first" not in left
 
 

@@ -1,9 +1,25 @@
-"""Parts of a document: paragraphs, tables and figures in chapters; its renderers add the looks."""
+"""Parts of a document: paragraphs, tables and figures in chapters, as a page holds them; its renderers add the looks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gpuplan.analysis.compare import Comparison
+from gpuplan.analysis.demand import week_demand
+from gpuplan.catalog import Catalog
+from gpuplan.deliver.executive import Executive, executive
+from gpuplan.locales import written_day
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.hosts import Pool
+from gpuplan.report.figures import Figures
+from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
+from gpuplan.report.tables.plan import clusters_alike
+from gpuplan.wording import money, number, run_words, said
+
+MOST_ROWS = 40
+"""Most rows of a table, unless its chapter says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +113,6 @@ class Chapter:
     sections: tuple[Section, ...] = ()
 
 
-Content = Block | Section | Iterable[Block | Section] | None
-"""Content of a chapter or a section; empty content and empty sections are left out."""
-
-
-def section(title: str, *content: Content) -> Section:
-    """A part of a chapter."""
-    return Section(title, tuple(part for part in _flat(content) if not isinstance(part, Section)))
-
-
-def chapter(title: str, *content: Content) -> Chapter:
-    """A chapter: its own blocks, then its sections."""
-    parts = list(_flat(content))
-    sections = tuple(part for part in parts if isinstance(part, Section) and part.blocks)
-    return Chapter(title, tuple(part for part in parts if not isinstance(part, Section)), sections)
-
-
-def _flat(content: Iterable[Content]) -> Iterator[Block | Section]:
-    for part in content:
-        if isinstance(part, Block | Section):
-            yield part
-        elif part is not None:
-            yield from part
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """A design document."""
@@ -142,3 +134,129 @@ class Document:
     """In which it is written; empty: as international documents are."""
     paper: str = ""
     """``a4`` or ``letter`` where it was chosen."""
+
+
+class Citations:
+    """Numbers the sources in the order in which the document first cites them."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.numbers: dict[str, int] = {}
+
+    def number(self, source: str) -> int | None:
+        """Number of a source; None for the customer's own statements, which are no document."""
+        if source not in self._catalog.sources:
+            return None
+        return self.numbers.setdefault(source, len(self.numbers) + 1)
+
+    def __call__(self, sources: Iterable[str]) -> str:
+        """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
+        numbers = sorted({n for source in sources if (n := self.number(source)) is not None})
+        return f" [{run_words(numbers, dash='-')}]" if numbers else ""
+
+
+class Draft(Figures):
+    """A document in progress: a plan with its figures, its citations so far, its summary, and what it is compared with."""
+
+    compared: Comparison | None = None
+
+    @cached_property
+    def cite(self) -> Citations:
+        """Numbers of the sources."""
+        return Citations(self.plan.catalog)
+
+    @cached_property
+    def summary(self) -> Executive:
+        """Facts and decisions of the first page."""
+        return executive(self.plan)
+
+    @cached_property
+    def alike(self) -> list[Pool]:
+        """The clusters, of those with the same load one."""
+        return clusters_alike(self.plan)
+
+    @property
+    def several(self) -> bool:
+        """True if it has more than one cluster."""
+        return len(self.plan.pools) > 1
+
+    @property
+    def costs(self) -> Costs:
+        """Cost of the plan, where it has hosts."""
+        assert self.plan.costs is not None
+        return self.plan.costs
+
+    # Values of texts
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.plan.pools)
+
+    @property
+    def gpu_hosts(self) -> int:
+        """Hosts that the fabric connects."""
+        return self.plan.cabling.gpu_hosts if self.plan.cabling else 0
+
+    @property
+    def racks(self) -> int:
+        """Number of racks; 0 if they are not known."""
+        return self.plan.power.racks if self.plan.power else 0
+
+    @property
+    def peak(self) -> float:
+        """GPUs that the groups need at most on average."""
+        return round(week_demand(self.plan)[0].peak_gpus, 1)
+
+    @property
+    def paid(self) -> str:
+        """All payments."""
+        return money(self.costs.total, self.costs.currency)
+
+    @property
+    def priced_on(self) -> str:
+        """Day of the prices."""
+        return written_day(self.costs.as_of)
+
+
+Content = Table | str | Iterable[Block | str] | None
+"""Content of a row of a chapter: a table, a text or several, or blocks as they are."""
+
+
+def tabled(
+    table: Table,
+    cite: Citations | None = None,
+    *,
+    caption: str = "",
+    widths: Sequence[float] = (),
+    most: int = MOST_ROWS,
+    small: bool = False,
+) -> list[Block]:
+    """Return a topic's table for a page: at most ``most`` rows and all totals, sources by number, notes below."""
+    shown = (_cited(table.top(most), cite) if cite else table.top(most)).shown()
+    if not shown.rows:
+        return []
+    totals = tuple(at for at, row in enumerate(shown.cells()) if row[0].tone == "total")
+    kept = tuple(widths) if len(widths) == len(shown.columns) else ()
+    rows = tuple(texts(shown))
+    grid = Grid(heads(shown), rows, caption or shown.title, numeric(shown), kept, totals, small)
+    notes = [Paragraph(note, "note") for note in shown.notes]
+    return [grid, *and_more(len(table.rows) - len(rows)), *notes]
+
+
+def _cited(table: Table, cite: Citations) -> Table:
+    """The table with its sources by their numbers, for which a page has room."""
+
+    def told(cell: Cell, column: Column) -> Cell:
+        is_cited = column.kind == "sources" and cell.value
+        return replace(cell, words=cite(cell.value).strip()) if is_cited else cell
+
+    columns = tuple(replace(col, detail=col.detail and col.kind != "sources") for col in table.columns)
+    return replace(
+        table, columns=columns, rows=tuple(tuple(map(told, row, columns)) for row in table.cells())
+    )
+
+
+def and_more(left: int) -> list[Block]:
+    """Say how many rows are left out; empty without any."""
+    return [Paragraph(said("writing.and more in the", left=number(left)), "note")] if left > 0 else []

@@ -1,36 +1,67 @@
-"""The low-level design: its first page, its control and its chapters in the order in which it is built from."""
+"""The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import front
-from gpuplan.deliver.document.blocks import Bullets, Chapter, Document, Paragraph, chapter
-from gpuplan.deliver.document.cost import cost_chapter, internal_chapters
-from gpuplan.deliver.document.operations import availability_chapter, operations_chapter, services_chapter
-from gpuplan.deliver.document.physical import (
-    hosts_chapter,
-    network_chapter,
-    physical_chapter,
-    software_chapter,
+from gpuplan.deliver.document import cost, front, physical, requirements, sources, workloads
+from gpuplan.deliver.document.blocks import (
+    MOST_ROWS,
+    Block,
+    Bullets,
+    Chapter,
+    Content,
+    Document,
+    Draft,
+    Figure,
+    Paragraph,
+    Section,
+    tabled,
 )
-from gpuplan.deliver.document.requirements import requirements_chapter
-from gpuplan.deliver.document.sources import (
-    acceptance_chapter,
-    decisions_chapter,
-    risks_chapter,
-    sources_chapter,
-)
-from gpuplan.deliver.document.workloads import access_chapter, demand_chapter
-from gpuplan.deliver.document.writing import Citations, tabled
-from gpuplan.deliver.executive import Executive, document_day, executive
+from gpuplan.deliver.executive import Executive, document_day
+from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
+from gpuplan.report import architecture, charts, diagrams, tables
 from gpuplan.report.figures import paper_of
-from gpuplan.report.tables.sensitivity import compared
+from gpuplan.report.table import Table
+from gpuplan.report.tables import build
 from gpuplan.wording import said
+
+Row = Mapping[str, str]
+ROWS: dict[str, list[dict[str, str]]] = {
+    title: list(rows) for title, rows in groupby(own_rows("words/chapters"), lambda row: row["title"])
+}
+"""Key of the title of a chapter -> its rows."""
+FRONT, CONTROL = "document.front", "document.control"
+MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (cost, front, physical, requirements, sources, workloads)
+}
+REPORT = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        *(tables.alternatives, tables.availability, build, tables.cost, tables.demand),
+        *(tables.models, tables.network, tables.plan, tables.platform, architecture, charts, diagrams),
+    )
+}
+"""Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
+NEEDS: Mapping[str, Callable[[Draft], object]] = {
+    "": lambda _: True,
+    "hosts": lambda draft: draft.plan.pools,
+    "groups": lambda draft: draft.plan.groups,
+    "groups or hosts": lambda draft: draft.plan.groups or draft.plan.pools,
+    "fabric": lambda draft: draft.plan.pools and draft.plan.cabling,
+    "cost": lambda draft: draft.plan.costs and draft.plan.power,
+    "growth": lambda draft: draft.plan.costs and any(group.growth for group in draft.plan.scenario.groups),
+    "inventory": lambda draft: draft.plan.inventory,
+    "remote GPUs": lambda draft: draft.plan.network.remote,
+    "comparison": lambda draft: draft.compared,
+    "internal": lambda draft: any(cost.internal(draft)),
+}
+"""Need of a row -> whether a design has it; ``no`` before it asks for the opposite."""
 
 
 @spoken
@@ -38,47 +69,66 @@ def design_document(
     plan: Plan, compared: Comparison | None = None, *, summary: Executive | None = None
 ) -> Document:
     """The low-level design of a plan; one chapter more if it is compared with other designs, and one if something is internal."""
-    cite = Citations(plan.catalog)
+    draft = Draft(plan)
+    draft.compared, draft.summary = compared, summary or draft.summary
+    front_page, control, *chapters = (chapter_of(title, draft) for title in ROWS)
     return Document(
         title=plan.scenario.name,
         customer=plan.scenario.customer,
         about=front.about(plan),
         day=document_day(plan),
         made_with=front.made_with(plan),
-        front=tuple(front.front_page(plan, summary or executive(plan))),
-        control=tuple(front.control(plan)),
-        chapters=(
-            requirements_chapter(plan, cite),
-            access_chapter(plan, cite),
-            decisions_chapter(plan, cite),
-            demand_chapter(plan, cite),
-            hosts_chapter(plan),
-            physical_chapter(plan, cite),
-            software_chapter(plan, cite),
-            network_chapter(plan, cite),
-            services_chapter(plan, cite),
-            availability_chapter(plan, cite),
-            operations_chapter(plan, cite),
-            acceptance_chapter(plan, cite),
-            cost_chapter(plan, cite),
-            *([compared_chapter(compared, plan.catalog)] if compared else []),
-            risks_chapter(plan, cite),
-            sources_chapter(plan, cite),
-            *internal_chapters(plan),
-        ),
+        front=front_page.blocks,
+        control=control.blocks,
+        chapters=tuple(chapter for chapter in chapters if chapter.blocks or chapter.sections),
         locale=plan.scenario.format.locale or "",
         paper=paper_of(plan),
     )
 
 
-def compared_chapter(found: Comparison, catalog: Catalog) -> Chapter:
-    """Compare this design with others: a sentence for each result, then inputs and results side by side."""
-    sentences = [difference.sentence for difference in found.differences]
-    table = replace(compared(found, catalog).without("differs"), notes=())
-    return chapter(
-        said("compared.title"),
-        Paragraph(sentences[0] if sentences else said("compared.the designs have the"), "lead"),
-        Bullets(tuple(sentences[1:])) if sentences[1:] else None,
-        *(Paragraph(note, "note") for note in found.notes),
-        tabled(table, caption=said("compared.table inputs that differ and")),
+def chapter_of(title: str, draft: Draft) -> Chapter:
+    """A chapter by the key of its title: its own blocks, then its sections; what has no content is left out."""
+    parts: dict[str, list[Block]] = {"": []}
+    for row in ROWS[title]:
+        needs = row["needs"]
+        if bool(NEEDS[needs.removeprefix("no ")](draft)) != needs.startswith("no "):
+            parts.setdefault(row["section"], []).extend(_blocks(draft, row))
+    own = tuple(parts.pop(""))
+    return Chapter(
+        said(title), own, tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
     )
+
+
+def _blocks(draft: Draft, row: Row) -> Iterator[Block]:
+    """Set the content of a row as its style says; a drawing where it describes one."""
+    content, style = _content(draft, row), row["style"]
+    caption = draft.said(row["caption"]) if row["caption"] else ""
+    if isinstance(content, Table):
+        cite, widths = draft.cite if style == "cited" else None, tuple(map(float, row["widths"].split()))
+        most, small = int(row["most"] or MOST_ROWS), style == "small"
+        yield from tabled(content, cite, caption=caption, widths=widths, most=most, small=small)
+    elif isinstance(content, str) and row["alt"]:
+        yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
+    else:
+        parts = list(filter(None, [content] if isinstance(content, str) else content or ()))
+        if parts and style == "list":
+            parts = [Bullets(tuple(map(str, parts)))]
+        for part in parts:
+            yield Paragraph(part, style) if isinstance(part, str) else part
+
+
+def _content(draft: Draft, row: Row) -> Content:
+    """The content of a row: a text by its key, a function of the draft, or one of the report."""
+    plan, of = draft.plan, row["of"]
+    if row["text"]:
+        return draft.said(row["text"])
+    if row["content"]:
+        module, _, name = row["content"].partition(".")
+        return getattr(MODULES[module], name)(draft)
+    module, _, name = row["report"].partition(".")
+    subjects = (plan, *draft.alike) if of == "clusters alike" else (getattr(plan, of) if of else plan,)
+    content = getattr(REPORT[module], name)(*subjects) if subjects[0] else None
+    if isinstance(content, Table):
+        one = ("pool", not draft.several), ("site", not any(pool.site for pool in plan.pools))
+        content = content.without(*row["without"].split(), *(key for key, left_out in one if left_out))
+    return content

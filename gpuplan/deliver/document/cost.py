@@ -1,33 +1,15 @@
-"""Chapter 8: cost by year, alternatives, the bill of materials, prices, power and space."""
+"""Cost by year, the bill of materials, prices, power and space, what is internal, and designs compared."""
 
 from __future__ import annotations
 
-from gpuplan.deliver.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
-from gpuplan.deliver.document.writing import MOST_ROWS, Citations, drawn, tabled
-from gpuplan.locales import written_day
-from gpuplan.plan import Plan
-from gpuplan.plan.cost import Costs
-from gpuplan.report.figures import Figures
-from gpuplan.report.table import fitted
-from gpuplan.report.tables.alternatives import alternative_words, alternatives
-from gpuplan.report.tables.build import order_lines
-from gpuplan.report.tables.cost import (
-    INTERNAL,
-    bill_of_materials,
-    cost_by_group,
-    cost_by_part,
-    cost_by_year,
-    growth_words,
-    headlines,
-    margin,
-    power_points,
-    prices,
-    ranges_words,
-    use_words,
-)
-from gpuplan.report.tables.cost import power as power_table
-from gpuplan.report.tables.models import token_costs
-from gpuplan.wording import counted, money, said, stated_percent
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Draft, Paragraph, tabled
+from gpuplan.report.table import Table, fitted
+from gpuplan.report.tables import cost
+from gpuplan.report.tables.sensitivity import compared as designs_compared
+from gpuplan.wording import said, stated_percent
 
 BILL_WIDTHS = {
     "name": 0.2,
@@ -41,95 +23,102 @@ BILL_WIDTHS = {
 """Share of the width of each column of the bill; those that are shown fill the page."""
 
 
-def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 8: cost by year, alternatives, the bill of materials, prices, power and space."""
-    title = said("cost.title")
-    costs, power = plan.costs, plan.power
-    if costs is None or power is None:
-        return Chapter(title, (Paragraph(said("cost.without hosts there is")),))
-    span = headlines(plan)
-    lead = said(
-        "cost.over the net present",
-        years=counted(costs.years, "year"),
-        rate=stated_percent(costs.discount_rate),
-        **span,
-    )
-    if costs.hosts[-1] > costs.hosts[0]:
-        lead += Figures(plan).said("cost.that includes growth from")
-    gpu_hour = ""
+def lead(draft: Draft) -> str:
+    """The net present cost, the total, and growth if there is any."""
+    costs, span = draft.costs, cost.headlines(draft.plan)
+    text = draft.said("cost.over the net present", rate=stated_percent(costs.discount_rate), **span)
+    grows = costs.hosts[-1] > costs.hosts[0]
+    return text + (draft.said("cost.that includes growth from") if grows else "")
+
+
+def gpu_hours(draft: Draft) -> str:
+    """The cost of a GPU-hour, installed and used; empty where it is not known."""
+    costs, span, text = draft.costs, cost.headlines(draft.plan), ""
     if costs.gpu_hour_installed is not None:
-        gpu_hour = said("cost.a gpu hour costs", cost=span["gpu_hour_installed"])
+        text = said("cost.a gpu hour costs", cost=span["gpu_hour_installed"])
     if costs.gpu_hour_used is not None:
-        gpu_hour += said("cost.and used with gpus", cost=span["gpu_hour_used"], use=use_words(plan))
-    priced = said("cost.prices before discounts in", currency=costs.currency, day=written_day(costs.as_of))
-    points = tuple(f"{name}: {words}." for name, words in power_points(power))
-    outside, growth = "; ".join(costs.outside), growth_words(costs)
-    left_out = (Paragraph(said("cost.left out because a")), Bullets(costs.excludes[:MOST_ROWS]))
-    return chapter(
-        title,
-        Paragraph(lead, "lead"),
-        Paragraph(said("cost.hours discounted", text=gpu_hour)) if gpu_hour else None,
-        left_out if costs.excludes else None,
-        Paragraph(said("cost.not part of the", outside=outside), "note") if outside else None,
-        Paragraph(growth, "note") if growth else None,
-        section(said("cost.cost by year"), _years(plan, costs)),
-        section(said("cost.alternatives"), _alternatives(plan)),
-        section(said("cost.bill of materials"), _bill(plan, cite)),
-        section(said("cost.prices"), Paragraph(priced), tabled(prices(plan).without("key"), cite)),
-        section(said("cost.power and space"), tabled(power_table(power)), Bullets(points)),
-    )
+        text += said("cost.and used with gpus", cost=span["gpu_hour_used"], use=cost.use_words(draft.plan))
+    return said("cost.hours discounted", text=text) if text else ""
 
 
-def _alternatives(plan: Plan) -> list[Block]:
-    widths = (0.18, 0.08, 0.09, 0.12, 0.14, 0.12, 0.27)
-    return [*tabled(alternatives(plan), widths=widths), Bullets(tuple(alternative_words(plan)))]
+def left_out(draft: Draft) -> Iterator[Block]:
+    """What the cost excludes for lack of a price, and what is no part of it."""
+    costs = draft.costs
+    if costs.excludes:
+        yield Paragraph(said("cost.left out because a"))
+        yield Bullets(costs.excludes[:MOST_ROWS])
+    if costs.outside:
+        yield Paragraph(said("cost.not part of the", outside="; ".join(costs.outside)), "note")
 
 
-def _bill(plan: Plan, cite: Citations) -> list[Block]:
-    table = bill_of_materials(plan)
+def years(draft: Draft) -> list[Block]:
+    """Payments at the start and in each year, by part."""
+    unit, table = fitted(cost.cost_by_year(draft.plan))
+    return tabled(table, caption=draft.said("cost.table cost by year in", unit=unit))
+
+
+def weak(draft: Draft) -> str:
+    """The parts of the cost that rest on an assumption."""
+    parts = [part.name for part in draft.costs.parts if part.basis == "assumed" and part.total]
+    return said("cost.parts based on an", parts=", ".join(parts)) if parts else ""
+
+
+def bill(draft: Draft) -> list[Block]:
+    """The bill of materials in full."""
+    table = cost.bill_of_materials(draft.plan)
     widths = [BILL_WIDTHS.get(column.key, 0.13) for column in table.shown().columns]
-    order = tabled(order_lines(plan), widths=(0.22, 0.4, 0.22, 0.16))
-    return [*order, *tabled(table, cite, widths=[width / sum(widths) for width in widths])]
+    return tabled(table, draft.cite, widths=[width / sum(widths) for width in widths])
 
 
-def _years(plan: Plan, costs: Costs) -> list[Block]:
-    from gpuplan.report import charts
-
-    word, table = fitted(cost_by_year(plan))
-    blocks = tabled(table, caption=said("cost.table cost by year in", unit=word, currency=costs.currency))
-    blocks += drawn(
-        charts.years_svg(plan),
-        said("cost.years figure", currency=costs.currency),
-        said(
-            "cost.years figure alt",
-            years=counted(costs.years, "year"),
-            total=money(costs.total, costs.currency),
-        ),
+def power_points(draft: Draft) -> list[str]:
+    """What follows from power and space."""
+    return (
+        [f"{name}: {words}." for name, words in cost.power_points(draft.plan.power)]
+        if draft.plan.power
+        else []
     )
-    blocks += tabled(cost_by_part(plan), caption=said("cost.table cost by part"))
-    if words := ranges_words(plan):
-        blocks.append(Paragraph(words, "note"))
-    blocks += tabled(cost_by_group(plan))
-    blocks += tabled(token_costs(plan)) if plan.token_costs else []
-    weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
-    if weak:
-        blocks.append(Paragraph(said("cost.parts based on an", parts=", ".join(weak)), "note"))
-    return blocks
 
 
-def internal_chapters(plan: Plan) -> list[Chapter]:
-    """Write the chapters missing from the customer's version; none where nothing is internal."""
-    inputs = plan.scenario.internal
-    table, caption = margin(plan), said("cost.what is paid and", currency=plan.scenario.cost.currency)
+# Designs compared
+
+
+def differences(draft: Draft) -> Iterator[Block]:
+    """Say how this design differs from the others in its results, the largest difference first."""
+    assert draft.compared is not None
+    first, *others = [difference.sentence for difference in draft.compared.differences] or [
+        said("compared.the designs have the")
+    ]
+    yield Paragraph(first, "lead")
+    if others:
+        yield Bullets(tuple(others))
+    for note in draft.compared.notes:
+        yield Paragraph(note, "note")
+
+
+def beside(draft: Draft) -> Table:
+    """Inputs and results of the designs side by side."""
+    assert draft.compared is not None
+    return replace(designs_compared(draft.compared, draft.plan.catalog).without("differs"), notes=())
+
+
+# What is internal
+
+
+def internal(draft: Draft) -> tuple[object, ...]:
+    """Notes and margin that the customer's version leaves out."""
+    return (*notes(draft), cost.margin(draft.plan))
+
+
+def notes(draft: Draft) -> list[str]:
+    """The internal notes, line by line."""
+    text = draft.plan.scenario.internal.notes or ""
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def margin(draft: Draft) -> list[Block]:
+    """The margin, and what is paid and earned."""
+    table, inputs = cost.margin(draft.plan), draft.plan.scenario.internal
+    if table is None:
+        return []
     text = said("cost.the margin is of", margin=stated_percent(inputs.margin or 0))
-    written = chapter(
-        INTERNAL,
-        Paragraph(said("cost.this chapter is left"), "lead"),
-        section(
-            said("cost.notes"), (Paragraph(line) for line in (inputs.notes or "").split("\n") if line.strip())
-        ),
-        section(said("cost.margin"), Paragraph(text), tabled(table, caption=caption))
-        if table is not None
-        else None,
-    )
-    return [written] if written.sections else []
+    return [Paragraph(text), *tabled(table, caption=draft.said("cost.what is paid and"))]

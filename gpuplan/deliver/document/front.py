@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
-from gpuplan.deliver.document.blocks import Block, Figure, Grid, KeyFigures, Paragraph
-from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, Executive, document_day
+from gpuplan.deliver.document.blocks import Block, Draft, KeyFigures
+from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, document_day
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
-from gpuplan.report.figures import Figures
+from gpuplan.report.table import Table, Worded, columns, tabulate
 from gpuplan.wording import NAMES, capital, number, priced, rounded_money, said
 
 STATUS = NAMES["document.status"]
-ALTERNATIVE_HEADS = (
-    "front.alternatives.name",
-    "front.alternatives.hosts",
-    "front.alternatives.cost",
-    "front.alternatives.difference",
-    "front.alternatives.why",
-)
 
 
 def about(plan: Plan) -> str:
@@ -32,68 +25,77 @@ def about(plan: Plan) -> str:
     return " \u00b7 ".join(filter(None, parts))
 
 
-def front_page(plan: Plan, summary: Executive) -> Iterator[Block]:
-    """Recommendation, key figures, alternatives, what moves the answer, decisions: what fits on one page."""
-    yield Paragraph(" ".join(summary.recommendation), "lead")
-    if not plan.pools:
-        return
-    yield KeyFigures(tuple(_figures(plan)))
-    yield Paragraph(said("front.carries", what=summary.carries))
-    yield Paragraph(f"{summary.survives} {summary.money_about}")
-    if summary.unsupported:
-        yield Paragraph(summary.unsupported)
-    if summary.choices:
-        yield _alternatives(plan, summary)
-    if drawing := tornado_svg(plan, summary.drivers[:MOST_DRIVERS]):
-        yield Figure(drawing, said("front.drivers"), said("front.drivers alt"), 0.86)
-    yield _decisions(summary)
+def recommendation(draft: Draft) -> str:
+    """Say what to build and what it achieves."""
+    return " ".join(draft.summary.recommendation)
 
 
-def _figures(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    figures, totals = Figures(plan), plan.totals
-    yield said("front.hosts"), number(totals.hosts), figures.said("front.spare")
-    yield said("front.gpus"), number(totals.gpus), figures.said("front.after")
-    yield said("front.availability"), plan.placed.short, plan.placed.note
-    if cost := figures.cost:
-        yield said("front.cost"), cost.price, figures.said("front.range") if cost.span else ""
+def key_figures(draft: Draft) -> list[Block]:
+    """Hosts, GPUs, availability and cost."""
+    totals, placed = draft.plan.totals, draft.plan.placed
+    figures = [
+        (said("front.hosts"), number(totals.hosts), draft.said("front.spare")),
+        (said("front.gpus"), number(totals.gpus), draft.said("front.after")),
+        (said("front.availability"), placed.short, placed.note),
+    ]
+    if cost := draft.cost:
+        figures.append((said("front.cost"), cost.price, draft.said("front.range") if cost.span else ""))
+    return [KeyFigures(tuple(figures))]
 
 
-def _alternatives(plan: Plan, summary: Executive) -> Grid:
+def statements(draft: Draft) -> Iterator[str]:
+    """Say what it carries, survives and costs, and what is out of support."""
+    summary = draft.summary
+    yield said("front.carries", what=summary.carries)
+    yield f"{summary.survives} {summary.money_about}"
+    yield summary.unsupported
+
+
+def alternatives(draft: Draft) -> Table | None:
     """Tabulate the other priced designs, and why they are not proposed."""
-    assert plan.costs is not None
-    now = rounded_money(plan.costs.net_present)[0]
-    rows = [(said("front.this design"), number(plan.totals.hosts), now, "", "")]
-    for choice in summary.choices[:MOST_ALTERNATIVES]:
+    if not draft.summary.choices:
+        return None
+    rows = [
+        (
+            said("front.this design"),
+            number(draft.plan.totals.hosts),
+            rounded_money(draft.costs.net_present)[0],
+            "",
+            "",
+        )
+    ]
+    for choice in draft.summary.choices[:MOST_ALTERNATIVES]:
         hosts = number(choice.hosts[0]) if choice.hosts else "\u2013"
         sign = "+" if choice.difference > 0 else "\u2212"
         cost, more = (rounded_money(value)[0] for value in (choice.net_present, abs(choice.difference)))
         why = capital(choice.gives_up).removesuffix(".")
         rows.append((choice.name, hosts, cost, f"{sign}{more}", f"{why}." if why else ""))
-    caption = said("front.alternatives", currency=plan.costs.currency)
-    heads, widths = tuple(map(said, ALTERNATIVE_HEADS)), (0.24, 0.09, 0.12, 0.13, 0.42)
-    return Grid(heads, tuple(rows), caption, (1, 2, 3), widths, small=True)
+    return Table("front_alternatives", columns("front_alternatives"), tuple(rows), title="")
 
 
-def _decisions(summary: Executive) -> Grid:
-    heads = tuple(said(key) for key in ("table.decisions.what", "table.owner", "table.due"))
-    rows = tuple((item.what, OWNERS[item.owner], written_day(item.due)) for item in summary.first_decisions)
-    return Grid(heads, rows, said("table.decisions"), (), (0.66, 0.16, 0.18), small=True)
+def drivers(draft: Draft) -> str | None:
+    """Draw the assumptions that move the cost most."""
+    return tornado_svg(draft.plan, draft.summary.drivers[:MOST_DRIVERS])
 
 
-def control(plan: Plan) -> Iterator[Block]:
-    """Yield the author, the version, the approver and reading instructions."""
-    inputs = plan.scenario.document
-    named = said("document.to be named")
+def decisions(draft: Draft) -> Table:
+    """The decisions needed first, with owner and due date."""
+    needed = draft.summary.first_decisions
+    return tabulate("decisions_first", needed, owner=Worded(OWNERS.get), title=said("table.decisions"))
+
+
+def control(draft: Draft) -> Table:
+    """The author, the version and the approver."""
+    inputs, named = draft.plan.scenario.document, said("document.to be named")
     rows = (
         (said("document.control.version"), inputs.version or said("document.first version")),
         (said("document.control.status"), STATUS[inputs.status or "draft"]),
-        (said("document.control.date"), written_day(document_day(plan))),
+        (said("document.control.date"), written_day(document_day(draft.plan))),
         (said("document.control.author"), inputs.author or named),
         (said("document.control.approver"), inputs.approver or named),
-        (said("document.control.made"), made_with(plan)),
+        (said("document.control.made"), made_with(draft.plan)),
     )
-    yield Grid(("", ""), rows, said("document.control"), (), (0.28, 0.72))
-    yield Paragraph(said("document.how to read"))
+    return Table("document_control", columns("document_control"), rows, title=said("document.control"))
 
 
 def made_with(plan: Plan) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from gpuplan.deliver.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
-from gpuplan.deliver.document.writing import MOST_ROWS, Citations, grid_of
+from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, Draft, tabled
 from gpuplan.facts import weakest
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
@@ -14,6 +13,7 @@ from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.trail import Input
+from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
@@ -38,64 +38,59 @@ OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
 
 
-def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Write the chapter of requirements, given facts, and assumptions in place of missing ones."""
-    return chapter(
-        said("requirements.title"),
-        section(said("requirements.requirements"), _numbered("requirement", _requirements(plan, cite))),
-        section(said("requirements.constraints"), _given(plan, _constraints(plan, cite))),
-        section(said("requirements.assumptions"), _assumptions(plan, cite)),
+def required(draft: Draft) -> Content:
+    """List what the customer requires."""
+    return _numbered("requirements", "requirements.requirement number", _requirements(draft)) or said(
+        "requirements.none is stated"
     )
 
 
-def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
-    """List the constraints, and the choices made without one."""
+def chosen(draft: Draft) -> str:
+    """Name the hardware and the platform that were chosen without a requirement."""
+    plan = draft.plan
     paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
-    assumed = [
-        (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
-    ]
-    chosen = [input_words(plan, path, value) for path, value in assumed if value]
-    text = said("requirements.chosen for this design", inputs=", ".join(chosen))
-    return [
-        *([Paragraph(text)] if chosen else []),
-        *(_numbered("constraint", rows) if rows or not chosen else []),
-    ]
+    assumed = (path for path in paths if plan.scenario.origin(path).basis == "assumed")
+    named = [input_words(plan, path, value) for path in assumed if (value := plan.scenario.get(path))]
+    return said("requirements.chosen for this design", inputs=", ".join(named)) if named else ""
 
 
-def _numbered(kind: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
+def constraints(draft: Draft) -> Content:
+    """List the constraints."""
+    table = _numbered("constraints", "requirements.constraint number", _constraints(draft))
+    return table or ("" if chosen(draft) else said("requirements.none is stated"))
+
+
+def _numbered(name: str, number: str, rows: Sequence[tuple[str, str]]) -> Table | None:
     if not rows:
-        return [Paragraph(said("requirements.none is stated"))]
-    shown = [(said(f"requirements.{kind} number", number=n), *row) for n, row in enumerate(rows, 1)]
-    heads = (said("table.number"), said(f"requirements.{kind}"), said("requirements.source"))
-    return grid_of(said(f"requirements.{kind}s"), heads, shown, widths=(0.08, 0.64, 0.28))
+        return None
+    shown = tuple((said(number, number=n), *row) for n, row in enumerate(rows, 1))
+    return Table(name, columns(name), shown, title="")
 
 
-def _origin(plan: Plan, path: str, cite: Citations) -> str:
+def _origin(draft: Draft, path: str) -> str:
     """Return the basis of an input, with its document."""
-    origin = plan.scenario.origin(path)
-    return capital(basis_word(origin.basis)) + cite((origin.source,))
+    origin = draft.plan.scenario.origin(path)
+    return capital(basis_word(origin.basis)) + draft.cite((origin.source,))
 
 
-def _origin_of_group(plan: Plan, group: Group, known: Mapping[str, Input], cite: Citations) -> str:
+def _origin_of_group(draft: Draft, group: Group, known: Mapping[str, Input]) -> str:
     """Return the basis of a group: that of its inputs, some of which the customer may have confirmed."""
     entries = [i for key, i in known.items() if key.startswith(f"groups.{group.id}.")]
     assumed = [i for i in entries if i.basis == "assumed"]
     if not entries or len(assumed) == len(entries):
-        return _origin(plan, f"groups.{group.id}", cite)
+        return _origin(draft, f"groups.{group.id}")
     weak = assumed or entries
     words = said("requirements.partly assumed") if assumed else basis_word(weakest(i.basis for i in entries))
-    return capital(words) + cite(dict.fromkeys(source for i in weak for source in i.sources))
+    return capital(words) + draft.cite(dict.fromkeys(source for i in weak for source in i.sources))
 
 
-def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
-    scenario = plan.scenario
-    by_key = inputs(plan)
-    rows = [
-        (_group_asks(plan, group), _origin_of_group(plan, group, by_key, cite)) for group in scenario.groups
-    ]
+def _requirements(draft: Draft) -> list[tuple[str, str]]:
+    plan, by_key = draft.plan, inputs(draft.plan)
+    groups = plan.scenario.groups
+    rows = [(_group_asks(plan, group), _origin_of_group(draft, group, by_key)) for group in groups]
     if (left := len(rows) - MOST_ROWS // 2) > 0:
         rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
-    rows += [(text, _origin(plan, path, cite)) for path, text in _asked_in_all(plan).items() if text]
+    rows += [(text, _origin(draft, path)) for path, text in _asked_in_all(plan).items() if text]
     return rows
 
 
@@ -155,15 +150,15 @@ def promise(plan: Plan) -> str:
     return said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
 
 
-def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
-    scenario = plan.scenario
+def _constraints(draft: Draft) -> list[tuple[str, str]]:
+    plan, scenario = draft.plan, draft.plan.scenario
     rows = []
     for path, label in ((spec.path, spec.label) for spec in FIELDS):
         head, _, tail = path.partition(".")
         value = scenario.get(path)
         states_means = tail and head not in (*ASKED, "format", "internal") and path not in OF_COST
         if states_means and value is not None and scenario.origin(path).basis != "assumed":
-            rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(plan, path, cite)))
+            rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(draft, path)))
     if scenario.prices:
         prices = capital(counted(len(scenario.prices), "price"))
         text = said("requirements.stated see the prices", prices=prices)
@@ -171,7 +166,7 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     rows += [
         (
             said("requirements.not possible here", name=mode.name, text=mode.text),
-            capital(basis_word(mode.basis)) + cite(mode.sources),
+            capital(basis_word(mode.basis)) + draft.cite(mode.sources),
         )
         for mode in sharing_modes(scenario, plan.catalog)
         if mode.verdict == "no"
@@ -179,37 +174,34 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     return rows
 
 
-def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
+def assumptions(draft: Draft) -> Iterator[Block | str]:
     """List the assumptions: those with a range or a specific reason in a table, the rest by reason."""
-    assumed = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
+    assumed = {key: i for key, i in inputs(draft.plan).items() if i.basis == "assumed"}
     if not assumed:
-        return [Paragraph(said("assumptions.none"))]
-    rows = [
-        *_assumed_of_groups(plan, assumed),
-        *_assumed_of_work(plan, assumed),
-        *_assumed_facts(plan, assumed),
-    ]
-    alike = Counter((note, sources) for _, span, note, sources in rows if not span)
+        yield said("assumptions.none")
+        return
+    kinds = (_assumed_of_groups, _assumed_of_work, _assumed_facts)
+    rows = [row for kind in kinds for row in kind(draft.plan, assumed)]
+    alike = Counter(row[2:] for row in rows if not row[1])
     together = {reason for reason, count in alike.items() if count > 2}
     apart = [row for row in rows if row[1] or row[2:] not in together]
-    shown = [
-        (f"A{n}", what, span, f"{capital(note)}{cite(sources)}".strip())
+    shown = tuple(
+        (f"A{n}", what, span, f"{capital(note)}{draft.cite(sources)}".strip())
         for n, (what, span, note, sources) in enumerate(apart, 1)
-    ]
-    points = [
+    )
+    yield said("assumptions.lead", count=len(assumed))
+    points = tuple(
         said(
             "assumptions.reason",
-            reason=capital(note) + cite(sources),
-            what="; ".join(row[0] for row in rows if not row[1] and row[2:] == (note, sources)),
+            reason=capital(reason[0]) + draft.cite(reason[1]),
+            what="; ".join(row[0] for row in rows if not row[1] and row[2:] == reason),
         )
-        for note, sources in dict.fromkeys(row[2:] for row in rows if row[2:] in together)
-    ]
-    heads = tuple(said(f"assumptions.{key}") for key in ("number", "what", "range", "why"))
-    return [
-        Paragraph(said("assumptions.lead", count=len(assumed))),
-        *([Bullets(tuple(points))] if points else []),
-        *grid_of(said("assumptions.table"), heads, shown, widths=(0.07, 0.34, 0.14, 0.45)),
-    ]
+        for reason in dict.fromkeys(row[2:] for row in rows if row[2:] in together)
+    )
+    if points:
+        yield Bullets(points)
+    table = Table("assumptions", columns("assumptions"), shown, title=said("assumptions.table"))
+    yield from tabled(table, widths=(0.07, 0.34, 0.14, 0.45))
 
 
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
