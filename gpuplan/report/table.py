@@ -94,6 +94,7 @@ KINDS: Mapping[str, Kind] = {
     "mean": Kind(one_place),
     "money": Kind(_bare_money),
     "price": Kind(_bare_money),
+    "change": Kind(_bare_money),
     "share": Kind(percent),
     "portion": Kind(share_words),
     "range": Kind(share_words, numeric=False),

@@ -9,11 +9,11 @@ from gpuplan.deliver.executive import OWNERS, Action, actions, due
 from gpuplan.deliver.pptx.blocks import Words
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import BODY, SMALL
-from gpuplan.deliver.pptx.paging import Listing, text_table
+from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.locales import written_day
 from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.report.figures import what_to_do
-from gpuplan.report.table import Table, texts
+from gpuplan.report.table import Table, Worded, columns, tabulate, texts
 from gpuplan.report.tables.availability import failures, postures
 from gpuplan.report.tables.cost import bill_of_materials
 from gpuplan.report.tables.known import planning_values
@@ -49,14 +49,14 @@ def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
     return first, [action for action in steps if action not in first]
 
 
-def steps_table(name: str, title: str, head: str, steps: Sequence[Action]) -> Table:
+def steps_table(name: str, title: str, steps: Sequence[Action]) -> Table:
     """Actions in a few words, or in their own where there are none, with owner and day."""
-    rows = []
-    for step in steps:
-        key = f"deck.step.{step.code}"
-        what = said(key) if key in TEXTS else step.what.removesuffix(".")
-        rows.append((what, OWNERS[step.owner], written_day(step.due)))
-    return text_table(name, title, (head, "deck.column.owner", "deck.column.due"), rows)
+    return tabulate(name, steps, what=_in_short, owner=Worded(OWNERS.get), title=title)
+
+
+def _in_short(step: Action) -> str:
+    key = f"deck.step.{step.code}"
+    return said(key) if key in TEXTS else step.what.removesuffix(".")
 
 
 def step_reasons(steps: Sequence[Action]) -> list[str]:
@@ -69,7 +69,7 @@ def decisions_slide(deck: Deck) -> Iterator[Slide]:
     if needed := deck.summary.first_decisions:
         by = max(action.due for action in needed)
         title = said("deck.decisions.title", count=len(needed), day=written_day(by))
-        table = steps_table("decisions_needed", title, "deck.column.decision", needed)
+        table = steps_table("decisions_needed", title, needed)
         yield Slide([title], Listing(table, WIDTHS), more=step_reasons(needed))
 
 
@@ -81,7 +81,7 @@ def next_steps_slide(deck: Deck) -> Iterator[Slide]:
         return
     key = "deck.steps.title first" if others else "deck.steps.title"
     title = said(key, count=len(first), more=len(others))
-    table = steps_table("next_steps", title, "deck.column.step", first)
+    table = steps_table("next_steps", title, first)
     yield Slide([title], Listing(table, WIDTHS), more=step_reasons(first))
 
 
@@ -165,13 +165,10 @@ def values(deck: Deck) -> Iterator[Slide]:
 def risks(deck: Deck) -> Iterator[Slide]:
     """The risks, with the owner and due date of each."""
     messages = [message for message in deck.messages if message.level != "note"]
-    rows = []
-    for message in messages:
-        day = due(deck.plan, message.days, decided=message.owner == "customer")
-        rows.append((message.text, OWNERS[message.owner], written_day(day)))
+    days = [due(deck.plan, message.days, decided=message.owner == "customer") for message in messages]
+    rows = tuple((m.text, OWNERS[m.owner], written_day(day)) for m, day in zip(messages, days, strict=True))
     title = said("deck.appendix.risks")
-    table = text_table("risks", title, ("deck.column.risk", "deck.column.owner", "deck.column.due"), rows)
-    body = details(table, WIDTHS, MOST_ROWS)
+    body = details(Table("risks", columns("risks"), rows, title=title), WIDTHS, MOST_ROWS)
     yield Slide([title], body, more=[what_to_do(message) for message in messages])
 
 
@@ -179,7 +176,7 @@ def more_steps(deck: Deck) -> Iterator[Slide]:
     """The steps that the main slides leave out."""
     _, others = next_steps(deck)
     title = said("deck.appendix.steps")
-    body = details(steps_table("more_steps", title, "deck.column.step", others), WIDTHS, MOST_ROWS)
+    body = details(steps_table("next_steps", title, others), WIDTHS, MOST_ROWS)
     yield Slide([title], body, more=step_reasons(others))
 
 
@@ -188,8 +185,7 @@ def sources(deck: Deck) -> Iterator[Slide]:
     in_catalog = [deck.plan.catalog.sources[item] for item in deck.cited]
     cited = sorted({(item.title, item.producer, item.published[:4]) for item in in_catalog})
     title = said("deck.appendix.sources")
-    heads = ("deck.column.source", "deck.column.producer", "deck.column.year")
-    table = text_table("slide_sources", title, heads, cited)
+    table = Table("slide_sources", columns("slide_sources"), tuple(cited), title=title)
     yield Slide([title], details(table, (7.4, 4, 1), MOST_ROWS))
 
 

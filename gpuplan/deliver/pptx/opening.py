@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
@@ -10,12 +11,12 @@ from gpuplan.deliver.pptx.blocks import Chart, Series, Tile, Tiles, Words, piled
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
 from gpuplan.deliver.pptx.money import signed
-from gpuplan.deliver.pptx.paging import Listing, text_table
+from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.figures import Figures, waits
 from gpuplan.report.headlines import HEADLINES
-from gpuplan.report.table import Table
+from gpuplan.report.table import Table, tabulate
 from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, number, rounded_money, said
 
 MOST_ALTERNATIVES = 3
@@ -74,29 +75,18 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     ]
 
 
-CHOICE_HEADS = (
-    "deck.column.alternative",
-    "deck.column.hosts",
-    "deck.column.cost",
-    "deck.column.difference",
-    "deck.column.why not",
-)
-
-
 def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
     """Tabulate alternatives with their cost and why they are not recommended."""
-    rows = tuple(
-        (
-            choice.name,
-            number(choice.hosts[0]) if choice.hosts else "\u2013",
-            rounded_money(choice.net_present)[0],
-            signed(choice.difference),
-            why_not(deck, choice),
-        )
-        for choice in choices
+    return tabulate(
+        "choices",
+        choices,
+        currency,
+        hosts=lambda choice: number(choice.hosts[0]) if choice.hosts else "\u2013",
+        cost=lambda choice: rounded_money(choice.net_present)[0],
+        difference=lambda choice: signed(choice.difference),
+        why=partial(why_not, deck),
+        title=said("deck.executive.about"),
     )
-    title = said("deck.executive.about")
-    return text_table("choices", title, CHOICE_HEADS, rows, numbers=(1, 2, 3), currency=currency)
 
 
 WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.pptx.measure import BODY, INSET, LEAD, NARROW, SMALL, Box, Grid, cut, text_height
 from gpuplan.deliver.pptx.sketch import add
-from gpuplan.report import table
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
 
@@ -18,23 +17,6 @@ AFTER_NUMBER = 14
 """Margin at the left of a text cell beside a column of numbers."""
 PLAIN_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
 """The style of tables without lines and colours: they are set cell by cell, in the colours of the theme."""
-
-
-def text_table(
-    name: str,
-    title: str,
-    heads: Sequence[str],
-    rows: Iterable[tuple[str, ...]],
-    *,
-    numbers: Sequence[int] = (),
-    **values: object,
-) -> Table:
-    """A table of texts, with heads by their keys; some columns are aligned as numbers."""
-    columns = (
-        table.Column(head, said(head, **values), "number" if at in numbers else "text")
-        for at, head in enumerate(heads)
-    )
-    return Table(name, tuple(columns), tuple(rows), title=title)
 
 
 class Column(NamedTuple):

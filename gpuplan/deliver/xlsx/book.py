@@ -24,8 +24,7 @@ from gpuplan.wording import capital, run_words, said
 KIND_LOOKS: Mapping[str, str] = {
     **dict.fromkeys(("number", "whole", "mean", "duration", "points", "hours", "wait", "watts"), "num"),
     **dict.fromkeys(("share", "portion", "range"), "percent"),
-    "money": "money",
-    "price": "price",
+    **{kind: kind for kind in ("money", "price", "change")},
 }
 """Kinds of columns that hold numbers -> kinds of cells; any other is text."""
 NARROW, WIDE = 7.0, 90.0
@@ -58,10 +57,16 @@ class Block(NamedTuple):
     """Number of rows at the end that sum up the others."""
 
 
-def worded(prefix: str, kinds: Mapping[str, str], rows: Iterable[Mapping[str, Any]], **more: Any) -> Block:
-    """A table with a column of each kind, whose head is under a prefix; cells that a row lacks stay empty."""
-    columns = [SheetColumn(said(f"{prefix}.{key}", **more), kind) for key, kind in kinds.items()]
-    return Block("", columns, [[row.get(key) for key in kinds] for row in rows])
+def worded(table: str, rows: Iterable[Mapping[str, Any]], currency: str = "") -> Block:
+    """Rows under the columns of a table; cells that a row lacks stay empty."""
+    columns = report.columns(table, currency)
+    rows_of = [[row.get(column.key) for column in columns] for row in rows]
+    return Block("", list(map(laid, columns)), rows_of)
+
+
+def at_column(table: str, key: str) -> int:
+    """Return the index of a column of a table in ``data/words/columns.csv``, from 0."""
+    return next(at for at, row in enumerate(report.COLUMNS[table]) if row["column"] == key)
 
 
 def column_of(table: report.Table, key: str) -> int:

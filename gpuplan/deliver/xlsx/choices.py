@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Driver, Executive, Priced
-from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, worded
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, at_column, worded
 from gpuplan.deliver.xlsx.cells import SIZE, Live, address, area, cleaned, tab
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import middle_cut
@@ -20,19 +20,6 @@ from gpuplan.report.table import NOTHING
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent
 
-COLUMNS = {
-    **dict.fromkeys(("name", "hosts", "gpus"), "text"),
-    **dict.fromkeys(("planned", "low", "high", "live"), "money"),
-    "difference": "change",
-    "why": "text",
-}
-DRIVERS = {
-    **dict.fromkeys(("label", "low", "high"), "text"),
-    **dict.fromkeys(("at_low", "at_high"), "money"),
-    **dict.fromkeys(("less", "more"), "change"),
-    "chart": "text",
-}
-"""Columns of the two sheets and their kinds."""
 LABEL = 30.0
 """Width of an assumption's name in a chart."""
 SAME = 0.5
@@ -76,7 +63,7 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
     why = {choice.key: choice.gives_up for choice in summary.choices}
     matrix = HEAD + len(options) + 4
     rows = [_row(money, priced, why, at, matrix) for at, priced in enumerate(options)]
-    block = worded("sheet.alternatives", COLUMNS, rows, currency=money.costs.currency)
+    block = worded("priced_alternatives", rows, money.costs.currency)
     rate = stated_percent(money.costs.discount_rate)
     basis = said("sheet.alternatives.basis", years=money.costs.years, rate=rate)
     blocks = [
@@ -90,7 +77,7 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
 def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
     """The row of an alternative; its live cost follows one's own prices where the quantities behind it are known."""
     option = priced.alternative
-    live = address(HEAD + 2 + at, [*COLUMNS].index("live"))
+    live = address(HEAD + 2 + at, at_column("priced_alternatives", "live"))
     change = Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', option.difference)
     return {
         "name": option.short_name,
@@ -110,7 +97,7 @@ def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
     option, quantities = priced
     if option.chosen:
         return "net_present_cost"
-    cost = here = address(HEAD + 2 + at, [*COLUMNS].index("planned"))
+    cost = here = address(HEAD + 2 + at, at_column("priced_alternatives", "planned"))
     now = money.costs.net_present
     word = said("sheet.alternatives.not comparable")
     if quantities is None:
@@ -143,7 +130,7 @@ def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
     if plan.costs is None or not summary.drivers:
         return None
     rows = [_driver(driver, plan.costs.net_present) for driver in summary.drivers]
-    block = worded("sheet.drivers", DRIVERS, rows, currency=plan.costs.currency)
+    block = worded("cost_drivers", rows, plan.costs.currency)
     book.topic(tab("drivers"), said("sheet.drivers.note"), block)
     return Shown(tab("drivers"), HEAD + 1, HEAD + len(rows))
 
@@ -185,7 +172,7 @@ class Charts:
         """Draw the costs of the design and its alternatives; the first bar is the design."""
         form, letter = _scale(most)
         title = said("sheet.chart.alternatives", currency=currency, letter=letter)
-        chart, live = self._new("bar", "", title), [*COLUMNS].index("live")
+        chart, live = self._new("bar", "", title), at_column("priced_alternatives", "live")
         bars = _bars(title, shown.cells(0), shown.cells(live), COLOURS[0], 40)
         accent = {"fill": {"color": f"#{self._brand.accent}"}}
         points = [accent, *[{"fill": bars["fill"]}] * (shown.last - shown.first)]
@@ -201,10 +188,14 @@ class Charts:
         """Draw how far each assumption moves the cost within its range, the strongest at the top."""
         form, letter = _scale(most)
         chart = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
-        last, keys = min(shown.last, shown.first + MOST_BARS - 1), [*DRIVERS]
-        for name, colour in (("less", OKABE_ITO[2]), ("more", OKABE_ITO[5])):
-            label, values = (shown.cells(keys.index(key), last=last) for key in ("chart", name))
-            chart.add_series(_bars(said(f"sheet.chart.{name}"), label, values, colour, 40))
+        last = min(shown.last, shown.first + MOST_BARS - 1)
+        for name, key, colour in (
+            ("less", "sheet.chart.less", OKABE_ITO[2]),
+            ("more", "sheet.chart.more", OKABE_ITO[5]),
+        ):
+            columns = (at_column("cost_drivers", key) for key in ("chart", name))
+            label, values = (shown.cells(column, last=last) for column in columns)
+            chart.add_series(_bars(said(key), label, values, colour, 40))
         chart.set_y_axis(self._axis(reverse=True, label_position="low"))
         chart.set_x_axis(self._axis(num_format=form, lines=True, label_position="high"))
         chart.set_plotarea({"fill": {"none": True}, "layout": {**LABELLED, "height": 0.66}})

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.deliver.priced_items import PricedItems
-from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, column_of, ordered
+from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, at_column, column_of, ordered
 from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, sum_of, tab
 from gpuplan.facts import Fact
 from gpuplan.locales import written_day
@@ -20,16 +20,6 @@ from gpuplan.plan.prices import catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
 from gpuplan.wording import amount, number, said
 
-OWN = {
-    **dict.fromkeys(("name", "per"), "text"),
-    **dict.fromkeys(("planned", "low", "high"), "price"),
-    "basis": "text",
-    **dict.fromkeys(("own", "used"), "price"),
-    "cost": "money",
-    "difference": "change",
-    "change": "price",
-}
-"""Columns of the sheet of own prices and their kinds."""
 RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
 """Results of the sheet of costs, from top to bottom."""
 DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
@@ -86,16 +76,16 @@ class Money(PricedItems):
 
     def own_at(self, key: str, column: str) -> str:
         """Address of a cell of the sheet of own prices."""
-        return address(self.price_row[key], [*OWN].index(column), tab("own"))
+        return address(self.price_row[key], at_column("own_prices", column), tab("own"))
 
     def all_own(self, column: str) -> str:
         """Addresses of a column of the sheet of own prices, without its total."""
-        at = [*OWN].index(column)
+        at = at_column("own_prices", column)
         return area(HEAD + 1, at, HEAD + len(self.prices), at, tab("own"))
 
     def own_total(self, column: str) -> str:
         """Address of the total of such a column."""
-        return address(HEAD + 1 + len(self.prices), [*OWN].index(column), tab("own"))
+        return address(HEAD + 1 + len(self.prices), at_column("own_prices", column), tab("own"))
 
     def bill_at(self, material: int, key: str) -> str:
         """Address of a cell of the bill of materials, from another sheet."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.deliver.xlsx.book import HEAD, Book, column_of, worded
+from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded
 from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
-from gpuplan.deliver.xlsx.money import OWN, Money
+from gpuplan.deliver.xlsx.money import Money
 from gpuplan.models import cost
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cash_flow import HARDWARE
-from gpuplan.report.table import Column, listed
+from gpuplan.report.table import Worded, tabulate
 from gpuplan.report.tables.cost import PAID
 from gpuplan.wording import said
 
@@ -21,7 +21,7 @@ def own_sheet(book: Book, plan: Plan, money: Money) -> None:
     currency, table = money.costs.currency, money.price_table
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
     rows = [_own_cells(money, key, shown) for key, shown in zip(money.prices, about, strict=True)]
-    block = worded("sheet.own", OWN, [*rows, _own_totals(money)], currency=currency)
+    block = worded("own_prices", [*rows, _own_totals(money)], currency)
     book.topic(tab("own"), said("sheet.own.note", currency=currency), block._replace(totals=1))
     for key, row in zip(money.prices, rows, strict=True):
         name, label = money.price_name[key], said("sheet.name.own price", item=row["name"])
@@ -36,7 +36,7 @@ def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
     """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it."""
     value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
-        address(row, [*OWN].index(name)) for name in ("planned", "own", "used", "change")
+        address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")
     )
     weight, quantity = money.weight_at(key), money.discounted(key)
     listed_at = address(row, column_of(money.price_table, "value"), tab("prices"))
@@ -56,7 +56,7 @@ def _own_totals(money: Money) -> dict[str, Any]:
     first, last = HEAD + 1, HEAD + len(money.prices)
     cells: dict[str, Any] = {"name": said("sheet.own.total")}
     for name, value in (("cost", money.costs.net_present), ("difference", 0.0)):
-        at = [*OWN].index(name)
+        at = at_column("own_prices", name)
         cells[name] = Live(f"SUM({area(first, at, last, at)})", value)
     return cells
 
@@ -74,20 +74,8 @@ def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
 
 def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Write the factors of the formulas beside prices and quantities."""
-    table = listed(
-        "factors",
-        (
-            Column("label", said("sheet.factors.label")),
-            Column("value", said("sheet.factors.value"), "number"),
-            Column("unit", said("sheet.unit"), of=lambda factor: "" if factor.unit == "1" else factor.unit),
-            Column("name", said("sheet.factors.name")),
-            Column("basis", said("sheet.factors.basis"), "basis"),
-            Column("sources", said("sheet.factors.sources"), "sources"),
-            Column("note", said("sheet.note")),
-        ),
-        money.factors,
-        title=tab("factors"),
-    )
+    units = Worded(lambda unit: "" if unit == "1" else unit)
+    table = tabulate("factors", money.factors, unit=units, title=tab("factors"))
     cells = [factor.cell for factor in money.factors]
     book.topic(tab("factors"), said("sheet.factors.says"), book.block(table, {"value": cells}, titles=True))
     for row, factor in enumerate(money.factors, start=HEAD + 1):

@@ -16,7 +16,7 @@ from gpuplan.deliver.xlsx.money import Money
 from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.charts.availability import capacity_rows
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables import availability, cost, demand, network, over_time, platform
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.plan import catalog_name
@@ -84,18 +84,7 @@ def demand_sheet(book: Book, plan: Plan) -> None:
 
 def availability_sheet(book: Book, plan: Plan) -> Shown | None:
     """Write the effects of failures and maintenance; return the rows of the sheet's chart."""
-    left = listed(
-        "capacity",
-        (
-            Column("pool", said("sheet.availability.cluster")),
-            Column("lost", said("sheet.availability.lost"), "number"),
-            Column("left", said("sheet.availability.left"), "number"),
-            Column("occupied", said("sheet.availability.needed"), "number"),
-            Column("state", said("sheet.availability.state")),
-        ),
-        capacity_rows(plan),
-        title=said("sheet.availability.title"),
-    )
+    left = tabulate("capacity", capacity_rows(plan), title=said("sheet.availability.title"))
     tables = (left, availability.postures(plan), availability.losses(plan), availability.failures(plan))
     page = book.topics(tab("availability"), said("sheet.availability.note"), map(book.block, tables))
     if page is None or not left.rows:
@@ -128,17 +117,8 @@ def power_sheet(book: Book, plan: Plan) -> None:
 
 def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
     """Write the customer's decisions, and those that the design has made."""
-    needed = listed(
-        "asked",
-        (
-            Column("what", said("sheet.overview.decision")),
-            Column("why", said("sheet.decisions.why")),
-            Column("owner", said("sheet.overview.owner"), words=OWNERS.get),
-            Column("due", said("sheet.overview.due"), "day"),
-        ),
-        summary.decisions,
-        title=said("sheet.decisions.asked"),
-    )
+    title = said("sheet.decisions.asked")
+    needed = tabulate("asked", summary.decisions, owner=Worded(OWNERS.get), title=title)
     blocks = [book.block(needed), book.block(topics.decisions(plan).without("number"))]
     book.topics(tab("decisions"), said("sheet.decisions.note"), blocks)
 
@@ -157,8 +137,7 @@ def names_sheet(book: Book) -> None:
         }
         for cell in book.named
     ]
-    kinds = {**dict.fromkeys(("name", "what"), "text"), "value": "num", "input": "text", "where": "text"}
-    book.topic(tab("names"), said("sheet.names.note"), worded("sheet.names", kinds, rows))
+    book.topic(tab("names"), said("sheet.names.note"), worded("cell_names", rows))
 
 
 def inputs_sheet(book: Book, plan: Plan) -> None:
@@ -173,22 +152,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
         if field.path not in of_models or field.path in INPUTS.get(group.use_case, ())
     ]
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
-    table = listed(
-        "inputs",
-        (
-            Column("label", said("sheet.inputs.label")),
-            Column("value", said("sheet.inputs.value"), "number"),
-            Column("unit", said("sheet.unit")),
-            Column("basis", said("sheet.inputs.basis"), "basis"),
-            Column("sources", said("sheet.inputs.sources"), "sources"),
-            Column("locator", said("sheet.inputs.locator")),
-            Column("as_of", said("sheet.inputs.as of"), "day"),
-            Column("note", said("sheet.note")),
-            Column("path", said("sheet.inputs.path")),
-        ),
-        [_input(plan, path) for path in paths],
-        title=tab("inputs"),
-    )
+    table = tabulate("inputs", [_input(plan, path) for path in paths], title=tab("inputs"))
     book.topic(tab("inputs"), said("sheet.inputs.says"), book.block(table, titles=True))
 
 
@@ -255,8 +219,7 @@ def internal_sheet(book: Book, plan: Plan) -> None:
     """Write the content missing from the customer's version: no sheet where nothing is internal."""
     inputs, table = plan.scenario.internal, cost.margin(plan)
     notes = tuple((line,) for line in (inputs.notes or "").split("\n") if line.strip())
-    label = said("sheet.internal.notes")
-    blocks = [book.block(Table("notes", (Column("note", label),), notes, title=label))]
+    blocks = [book.block(Table("notes", columns("notes"), notes, title=said("sheet.internal.notes")))]
     if table is not None:
         title = said("sheet.internal.margin", share=stated_percent(inputs.margin or 0))
         blocks.append(book.block(table)._replace(title=title))
