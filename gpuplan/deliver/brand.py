@@ -12,6 +12,7 @@ import yaml
 
 from gpuplan.facts import did_you_mean
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
+from gpuplan.wording import said
 
 MOST_FILE_BYTES, MOST_LOGO_BYTES = 100_000, 2_000_000
 LONGEST = 80
@@ -23,14 +24,14 @@ COLOURS = ("accent", "ink", "quiet")
 FONTS = ("headings", "text")
 TEXTS = ("name", "footer")
 PARTS = {"colours": COLOURS, "fonts": FONTS}
-LINE = (f".{{0,{LONGEST}}}", f"a text of at most {LONGEST} characters on one line")
+LINE = (f".{{0,{LONGEST}}}", said("brand.line", most=LONGEST))
 ALLOWED = {
     "name": LINE,
     "footer": LINE,
-    "colours": ("#[0-9A-Fa-f]{6}", "a colour such as #0B5CAD"),
-    "fonts": ("[A-Za-z0-9][A-Za-z0-9 .-]{0,39}", "the name of a font, such as Calibri"),
-    "currency": ("[A-Z]{3}", "a code such as EUR"),
-    "paper": ("a4|letter", "a4 or letter"),
+    "colours": ("#[0-9A-Fa-f]{6}", said("brand.colour")),
+    "fonts": ("[A-Za-z0-9][A-Za-z0-9 .-]{0,39}", said("brand.font")),
+    "currency": ("[A-Z]{3}", said("brand.currency")),
+    "paper": ("a4|letter", said("brand.paper")),
 }
 """Field -> pattern of its texts, and what is allowed in words."""
 
@@ -91,9 +92,8 @@ def load_brand(path: Path) -> Brand:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise ScenarioError(
-            [Problem("brand", show(str(path)), f"a file that can be read ({error.strerror})")]
-        ) from None
+        allowed = said("brand.readable", why=error.strerror)
+        raise ScenarioError([Problem("brand", show(str(path)), allowed)]) from None
     return brand_of(text, path.parent)
 
 
@@ -106,7 +106,7 @@ def brand_of(text: bytes, folder: Path) -> Brand:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ScenarioError([Problem("brand", "the file", f"YAML ({str(error).splitlines()[0]})")]) from None
     if not isinstance(data, Mapping):
-        raise ScenarioError([Problem("brand", show(data), "fields such as name, logo, colours")])
+        raise ScenarioError([Problem("brand", show(data), said("brand.fields"))])
     problems: list[Problem] = []
     fields = dict(_read(data, folder, problems))
     if problems:
@@ -143,19 +143,19 @@ def _text(key: str, given: Any) -> str:
     if key != "colours":
         return given.strip()
     if contrast_on_white(given[1:]) < LEAST_CONTRAST:
-        raise ValueError(f"a darker colour: white on it needs a contrast of {LEAST_CONTRAST}")
+        raise ValueError(said("brand.darker", least=LEAST_CONTRAST))
     return given[1:].upper()
 
 
 def _logo(given: Any, folder: Path) -> bytes:
     if not isinstance(given, str) or Path(given).name != given:
-        raise ValueError("the name of a picture in the folder of the brand file")
+        raise ValueError(said("brand.picture name"))
     try:
         picture = (folder / given).read_bytes()
     except OSError as error:
-        raise ValueError(f"a picture in the folder of the brand file ({error.strerror})") from None
+        raise ValueError(said("brand.picture", why=error.strerror)) from None
     if len(picture) > MOST_LOGO_BYTES or not any(picture.startswith(start) for start in LOGO_KINDS):
-        raise ValueError(f"a PNG or JPEG picture of at most {MOST_LOGO_BYTES // 1_000_000} MB")
+        raise ValueError(said("brand.logo", most=MOST_LOGO_BYTES // 1_000_000))
     return picture
 
 

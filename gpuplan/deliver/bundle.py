@@ -13,20 +13,13 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
 from gpuplan.plan import Plan, make_plan
+from gpuplan.wording import NAMES
 
 if TYPE_CHECKING:
     from gpuplan.deliver.document import Document
     from gpuplan.deliver.executive import Executive
 
-KINDS = {
-    "html": "Design document, for browser and print",
-    "docx": "Editable design document (DOCX)",
-    "pptx": "Editable slide deck (PPTX)",
-    "xlsx": "Bill of materials and cost workbook, with live formulas (XLSX)",
-    "whatif": "What-if page, for the browser",
-    "yaml": "Scenario file (YAML)",
-    "terraform": "Infrastructure as code (Terraform, Kubernetes)",
-}
+KINDS = NAMES["kind of file"]
 """Available kinds of files, in the order in which they are made."""
 EFFORT = {"html": 4, "docx": 3, "pptx": 2, "whatif": 5}
 """Relative duration of a kind, including the charts that it draws first; the others take 1."""

@@ -13,25 +13,12 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
 from gpuplan.deliver.texts import clean, one_line
 from gpuplan.deliver.untrusted import is_clicked, shown_part
+from gpuplan.wording import NAMES, said
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-MACROS = "macro"
-HARMFUL_TYPES = {
-    "oleobject": "OLE object",
-    "package": "embedded file",
-    "control": "ActiveX control",
-    "activexcontrolbinary": "ActiveX control",
-    "afchunk": "imported file",
-    "subdocument": "subdocument",
-    "vbaproject": MACROS,
-    "wordvbadata": MACROS,
-    "keymapcustomizations": MACROS,
-    "attachedtoolbars": MACROS,
-    "extensibility": "custom ribbon",
-    "webextension": "web add-in",
-    "webextensiontaskpanes": "web add-in",
-}
-"""Last word of the type of a relationship -> what it brings."""
+HARMFUL_TYPES, LINKED = NAMES["harmful relation"], NAMES["linked part"]
+"""Last word of the type of a relationship -> what it brings, from within the file or from outside."""
+MACROS = HARMFUL_TYPES["vbaproject"]
 
 
 class Relation(NamedTuple):
@@ -57,14 +44,8 @@ class Relation(NamedTuple):
         if not self.away:
             return HARMFUL_TYPES.get(self.kind.lower(), "")
         if self.kind.lower() == "hyperlink":
-            return "" if is_clicked(self.target) else "link to a file"
-        return {
-            "attachedTemplate": "attached template",
-            "image": "linked picture",
-            "oleObject": "linked OLE object",
-            "frame": "frame of another file",
-            "subDocument": "subdocument",
-        }.get(self.kind, f"external {shown_part(self.kind[:30])}")
+            return "" if is_clicked(self.target) else LINKED["hyperlink"]
+        return LINKED.get(self.kind) or said("template.external", kind=shown_part(self.kind[:30]))
 
 
 def rels_of(name: str) -> str:

@@ -15,7 +15,16 @@ from posixpath import basename
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml, rels_of, target_of, xml_part
+from gpuplan.deliver.office import (
+    LINKED,
+    MACROS,
+    Relation,
+    packed_parts,
+    relations_xml,
+    rels_of,
+    target_of,
+    xml_part,
+)
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -29,6 +38,7 @@ from gpuplan.deliver.untrusted import (
     shown_part,
 )
 from gpuplan.scenario import one_line
+from gpuplan.wording import NAMES, said
 
 MOST_TEMPLATE_BYTES = 30_000_000
 """Most bytes of a template."""
@@ -41,7 +51,7 @@ MAIN_TYPES = {
     "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
 }
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
-PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
+PROGRAMS, EMBEDDED = {"docx": "Word", "pptx": "PowerPoint"}, NAMES["embedded part"]
 LOOKS = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",
@@ -76,15 +86,12 @@ def read_template(path: Path, kind: str) -> Checked:
 def checked_template(template: bytes, kind: str) -> Checked:
     """A user's template as an ordinary, harmless file of its ``kind``, which is ``docx`` or ``pptx``."""
     if len(template) > MOST_TEMPLATE_BYTES:
-        raise TemplateError(
-            f"template has more than {MOST_TEMPLATE_BYTES:,} bytes; take large pictures out of it"
-        )
+        raise TemplateError(said("template.too large", most=f"{MOST_TEMPLATE_BYTES:,}"))
     try:
         parts = members(template)
         del template  # as large as its parts
     except Broken as broken:
-        again = f"open it in {PROGRAMS[kind]} and save it again as {kind.upper()}"
-        raise TemplateError(f"template is no {kind.upper()} file: {broken}; {again}") from None
+        raise _error("template.broken", kind, why=broken) from None
     return _Package(parts, kind).checked()
 
 
@@ -96,25 +103,22 @@ def usable_template(kind: str) -> Iterator[None]:
     except (TemplateError, ImportError):
         raise
     except Exception as error:
-        raise _unreadable(kind, one_line(str(error))[:120] or type(error).__name__) from error
+        why = one_line(str(error))[:120] or type(error).__name__
+        raise _error("template.unreadable", kind, why=why) from error
 
 
-def _unreadable(kind: str, why: str) -> TemplateError:
-    again = f"open it in {PROGRAMS[kind]} and save it again"
-    return TemplateError(f"template cannot be read as a {kind.upper()} file: {why}; {again}")
+def _error(key: str, kind: str, **values: object) -> TemplateError:
+    return TemplateError(said(key, kind=kind.upper(), program=PROGRAMS[kind], **values))
 
 
 def left_out_text(left_out: tuple[str, ...]) -> str:
     """Name in a sentence what was left out of a template; empty if nothing was."""
-    if not left_out:
-        return ""
-    return f"Left out of it, because it would load from elsewhere or run: {_listed(left_out)}."
+    return said("template.left out", names=_listed(left_out)) if left_out else ""
 
 
 def _listed(names: Iterable[str]) -> str:
-    names = tuple(dict.fromkeys(names))
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    first, more = ", ".join((names := [*dict.fromkeys(names)])[:SHOWN]), len(names) - SHOWN
+    return said("template.more", names=first, more=more) if more > 0 else first
 
 
 class _Package:
@@ -144,17 +148,13 @@ class _Package:
     def checked(self) -> Checked:
         """Return the file rebuilt from only the parts that are kept."""
         kept = self._kept()
-        what, program = self.kind.upper(), PROGRAMS[self.kind]
         refused = [f"{shown_part(name)} ({harm})" for name in kept for harm in self._harms(name)]
         if refused:
-            raise TemplateError(
-                f"template holds what would load from elsewhere or run in the {what} file: {_listed(refused)}; delete it there in "
-                f"{program} and save the template again"
-            )
+            raise _error("template.harm", self.kind, names=_listed(refused))
         parts = {TYPES: self._types(kept), "_rels/.rels": relations_xml(self.roots)}
         for name, relations in kept.items():
-            said = self.said.get(name)
-            parts[name] = _without_cuts(self.parts[name]) if said and said.cut else self.parts[name]
+            part = self.said.get(name)
+            parts[name] = _without_cuts(self.parts[name]) if part and part.cut else self.parts[name]
             if relations:
                 parts[rels_of(name)] = relations_xml(relations)
         return Checked(packed_parts(parts), tuple(dict.fromkeys(self._left_out(kept))))
@@ -163,7 +163,7 @@ class _Package:
         try:
             return self.reader.read(self.parts[name], wanted=wanted)
         except Unreadable as error:
-            raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
+            raise _error("template.unreadable", self.kind, why=f"{shown_part(name)} {error}") from None
 
     def _relations(self, name: str) -> list[Relation]:
         return [
@@ -182,10 +182,7 @@ class _Package:
 
     def _main(self) -> str:
         """Find the main part of a document or a deck, and the relations from outside to it and its properties."""
-        what, types = self.kind.upper(), MAIN_TYPES[self.kind]
-        another = TemplateError(
-            f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
-        )
+        types, another = MAIN_TYPES[self.kind], _error("template.another", self.kind)
         if not set(types) & set(self.types.values()) or "_rels/.rels" not in self.parts:
             raise another
         self.roots = [
@@ -207,10 +204,7 @@ class _Package:
             if MACROS in (relation.harm() for relation in links)
         ]
         if macros:
-            what = self.kind.upper()
-            raise TemplateError(
-                f"template has macros ({_listed(map(shown_part, macros))}); save it as {what} without them"
-            )
+            raise _error("template.macros", self.kind, names=_listed(map(shown_part, macros)))
 
     def _kept(self) -> dict[str, list[Relation]]:
         """Map each kept part to its relations to other kept parts and to pages."""
@@ -221,7 +215,8 @@ class _Package:
             if name in kept:
                 continue
             if name not in self.parts or not self._type_of(name):
-                raise _unreadable(self.kind, f"it names {shown_part(name)}, which it does not hold")
+                why = said("template.missing", name=shown_part(name))
+                raise _error("template.unreadable", self.kind, why=why)
             kept[name] = [r for r in self.relations.get(rels_of(name), ()) if self._is_kept(name, r)]
             next_ones += [target_of(name, relation) for relation in kept[name] if not relation.away]
         return kept
@@ -230,34 +225,34 @@ class _Package:
         """True if a relation of a kept part is kept with it."""
         if name == self.main:
             return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
-        said = self.said.get(name)
-        return not (relation.away and said and said.root == "settings")
+        part = self.said.get(name)
+        return not (relation.away and part and part.root == "settings")
 
     def _harms(self, name: str) -> Iterator[str]:
         """List what a part and its relations would load or run; the text of a document is not taken over."""
-        said = self.said.get(name)
-        if said and not (name == self.main and self.kind == "docx"):
-            yield from said.harms
-        loaded = said.loaded if said else set()
+        part = self.said.get(name)
+        if part and not (name == self.main and self.kind == "docx"):
+            yield from part.harms
+        loaded = part.loaded if part else set()
         for relation in self.relations.get(rels_of(name), ()):
-            harm = relation.harm() or ("linked content" if relation.away and relation.id in loaded else "")
+            harm = relation.harm() or (LINKED["content"] if relation.away and relation.id in loaded else "")
             if harm and self._is_kept(name, relation):
                 yield harm
         yield from self._embedded(name)
 
     def _embedded(self, name: str) -> Iterator[str]:
         if re.search("oleObject|activeX", self._type_of(name), re.IGNORECASE):
-            yield "embedded object"
+            yield EMBEDDED["object"]
         elif self.parts[name].startswith((OLD, b"PK\3\4")):
-            yield "embedded file"
+            yield EMBEDDED["file"]
         elif name in self.unread and XML_BEGINS.match(self.parts[name]):
-            yield "text under another name"
+            yield EMBEDDED["text"]
 
     def _left_out(self, kept: Mapping[str, list[Relation]]) -> Iterator[str]:
         """List what would load or run and is not in the new file."""
-        for name, said in self.said.items():
+        for name, part in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
-            yield from (f"{shown_part(name)} ({harm})" for harm in said.cut + (said.harms if gone else []))
+            yield from (f"{shown_part(name)} ({harm})" for harm in part.cut + (part.harms if gone else []))
         remaining = {rels_of(name): set(relations) for name, relations in kept.items()}
         for name, relations in self.relations.items():
             for relation in relations:

@@ -16,6 +16,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from gpuplan.scenario import one_line
+from gpuplan.wording import NAMES, said
 
 MOST_BYTES = 50_000_000
 """Most bytes of the file's content."""
@@ -34,22 +35,8 @@ END, HEAD = 22, 30
 ENCRYPTED = 0x2041
 ENCODINGS = ("utf-8", "utf-16", "utf-16le", "utf-16be", "us-ascii", "ascii")
 
-HARMFUL_ELEMENTS = {
-    "OLEObject": "OLE object",
-    "oleObj": "OLE object",
-    "control": "ActiveX control",
-    "ocx": "ActiveX control",
-    "altChunk": "imported file",
-    "subDoc": "subdocument",
-    "externalData": "linked workbook",
-    "frameset": "frames of other files",
-    "hlinkMouseOver": "action on hovering",
-    "hlinkHover": "action on hovering",
-    "attachedTemplate": "attached template",
-    "mailMerge": "mail merge",
-    "saveThroughXslt": "transformation on saving",
-    "schemaLibrary": "schema library",
-}
+HARMFUL_ELEMENTS = NAMES["harmful element"]
+"""Elements that load from elsewhere or run -> their names in messages."""
 CUT_FROM_SETTINGS = ("attachedTemplate", "mailMerge", "saveThroughXslt", "schemaLibrary")
 """Elements removed from the settings of a document, since every document made from a template has some of them."""
 HARMFUL_FIELDS = {
@@ -125,11 +112,11 @@ def members(file: bytes) -> dict[str, bytes]:
         if name.endswith("/") and not entry.file_size:
             continue  # a folder, which some programs write
         if name.casefold() in taken:
-            raise Broken(f"it has two members {shown}")
+            raise Broken(said("template.two members", name=shown))
         taken.add(name.casefold())
         room -= entry.file_size
         if room < 0:
-            raise TemplateError(f"template holds more than {MOST_BYTES // 1_000_000} MB; use a smaller one")
+            raise TemplateError(said("template.too large inside", most=MOST_BYTES // 1_000_000))
         contents[name] = _inflated(packed, entry, shown)
     return contents
 
@@ -137,24 +124,22 @@ def members(file: bytes) -> dict[str, bytes]:
 def _opened(file: bytes) -> ZipFile:
     """The zip file, if its directory is whole and ends the file."""
     if file.startswith(OLD):
-        raise Broken("it is encrypted or of an old kind")
+        raise Broken(said("template.old"))
     if (count := file.count(b"PK\1\2")) > MOST_PARTS:
-        raise TemplateError(
-            f"template has {count:,} parts, more than the {MOST_PARTS:,} that are read; use a smaller one"
-        )
+        raise TemplateError(said("template.too many parts", count=f"{count:,}", most=f"{MOST_PARTS:,}"))
     try:
         packed = ZipFile(BytesIO(file))
     except Exception:
-        raise Broken("it is no zip file, or cut short") from None
+        raise Broken(said("template.no zip")) from None
     end = len(file) - END - len(packed.comment)
     counted = 2 * len(packed.infolist()).to_bytes(2, "little")
     starts = packed.start_dir.to_bytes(4, "little")
     if file[end : end + 12] != b"PK\5\6" + bytes(4) + counted or file[end + 16 : end + 20] != starts:
-        raise Broken("its directory is damaged, or there is something before or behind its parts")
+        raise Broken(said("template.directory"))
     until = 0
     for entry in sorted(packed.infolist(), key=lambda entry: entry.header_offset):
         if entry.header_offset < until:
-            raise Broken(f"{shown_part(entry.orig_filename)} lies over another member")
+            raise Broken(said("template.over another", name=shown_part(entry.orig_filename)))
         until = entry.header_offset + HEAD + entry.compress_size
     return packed
 
@@ -163,11 +148,11 @@ def _check_entry(entry: ZipInfo, shown: str) -> None:
     name = entry.orig_filename
     steps = name.removesuffix("/").split("/")
     if {"", ".", ".."} & set(steps) or re.search(r"[\\:]", name) or not name.isprintable():
-        raise Broken(f"it has a member named {shown or 'nothing'}, which is no name of a part")
+        raise Broken(said("template.member", name=shown) if shown else said("template.member without a name"))
     if entry.flag_bits & ENCRYPTED:
-        raise Broken(f"{shown} is encrypted: take the password off")
+        raise Broken(said("template.encrypted", name=shown))
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise Broken(f"{shown} is packed in a way (method {entry.compress_type}) that Office does not use")
+        raise Broken(said("template.packed", name=shown, method=entry.compress_type))
 
 
 def _inflated(packed: ZipFile, entry: ZipInfo, shown: str) -> bytes:
@@ -179,7 +164,7 @@ def _inflated(packed: ZipFile, entry: ZipInfo, shown: str) -> bytes:
     except Exception:
         whole = False
     if not whole:
-        raise Broken(f"{shown} is damaged, or holds more than the {entry.file_size:,} bytes it declares")
+        raise Broken(said("template.damaged", name=shown, size=f"{entry.file_size:,}"))
     return content
 
 
@@ -222,39 +207,35 @@ class Reader:
         """Return the content of a part, with its elements if ``wanted``."""
         self._count(content)
         root = _root(content)
-        said = Said(_local(root))
+        part = Said(_local(root))
         if wanted:
-            said.elements = [(_local(n), {k.lower(): v for k, v in n.attrib.items()}) for n in root.iter("*")]
-            self.listed += len(said.elements)
+            part.elements = [(_local(n), {k.lower(): v for k, v in n.attrib.items()}) for n in root.iter("*")]
+            self.listed += len(part.elements)
             if self.listed > MOST_LISTED:
-                raise TemplateError(f"template names more than {MOST_LISTED:,} parts; use a smaller one")
+                raise TemplateError(said("template.too many named", most=f"{MOST_LISTED:,}"))
         for node in root.iter(*(f"{{*}}{name}" for name in HARMFUL_ELEMENTS)):
-            is_setting = said.root == "settings" and node.getparent() is root
+            is_setting = part.root == "settings" and node.getparent() is root
             can_go = is_setting and _local(node) in CUT_FROM_SETTINGS
-            (said.cut if can_go else said.harms).append(HARMFUL_ELEMENTS[_local(node)])
+            (part.cut if can_go else part.harms).append(HARMFUL_ELEMENTS[_local(node)])
         search = partial(root.xpath, namespaces=SPACES, smart_strings=False, **PATTERNS)
         for path, words in HARMS.items():
-            said.harms += [words] * len(search(path))
-        said.loaded |= set(search(LOADED))
+            part.harms += [words] * len(search(path))
+        part.loaded |= set(search(LOADED))
         codes = (value.strip() for value in search(f"//@*[local-name() = 'instr'][not({NAMED})]"))
         for code in chain(_codes(root), codes):
-            said.harms += _harms_of_field(code)
-        return said
+            part.harms += _harms_of_field(code)
+        return part
 
     def _count(self, content: bytes) -> None:
         """Refuse what takes too much memory before it is read."""
         self.bytes += len(content)
         if self.bytes > MOST_XML_BYTES:
-            raise TemplateError(
-                f"template holds more than {MOST_XML_BYTES // 1_000_000} MB of text and formats; take pages or slides out of it"
-            )
+            raise TemplateError(said("template.too much text", most=MOST_XML_BYTES // 1_000_000))
         if re.search(rb"<[^<]{%d}" % MOST_TOKEN, content):
-            raise Unreadable("has a tag, a comment or a text that is too long")
+            raise Unreadable(said("template.too long"))
         self.nodes += content.count(b"<") - content.count(b"</") + content.count(b"=")
         if self.nodes > MOST_NODES:
-            raise TemplateError(
-                f"template has more than {MOST_NODES:,} elements; take pages or slides out of it"
-            )
+            raise TemplateError(said("template.too many elements", most=f"{MOST_NODES:,}"))
 
 
 def _root(content: bytes) -> Any:
@@ -262,16 +243,16 @@ def _root(content: bytes) -> Any:
     from lxml import etree
 
     if b"<!DOCTYPE" in content.replace(b"\0", b""):
-        raise Unreadable("has a DTD, which Office never writes")
+        raise Unreadable(said("template.dtd"))
     try:
         root = parsed(content)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         if "depth" in str(error):
-            raise Unreadable("is nested too deeply") from None
-        raise Unreadable(f"is not well-formed XML (line {getattr(error, 'lineno', 1)})") from None
+            raise Unreadable(said("template.nested")) from None
+        raise Unreadable(said("template.no xml", line=getattr(error, "lineno", 1))) from None
     encoding = root.getroottree().docinfo.encoding or "utf-8"
     if encoding.lower() not in ENCODINGS:
-        raise Unreadable(f"is in {one_line(encoding[:20])}, not in UTF-8")
+        raise Unreadable(said("template.encoding", name=one_line(encoding[:20])))
     return root
 
 
@@ -289,7 +270,7 @@ def _codes(root: Any) -> Iterator[str]:
         elif kind == "begin":
             codes.append("")
             if len(codes) > MOST_DEPTH:
-                raise Unreadable("has fields that are nested too deeply")
+                raise Unreadable(said("template.nested fields"))
         elif kind == "end" and len(codes) > 1:
             yield codes.pop()
     yield from codes

@@ -103,9 +103,7 @@ class Deck:
             box = box_of(title)
             if self._has_room(box):
                 return layout, box
-        raise TemplateError(
-            "template has no layout with a title at the top and room below it; add one named Title Only"
-        )
+        raise TemplateError(said("template.no layout"))
 
     def _has_room(self, title: Box) -> bool:
         """True if a title is on the slide, large enough, and has room below it."""
