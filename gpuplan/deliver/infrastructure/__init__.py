@@ -6,8 +6,7 @@ The files are the filled-in ``templates``. Every number comes from the plan; wha
 from __future__ import annotations
 
 from gpuplan.deliver.infrastructure.kubernetes import kubernetes_files
-from gpuplan.deliver.infrastructure.shown import shown
-from gpuplan.deliver.infrastructure.terraform import terraform_files
+from gpuplan.deliver.infrastructure.terraform import shown, terraform_files
 from gpuplan.deliver.infrastructure.writing import one_line, written
 from gpuplan.plan import Plan
 

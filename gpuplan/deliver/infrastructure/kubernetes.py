@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.infrastructure.shown import vsphere_profile, vsphere_provider
-from gpuplan.deliver.infrastructure.vms import USUAL_GIB, USUAL_VCPUS, Size, cluster_id, group_slugs, vms_of
+from gpuplan.deliver.infrastructure.terraform import vsphere_profile, vsphere_provider
+from gpuplan.deliver.infrastructure.vms import Size, cluster_id, group_slugs, sizes_of, vms_of
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.build import class_name
 from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import said
 
 SINCE = "7.0u3"
 """Version of vSphere from which VM classes take GPUs."""
@@ -57,11 +58,7 @@ class VmClass:
     @property
     def sizes(self) -> tuple[Size, Size]:
         """Variables with its processors and its memory."""
-        what = f"the VM class {self.name}"
-        return (
-            Size(f"{self.slug}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, 1, USUAL_VCPUS),
-            Size(f"{self.slug}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, 1, USUAL_GIB),
-        )
+        return sizes_of(self.slug, said("terraform.class", name=self.name), self.vcpus, self.memory_gib)
 
 
 class NodePool(NamedTuple):

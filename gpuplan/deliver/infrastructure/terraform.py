@@ -1,18 +1,254 @@
-"""Terraform in two flavours: for the vSphere provider, and for the workload domain of VMware Cloud Foundation.
+"""Terraform in two flavours: for the vSphere provider, and for the workload domain of VMware Cloud Foundation; the data of a plan for them.
 
-Resources and arguments follow the providers' documentation and source (vmware-terraform-provider-vsphere, vmware-terraform-provider-vcf);
-``tests/deliver/infrastructure`` compares every file with them. The vSphere provider has no argument that attaches a vGPU to a VM
-(pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
+Every number comes from the plan. Resources and arguments follow the providers' documentation and source
+(vmware-terraform-provider-vsphere, vmware-terraform-provider-vcf), the release of each provider the vSphere version of the design by
+``data/software.csv``; ``tests/deliver/infrastructure`` compares every file with them. The vSphere provider has no argument that attaches a
+vGPU to a VM (pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.deliver.infrastructure.shown import Foundation, foundation, subnets
-from gpuplan.deliver.infrastructure.writing import written
-from gpuplan.plan import Plan
+from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
+from gpuplan.deliver.infrastructure.writing import one_line, slug, written
+from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.hardware import architecture_of
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.management import release
+from gpuplan.plan.over_time.power_on import as_set_up
+from gpuplan.report.bitfusion import gpus_of
+from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
+from gpuplan.report.tables.plan import gpus_by_host
+from gpuplan.scenario import other_vms
+from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import amount, runs
+
+LARGE_CLUSTER = 64
+"""Hosts of a cluster that releases of the vSphere provider before 2.16 take."""
+LARGE_SINCE = ">= 2.16.0"
+VSPHERE_9 = (9, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider and the releases that a design takes."""
+
+    source: str
+    versions: str
+    note: str = ""
+
+    def since(self, least: str) -> Provider:
+        """The same from a later release on."""
+        first, _, rest = self.versions.partition(", ")
+        later = max((first, least), key=lambda text: [int(n) for n in text.removeprefix(">= ").split(".")])
+        return Provider(self.source, f"{later}, {rest}", self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """VMware Cloud Foundation as a design has it."""
+
+    release: str
+    provider: Provider
+    licence_keys: bool
+    """True if hosts, vSAN and NSX take licence keys: before VCF 9."""
+    esa: bool
+    """True if vSAN supports the Express Storage Architecture."""
+
+
+def vsphere_provider(plan: Plan) -> Provider:
+    """The vSphere provider: of a release that takes the largest cluster, if one does."""
+    provider = _provider(plan, "vsphere")
+    assert provider is not None
+    large = any(pool.hosts > LARGE_CLUSTER for pool in plan.pools)
+    return provider.since(LARGE_SINCE) if large and too_large(plan) == 0 else provider
+
+
+def too_large(plan: Plan) -> int:
+    """Return the hosts of the largest cluster if no provider release for this vSphere version takes them; else 0."""
+    most = max(pool.hosts for pool in plan.pools)
+    return most if most > LARGE_CLUSTER and release(plan.scenario)[0] < 8 else 0
+
+
+def foundation(plan: Plan) -> Foundation | None:
+    """The release of VMware Cloud Foundation and its provider; None where the provider supports no release with this vSphere."""
+    provider, named = _provider(plan, "vcf"), _software(plan, "platform")
+    if provider is None or named is None:
+        return None
+    version = release(plan.scenario)
+    return Foundation(named[0], provider, licence_keys=version < VSPHERE_9, esa=version[0] >= 8)
+
+
+def _provider(plan: Plan, name: str) -> Provider | None:
+    entry = _software(plan, f"terraform-{name}")
+    if entry is None:
+        return None
+    source, versions = entry[0].split(maxsplit=1)
+    return Provider(source, versions, entry[1])
+
+
+def _software(plan: Plan, part: str) -> tuple[str, str] | None:
+    """Value and note of a part for the vSphere version of a design."""
+    return next(
+        (
+            (str(row["value"]), row["note"])
+            for row in plan.catalog.rows("software")
+            if row["part"] == part and row["vsphere"] == plan.scenario.platform.vsphere
+        ),
+        None,
+    )
+
+
+PORT_GROUPS = ("management", "vmotion", "storage", "vm")
+"""Port groups on the teamed ports."""
+FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
+"""Attributes of a pool that the templates use unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Location of clusters that share switches, VLANs and subnets; a design not divided by site has a single one."""
+
+    id: str
+    """Identifier; empty if it is the only site."""
+    name: str
+    clusters: tuple[dict[str, Any], ...]
+
+    def named(self, what: str) -> str:
+        """An identifier of this site."""
+        return f"{self.id}_{what}" if self.id else what
+
+    def title(self, what: str) -> str:
+        """A name of this site, as vSphere shows it."""
+        return self.named(what).replace("_", "-")
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of its clusters."""
+        return sum(cluster["hosts"] for cluster in self.clusters)
+
+    @property
+    def where(self) -> str:
+        """Its location, for the end of a sentence."""
+        return f" at {one_line(self.name)}" if self.id else ""
+
+
+def shown(plan: Plan) -> dict[str, Any]:
+    """Return the data for every template."""
+    vms = tuple(all_vms(plan))
+    version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
+    requests = (request for pool in plan.pools for request in pool.requests)
+    sites = _sites(plan, vms)
+    return {
+        **_network(plan, len(sites)),
+        **_vms(plan, vms),
+        "customer": plan.scenario.customer,
+        "provider": vsphere_provider(plan),
+        "too_large": too_large(plan),
+        "mib_per_gib": MIB_PER_GIB,
+        "platform": as_set_up(plan.scenario, plan.power_on).platform,
+        "vsphere": version.name,
+        "host_failures": plan.scenario.availability.host_failures,
+        "totals": plan.totals,
+        "groups": plan.groups,
+        "sites": sites,
+        "clusters": [cluster for site in sites for cluster in site.clusters],
+        "site_of": {cluster["id"]: site for site in sites for cluster in site.clusters},
+        "pods": [group.name for group in on_kubernetes(plan)],
+        "drs_can_balance": version.value("drs_vgpu_balancing") == "automatable",
+        "maintenance_can_move": version.value("maintenance_evacuates_vgpu") == "opt-in automatic",
+        "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
+        "other_vms": other_vms(plan.sized.hardware.other_vms),
+        "sources": plan.catalog.sources,
+        "reserved": plan.scenario.availability.reserved_hosts,
+    }
+
+
+def _network(plan: Plan, sites: int) -> dict[str, Any]:
+    cabling, network = plan.cabling, plan.scenario.network
+    assert cabling is not None
+    return {
+        "network": network,
+        "ports": cabling.ports,
+        "port_groups": PORT_GROUPS,
+        "distributed_switches": cabling.distributed_switches * sites,
+        "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
+    }
+
+
+def _vms(plan: Plan, vms: Sequence[Vms]) -> dict[str, Any]:
+    profiles = sorted({vm.profile for vm in vms if vm.profile})
+    return {
+        "vms": vms,
+        "guests": [vm for vm in vms if not vm.server],
+        "clients": [vm for vm in vms if vm.client],
+        "servers": [vm for vm in vms if vm.server],
+        "sizes": sizes(vms),
+        "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
+    }
+
+
+def vsphere_profile(plan: Plan, profile: str) -> str:
+    """Return the assumed name of a vGPU profile in vSphere."""
+    architecture = architecture_of(plan.catalog, plan.scenario.hardware.gpu)
+    return f"{architecture.get('vgpu_prefix', 'nvidia')}_{profile.lower()}"
+
+
+def subnets(plan: Plan, site: Site) -> dict[str, int]:
+    """Network -> prefix of the smallest subnet that holds the hosts of a site in the last year that is planned."""
+    share = site.hosts / plan.totals.hosts
+    return {network.key: prefix(round(network.addresses * share)) for network in networks(plan)}
+
+
+def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:
+    names = list(dict.fromkeys(pool.site for pool in plan.pools))
+    several, taken = len(names) > 1, set[str]()
+    return tuple(
+        Site(
+            slug(name or "other", taken, "site") if several else "",
+            name,
+            tuple(_cluster(plan, pool, vms) for pool in plan.pools if pool.site == name),
+        )
+        for name in names
+    )
+
+
+def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
+    here = [vm for vm in vms if vm.cluster == cluster_id(pool)]
+    return {name: getattr(pool, name) for name in FROM_POOL} | {
+        "id": cluster_id(pool),
+        "key": pool.id,
+        "host_names": [host_name(pool, number) for number in range(1, pool.hosts + 1)],
+        "gpus": [room.gpus for room in pool.rooms],
+        "each_host": gpus_by_host(pool.rooms),
+        # admission control allows at most one fewer than the hosts
+        "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
+        "used": [at for at, host in enumerate(pool.placement) if host],
+        "spare": [at for at, host in enumerate(pool.placement) if not host],
+        "mig_hosts": list(_mig_hosts(plan, pool)),
+        "vms": [vm for vm in here if not vm.client],
+        "vgpu_vms": [vm for vm in here if vm.kind in ("vgpu", "vgpu-server")],
+        "pinned_vms": [vm for vm in here if vm.pinned],
+    }
+
+
+def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
+    sliced = {group.id for group in plan.groups if group.backing == "mig"}
+    hosts: dict[int, list[int]] = {}
+    for at, gpus in enumerate(gpus_of(pool, sliced), 1):
+        if gpus:
+            hosts.setdefault(gpus, []).append(at)
+    for gpus, numbers in hosts.items():
+        words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers))
+        where, has = f"{words} of `{cluster_id(pool)}_hosts`", amount(gpus, "GPU")
+        yield f"Host {where} has {has}" if len(numbers) == 1 else f"Hosts {where} have {has} each"
+
+
+# Files
+
 
 VSPHERE_FILES = (
     "main.tf",

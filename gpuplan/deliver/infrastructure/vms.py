@@ -19,7 +19,7 @@ from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.build import restart_ranks
 from gpuplan.units import exact
-from gpuplan.wording import MODE_NAMES
+from gpuplan.wording import MODE_NAMES, said
 
 LEAST_MMIO_GIB = 64
 """Least memory-mapped I/O for boards with large BARs (rule passthrough-firmware)."""
@@ -87,21 +87,6 @@ class Vms:
     """True if they are replicas, which should run on different hosts."""
 
     @property
-    def address(self) -> str:
-        """Address of the resource."""
-        return f"vsphere_virtual_machine.{self.slug}"
-
-    @property
-    def ids(self) -> str:
-        """Ids of all VMs, as an expression."""
-        return f"[for vm in {self.address} : vm.id]" if self.spots else f"{self.address}[*].id"
-
-    @property
-    def names(self) -> str:
-        """Names of all VMs, as an expression."""
-        return f"[for vm in {self.address} : vm.name]" if self.spots else f"{self.address}[*].name"
-
-    @property
     def client(self) -> bool:
         """True if it uses GPUs over the network."""
         return self.kind == "client"
@@ -117,30 +102,28 @@ class Vms:
         return self.kind in ("passthrough", "server")
 
     @property
-    def template(self) -> str:
-        """Template from which it is cloned."""
-        return "bitfusion_server" if self.server else "template"
-
-    @property
-    def digits(self) -> int:
-        """Digits of the number at the end of a VM's name."""
-        return max(2, len(str(self.in_all)))
-
-    @property
-    def all_gpus(self) -> int:
-        """GPUs of all VMs together."""
-        return sum(len(spot.gpus) for spot in self.spots)
-
-    @property
     def sizes(self) -> tuple[Size, Size]:
         """Variables with its processors and its memory."""
-        what = "a Bitfusion server" if self.server else f"a VM of {self.name}"
-        cpus, memory = self.least_vcpus, self.least_memory_gib
-        usual_gib = memory if self.server else USUAL_GIB
-        return (
-            Size(f"{self.label}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, cpus, USUAL_VCPUS),
-            Size(f"{self.label}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, memory, usual_gib),
-        )
+        what = said("terraform.server") if self.server else said("terraform.vm", name=self.name)
+        usual = self.least_memory_gib if self.server else USUAL_GIB
+        least = (self.least_vcpus, self.least_memory_gib)
+        return sizes_of(self.label, what, self.vcpus, self.memory_gib, least, usual)
+
+
+def sizes_of(
+    label: str,
+    what: str,
+    vcpus: int | None,
+    memory_gib: int | None,
+    least: tuple[int, int] = (1, 1),
+    usual_gib: int = USUAL_GIB,
+) -> tuple[Size, Size]:
+    """Variables with the processors and the memory of a VM, each with the value that is known."""
+    cpus, memory = said("terraform.cpus", what=what), said("terraform.memory", what=what)
+    return (
+        Size(f"{label}_num_cpus", cpus, vcpus, least[0], USUAL_VCPUS),
+        Size(f"{label}_memory_gib", memory, memory_gib, least[1], usual_gib),
+    )
 
 
 def cluster_id(pool: Pool) -> str:
@@ -198,9 +181,7 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
     request = next(r for r in pool.requests if r.group == group.id)
     kind = {"bitfusion": "client", "passthrough": "passthrough"}.get(group.mode, "vgpu")
     gpus = request.gpus or request.shares
-    pvrdma = plan.scenario.network.transport == "pvrdma"
-    serving = plan.llm.serving.get(group.id)
-    return Vms(
+    vms = Vms(
         slug=label,
         label=label,
         name=one_line(group.name),
@@ -210,18 +191,33 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
         key=pool.id,
         group=group.id,
         mode=MODE_NAMES.get(group.mode, group.mode),
-        profile=group.profile if kind == "vgpu" else "",
-        vgpus=gpus if kind == "vgpu" else 0,
         mmio_gib=_mmio_gib(plan, gpus),
-        spots=tuple(_passthrough_spots(plan, pool, group.id)) if kind == "passthrough" else (),
         vcpus=inputs.vcpus_each,
         memory_gib=inputs.memory_gib_each,
-        rdma=pvrdma and (kind == "client" or inputs.vms_each > 1),
+        rdma=_pvrdma(plan) and (kind == "client" or inputs.vms_each > 1),
         gpus=gpus,
         share="1" if request.gpus else f"{float(exact(inputs.gpus_each) / request.shares):.6g}",
-        restart=_restart(plan, group.id) if kind == "vgpu" else "",
-        apart=kind == "vgpu" and count > 1 and serving is not None and serving.replicas > 1,
     )
+    if kind == "passthrough":
+        return replace(vms, spots=tuple(_passthrough_spots(plan, pool, group.id)))
+    return _with_profile(plan, vms, group) if kind == "vgpu" else vms
+
+
+def _with_profile(plan: Plan, vms: Vms, group: GroupPlan) -> Vms:
+    """VMs with vGPUs: their profile, their restart priority if groups differ, and whether they are replicas."""
+    ranks, serving = restart_ranks(plan), plan.llm.serving.get(group.id)
+    rank = next(item.priority for item in plan.scenario.groups if item.id == group.id)
+    return replace(
+        vms,
+        profile=group.profile,
+        vgpus=vms.gpus,
+        restart=ranks[rank] if len(ranks) > 1 else "",
+        apart=vms.count > 1 and serving is not None and serving.replicas > 1,
+    )
+
+
+def _pvrdma(plan: Plan) -> bool:
+    return plan.scenario.network.transport == "pvrdma"
 
 
 def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
@@ -238,15 +234,8 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
         spots=tuple(Spot(vm.host, list(vm.gpus), _mmio_gib(plan, len(vm.gpus))) for vm in servers.vms),
         least_vcpus=servers.least_vcpus,
         least_memory_gib=servers.least_memory_gib,
-        rdma=plan.scenario.network.transport == "pvrdma",
+        rdma=_pvrdma(plan),
     )
-
-
-def _restart(plan: Plan, group: str) -> str:
-    """Return the restart priority of a group, if groups differ."""
-    ranks = restart_ranks(plan)
-    rank = next(item.priority for item in plan.scenario.groups if item.id == group)
-    return ranks[rank] if len(ranks) > 1 else ""
 
 
 def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
