@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from functools import partial
-from html import escape
 from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -29,8 +27,7 @@ from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document import Block, Document, Figure, Grid
-from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, references
-from gpuplan.deliver.html import templates
+from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, filled, references
 from gpuplan.deliver.office import same_bytes, set_properties
 from gpuplan.deliver.template import checked_template, usable_template
 from gpuplan.deliver.texts import FILLED, clean, one_line
@@ -47,13 +44,6 @@ COLUMN_GAP = 254_000
 """Gap between two columns of text, in English Metric Units."""
 CHARACTER, CELL_MARGINS = 102, 230
 """Widths in a table in twentieths of a point: a bold character of 9 points, and the margins of a cell."""
-SVG_BLIP = (
-    '<a:extLst xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
-    '<a:ext uri="{{96DAC541-7B7A-43D3-8B79-37D633B846F1}}">'
-    '<asvg:svgBlip xmlns:asvg="http://schemas.microsoft.com/office/drawing/2016/SVG/main" r:embed="{}"/></a:ext></a:extLst>'
-)
-"""Marks a picture that also exists as SVG."""
 AFTER_UPDATE = (
     "hdrShapeDefaults", "footnotePr", "endnotePr", "compat", "docVars", "rsids", "mathPr", "attachedSchema", "themeFontLang",
     "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
@@ -63,7 +53,7 @@ OWN_FOOTERS = ("tbl", "instrText", "fldSimple", "sdt")
 """Elements of a footer that a template fills by other means than text."""
 TALLEST = 0.86
 """Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
-BREAKS = {"\t": "<w:tab/>", "\n": "<w:br/>", "\r": "<w:br/>"}
+PIECES = re.compile("([\t\n\r])")
 
 
 def docx_bytes(document: Document, *, brand: Brand = PLAIN, template: bytes | None = None) -> bytes:
@@ -124,11 +114,12 @@ class _Writer:
             "known": self.known,
             "look": OWN_STYLES | {"": ""},
             "grid_style": word.part.get_style_id(grid, WD_STYLE_TYPE.TABLE),
-            "run": _run,
-            "runs": partial(_runs, brand.quiet),
+            "pieces": lambda text: list(filter(None, PIECES.split(clean(text)))),
+            "filled": lambda text: [
+                (part, bool(FILLED.fullmatch(part))) for part in FILLED.split(clean(text)) if part
+            ],
             "one_line": one_line,
             "bookmark": "_Toc{:09}".format,
-            "style": self._style,
             "count": self._count,
             "twips": self._twips,
             "equal": lambda columns: [int(self.width / EMU_PER_TWIP / columns)] * columns,
@@ -165,8 +156,7 @@ class _Writer:
 
     def _parts(self, template: str, **given: Any) -> list[Any]:
         """The elements of a filled template."""
-        filled = templates("document").get_template(template).render(self.shown | given)
-        return list(parse_xml(filled))
+        return list(parse_xml(filled(template, **self.shown, **given)))
 
     def _footer(self, title: str) -> None:
         """Add page numbers, unless the template has its own footer."""
@@ -195,10 +185,6 @@ class _Writer:
         self.counts[kind] += 1
         return self.counts[kind]
 
-    def _style(self, name: str) -> Markup:
-        """The style of a paragraph; the usual one if the file lacks it."""
-        return _markup(f'<w:pStyle w:val="{escape(self.known[name])}"/>' if name in self.known else "")
-
     def _twips(self, cells: Sequence[Sequence[str]], shares: Sequence[float]) -> list[int]:
         """Widths of a table's columns in twentieths of a point; empty without a column."""
         columns = max((len(row) for row in cells), default=0)
@@ -221,7 +207,9 @@ class _Writer:
         name, svg = PackURI(f"/word/media/drawing{at}.svg"), clean(figure.svg).encode()
         drawing = Part(name, "image/svg+xml", svg, self.word.part.package)
         relation = self.word.part.relate_to(drawing, RELATIONSHIP_TYPE.IMAGE)
-        picture.graphic.graphicData.pic.blipFill.blip.append(parse_xml(SVG_BLIP.format(relation)))
+        picture.graphic.graphicData.pic.blipFill.blip.append(
+            parse_xml(filled("svg.xml.j2", relation=relation))
+        )
         return _serialised(picture)
 
     def _picture(self, content: bytes, about: str, **size: int) -> Any:
@@ -253,29 +241,6 @@ def _markup(text: str) -> Markup:
 
 def _uncaptioned(block: Block) -> Block:
     return replace(block, caption="") if isinstance(block, Grid) else block
-
-
-def _run(text: str, *, bold: bool = False, colour: str = "", size: float = 0) -> Markup:
-    """A run of text with its tabs and breaks; nothing without a text or a look."""
-    look = "<w:b/>" * bold + f'<w:color w:val="{colour}"/>' * bool(colour)
-    look += f'<w:sz w:val="{round(2 * size)}"/>' if size else ""
-    look = f"<w:rPr>{look}</w:rPr>" if look else ""
-    parts = [part for part in re.split("([\t\n\r])", clean(text)) if part]
-    content = "".join(BREAKS.get(part) or _text(part) for part in parts)
-    return _markup(f"<w:r>{look}{content}</w:r>" if look or content else "")
-
-
-def _text(text: str) -> str:
-    kept = ' xml:space="preserve"' if text != text.strip() else ""
-    return f"<w:t{kept}>{escape(text, quote=False)}</w:t>"
-
-
-def _runs(quiet: str, text: str, bold: bool) -> Markup:
-    """The text of a cell; what is filled in later in another colour."""
-    parts = filter(None, FILLED.split(clean(text)))
-    return _markup("").join(
-        _run(part, bold=bold, colour=quiet if FILLED.fullmatch(part) else "") for part in parts
-    )
 
 
 def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int) -> list[int]:

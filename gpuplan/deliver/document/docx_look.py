@@ -6,17 +6,13 @@ from typing import Any, NamedTuple
 
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls, qn
+from docx.oxml.ns import qn
 from docx.shared import Mm, Pt, RGBColor
 
 from gpuplan.deliver.brand import Brand
+from gpuplan.deliver.html import templates
 from gpuplan.deliver.template import LOOKS
 
-LEVEL = (
-    '<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:pStyle w:val="{style}"/><w:lvlText w:val="{text}"/>'
-    '<w:lvlJc w:val="left"/><w:pPr><w:ind w:left="567" w:hanging="567"/></w:pPr></w:lvl>'
-)
-"""Numbering of the headings of one level."""
 OWN_STYLES = {
     "lead": "gpuplan lead",
     "note": "gpuplan note",
@@ -47,6 +43,11 @@ class _Look(NamedTuple):
             style.font.bold = self.bold
         form.space_before, form.space_after = Pt(self.before), Pt(self.after)
         form.line_spacing = self.spacing
+
+
+def filled(template: str, **given: object) -> str:
+    """Fill a template of the Word file."""
+    return templates("document").get_template(template).render(given)
 
 
 def dress(word: Any, brand: Brand, paper: str) -> None:
@@ -81,17 +82,13 @@ def _numbered_headings(word: Any) -> None:
     numbering, styles = word.part.numbering_part.element, word.styles
     taken = [int(a.get(qn("w:abstractNumId"))) for a in numbering.iter(qn("w:abstractNum"))]
     identity = max(taken, default=0) + 1
-    levels = [
-        LEVEL.format(level=level, style=styles[f"Heading {level + 1}"].style_id, text=text)
-        for level, text in enumerate(("%1", "%1.%2"))
-    ]
-    head = (
-        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="{identity}"><w:multiLevelType w:val="multilevel"/>'
-    )
-    numbering.find(qn("w:num")).addprevious(parse_xml(f"{head}{''.join(levels)}</w:abstractNum>"))
+    headings = [styles[f"Heading {level}"] for level in (1, 2)]
+    level_styles = [heading.style_id for heading in headings]
+    numbers = filled("numbering.xml.j2", identity=identity, styles=level_styles)
+    numbering.find(qn("w:num")).addprevious(parse_xml(numbers))
     number = numbering.add_num(identity).numId
-    for level in range(2):
-        properties = styles[f"Heading {level + 1}"].element.get_or_add_pPr().get_or_add_numPr()
+    for level, heading in enumerate(headings):
+        properties = heading.element.get_or_add_pPr().get_or_add_numPr()
         properties.get_or_add_ilvl().val = level
         properties.get_or_add_numId().val = number
     styles["TOC Heading"].element.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = 0
