@@ -1,4 +1,4 @@
-"""Files from templates, and how texts are written in pages of HTML and shapes of slides."""
+"""Texts as files can hold them, and files from templates: how texts are written in HTML and in shapes of slides."""
 
 from __future__ import annotations
 
@@ -8,12 +8,27 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gpuplan.deliver.texts import FILLED, clean
 from gpuplan.wording import said
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+"""Characters that XML or HTML cannot hold."""
+FILLED = re.compile("(\u2039[^\u203a]*\u203a)")
+"""Placeholders that the customer or the delivery team fills in."""
+
+
+def clean(text: str) -> str:
+    """The text without the characters that files cannot hold."""
+    return FORBIDDEN.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without the characters that XML cannot hold; spaces that do not break stay."""
+    return re.sub("[ \t\r\n]+", " ", clean(text)).strip()
+
 
 LONGEST_WORD = 24
 """Characters of a word that stay on one line; a longer one may be broken, so that no table grows beyond the page."""

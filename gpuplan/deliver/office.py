@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
-from gpuplan.deliver.texts import clean, one_line
+from gpuplan.deliver.html import clean, one_line
 from gpuplan.deliver.untrusted import is_clicked, shown_part
 from gpuplan.wording import NAMES, said
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuplan.deliver.html import LONGEST_WORD, templates
+from gpuplan.deliver.html import FILLED, LONGEST_WORD, clean, one_line, templates
 
 
 @pytest.fixture(params=["document", "what_if"])
@@ -28,3 +28,18 @@ def test_texts_are_written_so_that_they_mean_themselves(
 ) -> None:
     write = filters[name]
     assert callable(write) and str(write(text)) == written
+
+
+def test_clean_and_one_line() -> None:
+    assert clean("a\x00\x0b\x1f\ufffe\ud800b\tc\nd😀") == "ab\tc\nd😀"
+    assert one_line(" a\n\tb\x0b 10\u202f000 ") == "a b 10\u202f000"
+
+
+def test_what_is_filled_in_later_is_found_in_a_text() -> None:
+    assert FILLED.split("by \u2039name\u203a on \u2039day\u203a") == [
+        "by ",
+        "\u2039name\u203a",
+        " on ",
+        "\u2039day\u203a",
+        "",
+    ]

@@ -31,10 +31,10 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, executive
 from gpuplan.deliver.pptx import pptx_bytes
+from gpuplan.deliver.pptx.blocks import render
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines, text_width
 from gpuplan.deliver.pptx.money import cost_series, signed
 from gpuplan.deliver.pptx.opening import why_not
-from gpuplan.deliver.pptx.sketch import render
 from gpuplan.plan.failures import fail_hosts
 from gpuplan.scenario import from_dict
 from gpuplan.wording import TEXTS, number, rounded_money, said, short_number

@@ -28,9 +28,9 @@ from lxml import etree
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document import Block, Document, Figure, Grid
 from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, filled, references
+from gpuplan.deliver.html import FILLED, clean, one_line
 from gpuplan.deliver.office import same_bytes, set_properties
 from gpuplan.deliver.template import checked_template, usable_template
-from gpuplan.deliver.texts import FILLED, clean, one_line
 from gpuplan.locales import speaking
 from gpuplan.report.drawing import figure_png
 

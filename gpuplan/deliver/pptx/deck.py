@@ -13,15 +13,16 @@ from pptx.oxml.ns import qn
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Executive, document_day
+from gpuplan.deliver.html import clean, one_line
 from gpuplan.deliver.office import set_properties
 from gpuplan.deliver.pptx.blocks import Tiles, Words, put
 from gpuplan.deliver.pptx.measure import POINT, SMALL, Box, box_of, cut, fit_title, text_widths
 from gpuplan.deliver.pptx.paging import Listing
-from gpuplan.deliver.texts import clean, one_line
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.explain import explain
+from gpuplan.report.figures import Figures
 from gpuplan.wording import capital, said
 
 MOST_SOURCES = 8
@@ -73,7 +74,7 @@ class Deck:
         self, show: Any, plan: Plan, summary: Executive, brand: Brand, compared: Comparison | None
     ) -> None:
         self.show, self.plan, self.summary, self.brand, self.compared = show, plan, summary, brand, compared
-        self.messages = check_plan(plan)
+        self.messages, self.figures = check_plan(plan), Figures(plan)
         self.day = document_day(plan)
         self.layouts = [layout for master in show.slide_masters for layout in master.slide_layouts]
         self.layout, self.title_box = self._content_layout()

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gpuplan.deliver.pptx.blocks import Sketch
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, SMALL, Box, first_of, text_width
-from gpuplan.deliver.pptx.sketch import Sketch
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Host, Load
 from gpuplan.plan import UNASSIGNED, Plan

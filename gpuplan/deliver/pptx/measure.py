@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from gpuplan.deliver.texts import one_line
+from gpuplan.deliver.html import one_line
 
 POINT = 12_700
 """English Metric Units in a point."""
@@ -26,6 +26,11 @@ INSET = 7.2
 Thing = TypeVar("Thing")
 
 
+def emu(points: float) -> int:
+    """Return a length in the units of the file."""
+    return round(points * POINT)
+
+
 class Box(NamedTuple):
     """A place on a slide, in points."""
 
@@ -38,7 +43,7 @@ class Box(NamedTuple):
     def emu(self) -> tuple[int, int, int, int]:
         """Return the box in the units of the file."""
         ends = (self.left, self.top, self.left + self.width, self.top + self.height)
-        left, top, right, bottom = (round(POINT * length) for length in ends)
+        left, top, right, bottom = map(emu, ends)
         return left, top, right - left, bottom - top
 
     def above(self, height: float) -> Box:

@@ -13,7 +13,6 @@ from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.cost import year_names
 from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 from gpuplan.report.drawing import pen_on
-from gpuplan.report.figures import Figures
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
@@ -42,7 +41,7 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
 
 def cost_slide(deck: Deck) -> Iterator[Slide]:
     """Payments at the start and in each year, by part, with totals."""
-    costs, figures = deck.plan.costs, Figures(deck.plan)
+    costs, figures = deck.plan.costs, deck.figures
     if costs is None:
         return
     parts = cost_series(costs)

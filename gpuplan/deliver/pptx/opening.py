@@ -14,7 +14,7 @@ from gpuplan.deliver.pptx.money import signed
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
-from gpuplan.report.figures import Figures, waits
+from gpuplan.report.figures import waits
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Table, tabulate
 from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, number, rounded_money, said
@@ -46,7 +46,7 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and choices:
         body = Listing(choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
-    titles, tiles = [build, *map(Figures(plan).said, shorter)], Tiles(_key_tiles(deck))
+    titles, tiles = [build, *map(deck.figures.said, shorter)], Tiles(_key_tiles(deck))
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
 
 
@@ -60,7 +60,7 @@ IN_CLUSTERS = (
 
 def _key_tiles(deck: Deck) -> list[Tile]:
     """Return tiles for capacity, hardware, failure tolerance and cost."""
-    plan, figures, placed = deck.plan, Figures(deck.plan), deck.plan.placed
+    plan, figures, placed = deck.plan, deck.figures, deck.plan.placed
     survives = amount(figures.down, "host") if placed.survived >= figures.down else said("deck.tile.none")
     left = "deck.tile.missing" if placed.missing else "deck.tile.lost" if placed.lost else "deck.tile.left"
     carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
@@ -194,8 +194,7 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
     clock = [f"{hour:02}" for hour in range(24)]
     chart = piled(said("deck.when.about"), clock, stacked, said("deck.when.axis"), gap=12)
     peak = max(sum(values) for values in zip(*(load.gpus[0] for load in parts), strict=True))
-    planned = Figures(deck.plan).demand
-    return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=planned)
+    return chart, said("deck.when.note", peak=number(mean_gpus(peak)), planned=deck.figures.demand)
 
 
 def _rules(deck: Deck) -> Chart:

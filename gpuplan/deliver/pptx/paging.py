@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from gpuplan.deliver.pptx.blocks import add
 from gpuplan.deliver.pptx.measure import BODY, INSET, LEAD, NARROW, SMALL, Box, Grid, cut, text_height
-from gpuplan.deliver.pptx.sketch import add
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
 

@@ -14,17 +14,16 @@ from pptx.oxml.ns import qn
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive
+from gpuplan.deliver.html import one_line
 from gpuplan.deliver.office import same_bytes
 from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_slide
-from gpuplan.deliver.pptx.blocks import Words, put, put_lines
+from gpuplan.deliver.pptx.blocks import Words, put, put_lines, render
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, POINT, SMALL, TITLE, Box, box_of, cut
 from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
 from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
-from gpuplan.deliver.pptx.sketch import render
 from gpuplan.deliver.template import checked_template, usable_template
-from gpuplan.deliver.texts import one_line
 from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.report.colours import OKABE_ITO

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white, mixed
 from gpuplan.deliver.executive import document_day
-from gpuplan.deliver.html import templates
-from gpuplan.deliver.texts import clean
+from gpuplan.deliver.html import clean, templates
 from gpuplan.deliver.what_if import texts
 from gpuplan.deliver.what_if.answers import ASIDE, Answer, Axis, WhatIf, sizes
 from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, named

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from gpuplan.deliver.brand import Brand
-from gpuplan.deliver.texts import clean
+from gpuplan.deliver.html import clean
 from gpuplan.locales import SPOKEN, written
 from gpuplan.wording import runs, said
 

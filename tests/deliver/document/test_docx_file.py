@@ -30,7 +30,7 @@ from gpuplan.deliver.document import (
     design_document,
 )
 from gpuplan.deliver.document.docx_file import docx_bytes
-from gpuplan.deliver.texts import clean, one_line
+from gpuplan.deliver.html import clean, one_line
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" width="40" height="20"><title>Hosts</title>'
