@@ -13,6 +13,7 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
 from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def design_files(
     """
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark
-    plan = _branded(plan, brand)
+    plan = _planned(plan, brand.applied(plan.scenario))
     if not internal:
         plan, beside = _for_customer(plan), [_for_customer(other) for other in beside]
     compared = compare_plans([named(plan, THIS), *beside]) if beside else None
@@ -144,16 +145,14 @@ class _Files:
         return {path: text.encode() for path, text in infrastructure_files(self.plan).items()}
 
 
-def _branded(plan: Plan, brand: Brand) -> Plan:
-    """Return the plan in the currency and on the paper of a brand, where it states none itself."""
-    scenario = brand.applied(plan.scenario)
+def _planned(plan: Plan, scenario: Scenario) -> Plan:
+    """Return the plan of a scenario: the same where it is the plan's own."""
     return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def _for_customer(plan: Plan) -> Plan:
     """Return the plan of the customer's version."""
-    scenario = customer_scenario(plan.scenario, plan.catalog)
-    return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
+    return _planned(plan, customer_scenario(plan.scenario, plan.catalog))
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import fields
 from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.document import Block, Document, Figure, Grid
+from gpuplan.deliver.document import Document, Figure
 from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, filled, references
 from gpuplan.deliver.html import FILLED, clean, one_line
 from gpuplan.deliver.office import same_bytes, set_properties
@@ -136,8 +136,7 @@ class _Writer:
             **{field.name: getattr(document, field.name) for field in fields(document)},
             logo=self._logo() if self.brand.logo and self.own else None,
             below="  \u00b7  ".join(one_line(text) for text in below if text),
-            contents=list(self._contents(document)),
-            uncaptioned=_uncaptioned,
+            numbered=self.own,
             tab=round((self.width - COLUMN_GAP) / 2 / EMU_PER_TWIP),
         )
         for part in parts:
@@ -161,10 +160,10 @@ class _Writer:
     def _footer(self, title: str) -> None:
         """Add page numbers, unless the template has its own footer."""
         footer = self.word.sections[-1].footer
-        filled = any(p.text.strip() for p in footer.paragraphs) or any(
+        used = any(p.text.strip() for p in footer.paragraphs) or any(
             footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in OWN_FOOTERS
         )
-        if filled and not footer.is_linked_to_previous:
+        if used and not footer.is_linked_to_previous:
             return
         paragraph = footer.paragraphs[0] if footer.paragraphs else footer.add_paragraph()
         paragraph.style = self.word.styles[OWN_STYLES["note"]]
@@ -172,13 +171,6 @@ class _Writer:
         name = one_line(title)
         named = (self.brand.footer, name if len(name) <= 60 else name[:59] + "\u2026")
         paragraph._p.extend(self._parts("footer.xml.j2", left="  \u00b7  ".join(filter(None, named)) + "\t"))
-
-    def _contents(self, document: Document) -> Iterator[tuple[int, str, str]]:
-        """(level, number, title) of chapters and sections; a template numbers them itself."""
-        for n, chapter in enumerate(document.chapters, 1):
-            yield 1, f"{n}  " if self.own else "", chapter.title
-            for m, section in enumerate(chapter.sections, 1):
-                yield 2, f"{n}.{m}  " if self.own else "", section.title
 
     def _count(self, kind: str) -> int:
         """The number of the next table, figure or heading."""
@@ -230,17 +222,9 @@ def _shrink(picture: Any, wide: int, high: int) -> None:
 
 
 def _serialised(picture: Any) -> Markup:
-    return _markup(f"<w:r><w:drawing>{etree.tostring(picture, encoding='unicode')}</w:drawing></w:r>")
-
-
-def _markup(text: str) -> Markup:
     from markupsafe import Markup
 
-    return Markup(text)
-
-
-def _uncaptioned(block: Block) -> Block:
-    return replace(block, caption="") if isinstance(block, Grid) else block
+    return Markup(f"<w:r><w:drawing>{etree.tostring(picture, encoding='unicode')}</w:drawing></w:r>")
 
 
 def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int) -> list[int]:

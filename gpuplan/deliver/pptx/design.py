@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from gpuplan.deliver.pptx.blocks import GAP, Chart, Label, Picture, Series, Sketch, Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Slide
@@ -15,7 +16,6 @@ from gpuplan.plan import Plan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
-from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.headlines import HEADLINES
@@ -278,11 +278,18 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     yield Slide([title], body, keys, sources, more, top=top, gap=gap)
 
 
+KEPT = {
+    "remote": attrgetter("kept_low", "kept", "kept_high"),
+    "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),
+}
+"""Kind of a use of the link -> low, typical and high share of the native speed that it keeps."""
+
+
 def _speeds(used: Sequence[LinkVerdict]) -> Chart:
     """The share of the native speed that the link leaves, the lowest last."""
-    ranked = sorted(used, key=lambda each: _kept(each.use)[1], reverse=True)
+    ranked = sorted(used, key=lambda each: KEPT[each.kind](each.use)[1], reverse=True)
     shown = [*reversed(ranked[-MOST_LINKS:])]
-    shares = [_kept(link.use) for link in shown]
+    shares = [KEPT[link.kind](link.use) for link in shown]
     series = Series(
         said("deck.network.series"),
         VERDICT_COLOURS["good"],
@@ -294,18 +301,8 @@ def _speeds(used: Sequence[LinkVerdict]) -> Chart:
         ],
         at="inBase",
     )
-    spans = [(low, high) for low, _, high in shares]
-    return Chart(
-        said("deck.network.about"), [*map(_link_name, shown)], [series], (40, 46), end=1.1, spans=spans
-    )
-
-
-def _kept(use: RemoteUse | TrainingUse | None) -> tuple[float, float, float]:
-    """Low, typical and high share of the native speed."""
-    if isinstance(use, RemoteUse):
-        return use.kept_low, use.kept, use.kept_high
-    assert use is not None
-    return use.efficiency_low, use.efficiency, use.efficiency_high
+    names, spans = [*map(_link_name, shown)], [(low, high) for low, _, high in shares]
+    return Chart(said("deck.network.about"), names, [series], (40, 46), end=1.1, spans=spans)
 
 
 def _link_name(each: LinkVerdict) -> str:
