@@ -11,10 +11,12 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.html import clean
 from gpuplan.locales import SPOKEN, written
-from gpuplan.wording import runs, said
+from gpuplan.wording import NAMES, runs, said
 
 SIZE = 10
 """Size of the normal font, in points."""
+TABS = NAMES["sheet"]
+"""Names of the sheets."""
 INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
 """Whole numbers in lakh and crore. Other separators follow the reader's own spreadsheet."""
 MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
@@ -225,8 +227,3 @@ def sum_of(rows: Iterable[int], cols: Iterable[int], sheet: str = "") -> str:
         for across in columns
     ]
     return f"({'+'.join(terms)})" if len(terms) > 1 else "".join(terms) or "0"
-
-
-def tab(key: str) -> str:
-    """Name of a sheet."""
-    return said(f"sheet.tab.{key}")

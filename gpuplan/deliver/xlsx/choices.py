@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Driver, Executive, Priced
 from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, at_column, worded
-from gpuplan.deliver.xlsx.cells import SIZE, Live, address, area, cleaned, tab
+from gpuplan.deliver.xlsx.cells import SIZE, TABS, Live, address, area, cleaned
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import middle_cut
 from gpuplan.plan import Plan
@@ -70,8 +70,8 @@ def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money 
         block._replace(title=said("sheet.alternatives.title")),
         _quantities(money, options)._replace(notes=(basis,)),
     ]
-    book.topics(tab("alternatives"), said("sheet.alternatives.note"), blocks)
-    return Shown(tab("alternatives"), HEAD + 2, HEAD + 1 + len(options))
+    book.topics(TABS["alternatives"], said("sheet.alternatives.note"), blocks)
+    return Shown(TABS["alternatives"], HEAD + 2, HEAD + 1 + len(options))
 
 
 def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
         return None
     rows = [_driver(driver, plan.costs.net_present) for driver in summary.drivers]
     block = worded("cost_drivers", rows, plan.costs.currency)
-    book.topic(tab("drivers"), said("sheet.drivers.note"), block)
-    return Shown(tab("drivers"), HEAD + 1, HEAD + len(rows))
+    book.topic(TABS["drivers"], said("sheet.drivers.note"), block)
+    return Shown(TABS["drivers"], HEAD + 1, HEAD + len(rows))
 
 
 def _driver(each: Driver, now: float) -> dict[str, Any]:
@@ -158,10 +158,10 @@ class Charts:
         form, letter = _scale(max(money.costs.cash))
         title = said("sheet.chart.cost", currency=money.costs.currency, letter=letter)
         chart, last = self._new("column", "stacked", title), 2 + money.last
-        heads = Shown(tab("years"), HEAD, HEAD).cells(2, last)
+        heads = Shown(TABS["years"], HEAD, HEAD).cells(2, last)
         for name, at in money.part_row.items():
             if any(money.part_cost(name)):
-                row = Shown(tab("years"), at, at)
+                row = Shown(TABS["years"], at, at)
                 chart.add_series(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
         chart.set_x_axis(self._axis(label_position="low"))
         chart.set_y_axis(self._axis(num_format=form, lines=True))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, at_column, column_of, ordered
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, sum_of, tab
+from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address, area, sum_of
 from gpuplan.facts import Fact
 from gpuplan.locales import written_day
 from gpuplan.models import cost
@@ -18,12 +18,11 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
-from gpuplan.wording import amount, number, said
+from gpuplan.wording import NAMES, amount, number, said
 
-RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
-"""Results of the sheet of costs, from top to bottom."""
-DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
-"""Drivers of running costs, from top to bottom."""
+RESULTS, DRIVERS = NAMES["result of the cost sheet"], NAMES["driver of running costs"]
+"""Results of the sheet of costs and drivers of running costs, from top to bottom, with their names."""
+SECTIONS, FACTORS = NAMES["section of the cost sheet"], NAMES["factor"]
 Name = TypeVar("Name")
 
 
@@ -76,20 +75,20 @@ class Money(PricedItems):
 
     def own_at(self, key: str, column: str) -> str:
         """Address of a cell of the sheet of own prices."""
-        return address(self.price_row[key], at_column("own_prices", column), tab("own"))
+        return address(self.price_row[key], at_column("own_prices", column), TABS["own"])
 
     def all_own(self, column: str) -> str:
         """Addresses of a column of the sheet of own prices, without its total."""
         at = at_column("own_prices", column)
-        return area(HEAD + 1, at, HEAD + len(self.prices), at, tab("own"))
+        return area(HEAD + 1, at, HEAD + len(self.prices), at, TABS["own"])
 
     def own_total(self, column: str) -> str:
         """Address of the total of such a column."""
-        return address(HEAD + 1 + len(self.prices), at_column("own_prices", column), tab("own"))
+        return address(HEAD + 1 + len(self.prices), at_column("own_prices", column), TABS["own"])
 
     def bill_at(self, material: int, key: str) -> str:
         """Address of a cell of the bill of materials, from another sheet."""
-        return address(HEAD + 1 + material, column_of(self.bill, key), tab("bill"))
+        return address(HEAD + 1 + material, column_of(self.bill, key), TABS["bill"])
 
     def missing(self, key: str) -> Live:
         """Return a word where the price is unknown, or was deleted: the formulas then count nothing for it."""
@@ -106,7 +105,7 @@ class Money(PricedItems):
 
     def weight_at(self, key: str) -> str:
         """Address of the discounted quantity behind a price, from another sheet."""
-        return address(self.weight_row[key], 3 + self.last, tab("years"))
+        return address(self.weight_row[key], 3 + self.last, TABS["years"])
 
     def _lay_out(self) -> None:
         """Assign the rows of the cost sheet, and the titles above some of them."""
@@ -129,9 +128,9 @@ class Money(PricedItems):
         if self.items:
             units = self.unit_row[with_units[0]] - 1
             starts |= {"items": self.item_row[0], "paid": self.paid_row[0], "units": units}
-        self.sections = {at - 1: said(f"sheet.years.{name}") for name, at in starts.items()}
-        noted = (name for name in ("weights", "units") if name in starts)
-        self.section_notes = {starts[name]: said(f"sheet.years.{name} note") for name in noted}
+        self.sections = {at - 1: SECTIONS[name] for name, at in starts.items()}
+        notes = {"weights": "sheet.years.weights note", "units": "sheet.years.units note"}
+        self.section_notes = {starts[name]: said(key) for name, key in notes.items() if name in starts}
 
     def _factors(self) -> list[_Factor]:
         scenario, use = self.plan.scenario, self.power
@@ -159,7 +158,7 @@ class Money(PricedItems):
             derived += [("management_hosts", many, "host"), ("management_w", use.management_w, "W")]
         for name, value, unit in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
-            label, note = said(f"sheet.factor.{name}"), notes.get(name, "")
+            label, note = FACTORS[name], notes.get(name, "")
             factors.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
         return factors
 
@@ -174,7 +173,7 @@ LIMITS: Mapping[str, Mapping[str, Any]] = {
 
 def _share(name: str, fact: Fact) -> _Factor:
     """Return a factor that readers may change within limits."""
-    value, label = float(fact.value), said(f"sheet.factor.{name}")
+    value, label = float(fact.value), FACTORS[name]
     cell = Editable(value, **{"kind": "percent", **LIMITS.get(name, {"high": 1})})
     return _Factor(name, label, value, "1", fact.basis, fact.sources, fact.note, cell)
 
@@ -252,7 +251,7 @@ def results(money: Money) -> Iterator[Row]:
     for name, at in money.results.items():
         value, kind = figures[name]
         cells = (value, *[None] * money.last)
-        yield Row(at, said(f"sheet.result.{name}"), cells, note=notes.get(name, ""), kind=kind)
+        yield Row(at, RESULTS[name], cells, note=notes.get(name, ""), kind=kind)
 
 
 def name_results(book: Book, money: Money) -> None:
@@ -264,7 +263,7 @@ def name_results(book: Book, money: Money) -> None:
         ("gpu_hour_installed", "gpu_hour_installed", costs.gpu_hour_installed, "price"),
         ("gpu_hour_used", "gpu_hour_used", costs.gpu_hour_used, "price"),
     ):
-        where = address(money.results[result], 2, tab("years"))
-        book.name(name, where, said(f"sheet.result.{result}"), value, kind=kind)
-    start = address(money.cash_row, 2, tab("years"))
+        where = address(money.results[result], 2, TABS["years"])
+        book.name(name, where, RESULTS[result], value, kind=kind)
+    start = address(money.cash_row, 2, TABS["years"])
     book.name("paid_at_start", start, said("sheet.result.at start"), costs.cash[0], kind="money")

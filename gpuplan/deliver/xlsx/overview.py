@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.deliver.executive import OWNERS, Executive, document_day
 from gpuplan.deliver.xlsx.book import Book
-from gpuplan.deliver.xlsx.cells import CHANGE, Live, address, tab
+from gpuplan.deliver.xlsx.cells import CHANGE, TABS, Live, address
 from gpuplan.deliver.xlsx.choices import Charts, Shown
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
@@ -55,7 +55,7 @@ class ChartTables(NamedTuple):
 
 def overview_page(book: Book) -> Page:
     """Add the empty first sheet; it is filled once its cells are known."""
-    page = book.page(tab("overview"), [WIDTH] * COLUMNS, portrait=True)
+    page = book.page(TABS["overview"], [WIDTH] * COLUMNS, portrait=True)
     page.sheet.fit_to_pages(1, 1)
     page.sheet.set_first_sheet()
     page.sheet.activate()
@@ -127,7 +127,7 @@ class Overview:
             self.page.span(at + 2, first, last, tile.note, "tile note")
             if tile.name:
                 value = tile.value.value if isinstance(tile.value, Live) else tile.value
-                where = address(at + 1, first, tab("overview"))
+                where = address(at + 1, first, TABS["overview"])
                 self.book.name(tile.name, where, tile.label, value, kind=tile.kind)
         self.page.high(at, 17)
         self.page.high(at + 1, 24)
@@ -183,13 +183,13 @@ class Overview:
                 self.page.span(self.at, left, right, text, "text" if n else "head")
             self.at += 1
         if (left := len(decisions) - len(first)) > 0:
-            self._line(said("sheet.overview.more decisions", count=left, sheet=tab("decisions")))
+            self._line(said("sheet.overview.more decisions", count=left, sheet=TABS["decisions"]))
         self._gap(8)
 
     def _guide(self) -> None:
         """Explain in three lines how to read the workbook."""
         self._line(said("sheet.overview.guide"), "section")
-        tabs = {name: tab(name) for name in ("own", "bill", "years", "factors", "trail", "names")}
+        tabs = {name: TABS[name] for name in ("own", "bill", "years", "factors", "trail", "names")}
         for key in ("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"):
             self._line(said(key, **tabs), "plain")
 

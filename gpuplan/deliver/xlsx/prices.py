@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded
-from gpuplan.deliver.xlsx.cells import Editable, Live, address, area, tab
+from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address, area
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.models import cost
 from gpuplan.plan import Plan
@@ -22,7 +22,7 @@ def own_sheet(book: Book, plan: Plan, money: Money) -> None:
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
     rows = [_own_cells(money, key, shown) for key, shown in zip(money.prices, about, strict=True)]
     block = worded("own_prices", [*rows, _own_totals(money)], currency)
-    book.topic(tab("own"), said("sheet.own.note", currency=currency), block._replace(totals=1))
+    book.topic(TABS["own"], said("sheet.own.note", currency=currency), block._replace(totals=1))
     for key, row in zip(money.prices, rows, strict=True):
         name, label = money.price_name[key], said("sheet.name.own price", item=row["name"])
         book.name(f"own_{name}", money.own_at(key, "own"), label, None, kind="price", editable=True)
@@ -39,7 +39,7 @@ def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
         address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")
     )
     weight, quantity = money.weight_at(key), money.discounted(key)
-    listed_at = address(row, column_of(money.price_table, "value"), tab("prices"))
+    listed_at = address(row, column_of(money.price_table, "value"), TABS["prices"])
     in_use = f'IF({own}="",IF(ISNUMBER({planned}),{planned},""),{own})'
     return known | {
         "planned": said("sheet.not known") if value is None else Live(listed_at, value),
@@ -69,17 +69,17 @@ def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
         "note": [fact.note if fact else fill for fact in money.prices.values()],
     }
     block = book.block(money.price_table, live, titles=True)
-    book.topic(tab("prices"), said("sheet.prices.note", currency=money.costs.currency), block)
+    book.topic(TABS["prices"], said("sheet.prices.note", currency=money.costs.currency), block)
 
 
 def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Write the factors of the formulas beside prices and quantities."""
     units = Worded(lambda unit: "" if unit == "1" else unit)
-    table = tabulate("factors", money.factors, unit=units, title=tab("factors"))
+    table = tabulate("factors", money.factors, unit=units, title=TABS["factors"])
     cells = [factor.cell for factor in money.factors]
-    book.topic(tab("factors"), said("sheet.factors.says"), book.block(table, {"value": cells}, titles=True))
+    book.topic(TABS["factors"], said("sheet.factors.says"), book.block(table, {"value": cells}, titles=True))
     for row, factor in enumerate(money.factors, start=HEAD + 1):
-        where, cell = address(row, column_of(table, "value"), tab("factors")), factor.cell
+        where, cell = address(row, column_of(table, "value"), TABS["factors"]), factor.cell
         kind, editable = (cell.kind, True) if isinstance(cell, Editable) else ("num", False)
         book.name(factor.name, where, factor.label, factor.value, kind=kind, editable=editable)
 
@@ -91,7 +91,7 @@ def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
     live = {key: [cells.get(key) for cells in paid] for key in ("quantity", "unit_price", "discount", "cost")}
     block, totals = book.block(money.bill, live, titles=True), [_total(money, status) for status in PAID]
     book.topic(
-        tab("bill"),
+        TABS["bill"],
         money.note("sheet.bill.note"),
         block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=()),
     )

@@ -10,7 +10,7 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import OWNERS, Executive
 from gpuplan.deliver.xlsx.book import HEAD, Block, Book, column_of, ordered, worded
-from gpuplan.deliver.xlsx.cells import Live, address, tab
+from gpuplan.deliver.xlsx.cells import TABS, Live, address
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.plan import Plan
@@ -37,7 +37,7 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     block = book.block(topics.groups(plan))
     if money is not None and plan.groups:
         block = _with_cost(book, plan, money, block)
-    book.topic(tab("groups"), said("sheet.groups.note"), block)
+    book.topic(TABS["groups"], said("sheet.groups.note"), block)
 
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
@@ -48,7 +48,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     for id in ids:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
     share, at = len(block.columns) + column_of(table, "share"), list(rows)
-    total = address(money.results["total"], 2, tab("years"))
+    total = address(money.results["total"], 2, TABS["years"])
     totals = [
         Live(f"{address(HEAD + 1 + at.index(part.id), share)}*{total}", part.total)
         for part in money.costs.groups
@@ -64,7 +64,7 @@ def hosts_sheet(book: Book, plan: Plan) -> None:
     """Write the load of each host."""
     count = sum(len(pool.placement) for pool in plan.pools)
     note = said("sheet.hosts.alike", count=count) if count > MAX_HOST_ROWS else said("sheet.hosts.note")
-    book.topic(tab("hosts"), note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
+    book.topic(TABS["hosts"], note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:
@@ -79,17 +79,17 @@ def demand_sheet(book: Book, plan: Plan) -> None:
     tables = [_figures(plan, said("sheet.in all"), "demand.", "totals."), demand.week(plan)]
     if keys:
         tables.append(_figures(plan, said("sheet.by group"), *keys))
-    book.topics(tab("demand"), said("sheet.demand.note"), map(book.block, tables))
+    book.topics(TABS["demand"], said("sheet.demand.note"), map(book.block, tables))
 
 
 def availability_sheet(book: Book, plan: Plan) -> Shown | None:
     """Write the effects of failures and maintenance; return the rows of the sheet's chart."""
     left = tabulate("capacity", capacity_rows(plan), title=said("sheet.availability.title"))
     tables = (left, availability.postures(plan), availability.losses(plan), availability.failures(plan))
-    page = book.topics(tab("availability"), said("sheet.availability.note"), map(book.block, tables))
+    page = book.topics(TABS["availability"], said("sheet.availability.note"), map(book.block, tables))
     if page is None or not left.rows:
         return None
-    return Shown(tab("availability"), HEAD + 2, HEAD + 1 + len(left.rows))
+    return Shown(TABS["availability"], HEAD + 2, HEAD + 1 + len(left.rows))
 
 
 def network_sheet(book: Book, plan: Plan) -> None:
@@ -101,9 +101,9 @@ def network_sheet(book: Book, plan: Plan) -> None:
         tables += [network.settings(fabric), network.part_failures(fabric)]
     transport = TRANSPORT_NAMES[inputs.transport]
     note = said("sheet.network.note", speed=inputs.link_gbit_s, transport=transport, mtu=inputs.mtu_bytes)
-    book.topics(tab("network"), note, map(book.block, tables))
+    book.topics(TABS["network"], note, map(book.block, tables))
     speeds = (network.remote_gpus(plan), network.training(plan))
-    book.topics(tab("speed"), said("sheet.speed.note"), map(book.block, speeds))
+    book.topics(TABS["speed"], said("sheet.speed.note"), map(book.block, speeds))
 
 
 def power_sheet(book: Book, plan: Plan) -> None:
@@ -112,7 +112,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
     if use and use.excludes:
         note += " " + said("sheet.power.not known", names="; ".join(use.excludes))
     tables = [*([cost.power(use)] if use else []), _figures(plan, said("sheet.in all"), "power.")]
-    book.topics(tab("power"), note, map(book.block, tables))
+    book.topics(TABS["power"], note, map(book.block, tables))
 
 
 def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
@@ -120,7 +120,7 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
     title = said("sheet.decisions.asked")
     needed = tabulate("asked", summary.decisions, owner=Worded(OWNERS.get), title=title)
     blocks = [book.block(needed), book.block(topics.decisions(plan).without("number"))]
-    book.topics(tab("decisions"), said("sheet.decisions.note"), blocks)
+    book.topics(TABS["decisions"], said("sheet.decisions.note"), blocks)
 
 
 def names_sheet(book: Book) -> None:
@@ -137,7 +137,7 @@ def names_sheet(book: Book) -> None:
         }
         for cell in book.named
     ]
-    book.topic(tab("names"), said("sheet.names.note"), worded("cell_names", rows))
+    book.topic(TABS["names"], said("sheet.names.note"), worded("cell_names", rows))
 
 
 def inputs_sheet(book: Book, plan: Plan) -> None:
@@ -152,8 +152,8 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
         if field.path not in of_models or field.path in INPUTS.get(group.use_case, ())
     ]
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
-    table = tabulate("inputs", [_input(plan, path) for path in paths], title=tab("inputs"))
-    book.topic(tab("inputs"), said("sheet.inputs.says"), book.block(table, titles=True))
+    table = tabulate("inputs", [_input(plan, path) for path in paths], title=TABS["inputs"])
+    book.topic(TABS["inputs"], said("sheet.inputs.says"), book.block(table, titles=True))
 
 
 def _input(plan: Plan, path: str) -> dict[str, Any]:
@@ -187,25 +187,33 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
     return NAMES.get(table_path(path), {}).get(value, value)
 
 
-PLAIN: Mapping[str, Callable[[Plan], Sequence[Table]]] = {
-    "power-on": lambda plan: (over_time.power_on(plan), *over_time.by_reading_and_name(plan)),
-    "platform": lambda plan: [
-        make(plan) for make in (platform.host_line, platform.management, platform.management_hosts)
-    ],
-    "trail": lambda plan: [topics.lines(plan)],
-    "sources": lambda plan: [ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES)],
-    "messages": lambda plan: (topics.messages(plan), topics.idle(plan)),
+PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
+    "power-on": (
+        "sheet.power-on.note",
+        lambda plan: (over_time.power_on(plan), *over_time.by_reading_and_name(plan)),
+    ),
+    "platform": (
+        "sheet.platform.note",
+        lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
+    ),
+    "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
+    "sources": (
+        "sheet.sources.note",
+        lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
+    ),
+    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), topics.idle(plan))),
 }
-"""Sheets that show tables unchanged."""
+"""Sheets that show tables unchanged: the key of their note, and the tables."""
 
 
 def plain_sheet(book: Book, plan: Plan, key: str) -> None:
     """Write a sheet with unchanged tables."""
-    note, (block, *more) = said(f"sheet.{key}.note"), map(book.block, PLAIN[key](plan))
+    note, tables = PLAIN[key]
+    block, *more = map(book.block, tables(plan))
     if more:
-        book.topics(tab(key), note, [block, *more])
+        book.topics(TABS[key], said(note), [block, *more])
     else:
-        book.topic(tab(key), note, block)
+        book.topic(TABS[key], said(note), block)
 
 
 def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
@@ -223,4 +231,4 @@ def internal_sheet(book: Book, plan: Plan) -> None:
     if table is not None:
         title = said("sheet.internal.margin", share=stated_percent(inputs.margin or 0))
         blocks.append(book.block(table)._replace(title=title))
-    book.topics(tab("internal"), said("sheet.internal.note"), blocks, cost.INTERNAL)
+    book.topics(TABS["internal"], said("sheet.internal.note"), blocks, cost.INTERNAL)

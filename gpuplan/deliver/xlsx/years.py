@@ -11,8 +11,8 @@ from typing import Any
 
 from gpuplan.deliver.priced_items import RUNNING
 from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, need_of, printed_widths, widest
-from gpuplan.deliver.xlsx.cells import Editable, Live, sum_of, tab
-from gpuplan.deliver.xlsx.money import Money, Row, results
+from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, sum_of
+from gpuplan.deliver.xlsx.money import DRIVERS, Money, Row, results
 from gpuplan.deliver.xlsx.page import Page
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
@@ -42,7 +42,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     filled = [(row, [*row.all_cells(), *beside.pop(row.part, ())]) for row in rows]
     widths, printed = printed_widths(_needs(columns, filled))
     page = book.titled(
-        tab("years"), f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip(), widths
+        TABS["years"], f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip(), widths
     )
     for col, column in enumerate(columns):
         page.put(HEAD, col, column.head, "head of numbers" if column.kind == "money" else "head")
@@ -234,7 +234,7 @@ def _drivers(money: Money) -> Iterator[Row]:
         return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 2 + year))
 
     def row(name: str, cells: Sequence[Any], note: str = "", kind: str = "int") -> Row:
-        return Row(money.driver_row[name], said(f"sheet.driver.{name}"), cells, note=note, kind=kind)
+        return Row(money.driver_row[name], DRIVERS[name], cells, note=note, kind=kind)
 
     def by_year(formula: Callable[[int], str], values: Sequence[Any]) -> list[Any]:
         return [None, *(Live(formula(year), value) for year, value in zip(years, values, strict=True))]
