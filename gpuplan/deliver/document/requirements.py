@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, Draft, tabled
@@ -180,28 +179,30 @@ def assumptions(draft: Draft) -> Iterator[Block | str]:
     if not assumed:
         yield said("assumptions.none")
         return
-    kinds = (_assumed_of_groups, _assumed_of_work, _assumed_facts)
-    rows = [row for kind in kinds for row in kind(draft.plan, assumed)]
-    alike = Counter(row[2:] for row in rows if not row[1])
-    together = {reason for reason, count in alike.items() if count > 2}
-    apart = [row for row in rows if row[1] or row[2:] not in together]
-    shown = tuple(
-        (f"A{n}", what, span, f"{capital(note)}{draft.cite(sources)}".strip())
-        for n, (what, span, note, sources) in enumerate(apart, 1)
-    )
     yield said("assumptions.lead", count=len(assumed))
+    kinds = (_assumed_of_groups, _assumed_of_work, _assumed_facts)
+    yield from _by_reason(draft, [row for kind in kinds for row in kind(draft.plan, assumed)])
+
+
+def _by_reason(draft: Draft, rows: Sequence[Assumption]) -> Iterator[Block]:
+    by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {row[2:]: [] for row in rows}
+    for what, span, note, sources in rows:
+        by_reason[note, sources] += [] if span else [what]
+    shared = {reason: texts for reason, texts in by_reason.items() if len(texts) > 2}
+    apart = [row for row in rows if row[1] or row[2:] not in shared]
+    shown = tuple((f"A{n}", *row[:2], _why(draft, *row[2:]).strip()) for n, row in enumerate(apart, 1))
     points = tuple(
-        said(
-            "assumptions.reason",
-            reason=capital(reason[0]) + draft.cite(reason[1]),
-            what="; ".join(row[0] for row in rows if not row[1] and row[2:] == reason),
-        )
-        for reason in dict.fromkeys(row[2:] for row in rows if row[2:] in together)
+        said("assumptions.reason", reason=_why(draft, *reason), what="; ".join(texts))
+        for reason, texts in shared.items()
     )
     if points:
         yield Bullets(points)
     table = Table("assumptions", columns("assumptions"), shown, title=said("assumptions.table"))
     yield from tabled(table, widths=(0.07, 0.34, 0.14, 0.45))
+
+
+def _why(draft: Draft, note: str, sources: tuple[str, ...]) -> str:
+    return capital(note) + draft.cite(sources)
 
 
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:

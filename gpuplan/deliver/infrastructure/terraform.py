@@ -206,18 +206,18 @@ def subnets(plan: Plan, site: Site) -> dict[str, int]:
 def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:
     names = list(dict.fromkeys(pool.site for pool in plan.pools))
     several, taken = len(names) > 1, set[str]()
+    here = {cluster_id(pool): [vm for vm in vms if vm.cluster == cluster_id(pool)] for pool in plan.pools}
     return tuple(
         Site(
             slug(name or "other", taken, "site") if several else "",
             name,
-            tuple(_cluster(plan, pool, vms) for pool in plan.pools if pool.site == name),
+            tuple(_cluster(plan, pool, here[cluster_id(pool)]) for pool in plan.pools if pool.site == name),
         )
         for name in names
     )
 
 
 def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
-    here = [vm for vm in vms if vm.cluster == cluster_id(pool)]
     return {name: getattr(pool, name) for name in FROM_POOL} | {
         "id": cluster_id(pool),
         "key": pool.id,
@@ -227,11 +227,11 @@ def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
         # admission control allows at most one fewer than the hosts
         "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
         "used": [at for at, host in enumerate(pool.placement) if host],
-        "spare": [at for at, host in enumerate(pool.placement) if not host],
+        "spare": [at for at in range(pool.hosts) if not pool.placement[at]],
         "mig_hosts": list(_mig_hosts(plan, pool)),
-        "vms": [vm for vm in here if not vm.client],
-        "vgpu_vms": [vm for vm in here if vm.kind in ("vgpu", "vgpu-server")],
-        "pinned_vms": [vm for vm in here if vm.pinned],
+        "vms": [vm for vm in vms if not vm.client],
+        "vgpu_vms": [vm for vm in vms if "vgpu" in vm.kind],
+        "pinned_vms": [vm for vm in vms if vm.pinned],
     }
 
 
