@@ -69,16 +69,19 @@ PATTERNS = {
 }
 """Links to pages and mailboxes, what is neither within the part nor empty, drawing styles and actions that load or run."""
 OUTSIDE = f"[not({NAMED})][re:test(., $outside)]"
+HARM = NAMES["harmful content"]
 HARMS = {
-    "//processing-instruction('xml-stylesheet')": "linked style",
-    "//s:style[re:test(., $style, 'i')]": "linked style",
-    "//*[local-name() = 'HyperlinkBase'][re:test(., '\\S') and not(re:test(., $page, 'i'))]": "link to files",
-    "//s:*[self::s:script or self::s:foreignObject or self::s:handler or @*[re:test(name(), '^on', 'i')]]": "script",
-    "//s:*[@*[re:test(., $url, 'i')]]": "linked picture",
-    f"//@*[local-name() = 'action'][not({NAMED})][re:test(., $program, 'i')]": "action that runs a program",
-    f"//@*[local-name() = 'src' or local-name() = 'althref']{OUTSIDE}": "linked picture",
-    f"//@*[local-name() = 'href']{OUTSIDE}[not(parent::*[{CLICKED}])]": "linked picture",
-    f"//@*[local-name() = 'href']{OUTSIDE}[parent::*[{CLICKED}]][not(re:test(., $page, 'i'))]": "link to a file",
+    "//processing-instruction('xml-stylesheet')": HARM["style"],
+    "//s:style[re:test(., $style, 'i')]": HARM["style"],
+    "//*[local-name() = 'HyperlinkBase'][re:test(., '\\S') and not(re:test(., $page, 'i'))]": HARM["base"],
+    "//s:*[self::s:script or self::s:foreignObject or self::s:handler or @*[re:test(name(), '^on', 'i')]]": HARM[
+        "script"
+    ],
+    "//s:*[@*[re:test(., $url, 'i')]]": HARM["picture"],
+    f"//@*[local-name() = 'action'][not({NAMED})][re:test(., $program, 'i')]": HARM["action"],
+    f"//@*[local-name() = 'src' or local-name() = 'althref']{OUTSIDE}": HARM["picture"],
+    f"//@*[local-name() = 'href']{OUTSIDE}[not(parent::*[{CLICKED}])]": HARM["picture"],
+    f"//@*[local-name() = 'href']{OUTSIDE}[parent::*[{CLICKED}]][not(re:test(., $page, 'i'))]": HARM["link"],
 }
 """What would load from elsewhere or run -> its name in messages."""
 WORDS = re.compile(r'"([^"]*)"?|(\S+)')
@@ -280,13 +283,13 @@ def _harms_of_field(code: str) -> Iterator[str]:
     """Look at the code of a field, such as ``PAGE`` or ``DDEAUTO c:\\\\a.exe``."""
     name, *words = [quoted or plain for quoted, plain in WORDS.findall(code)] or [""]
     if name.upper() in HARMFUL_FIELDS:
-        yield f"field {name.upper()}"
+        yield said("template.field", name=name.upper())
     rest = iter(words if name.upper() == "HYPERLINK" else ())
     for word in rest:
         if re.fullmatch(r"\\[lots]", word, re.IGNORECASE):
             next(rest, "")  # a bookmark, a tip, a frame
         elif not re.fullmatch(r"\\\w", word) and not is_clicked(word):
-            yield "link to a file"
+            yield HARM["link"]
 
 
 def is_clicked(target: str) -> bool:

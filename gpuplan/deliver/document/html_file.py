@@ -13,6 +13,7 @@ from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document import Document
 from gpuplan.deliver.html import templates
 from gpuplan.locales import speaking
+from gpuplan.wording import said
 
 SHORT = 12
 """Characters of a cell at the right that are never wrapped."""
@@ -24,7 +25,8 @@ PAGE = '<div class="page">'
 def html_text(document: Document, *, brand: Brand = PLAIN) -> str:
     """A design document as one self-contained HTML file: style and figures are inside, nothing runs or is requested."""
     shown = {field.name: getattr(document, field.name) for field in fields(document)}
-    named = document.title + (f" for {document.customer}" if document.customer else "")
+    for_customer = said("document.for", title=document.title, customer=document.customer)
+    named = for_customer if document.customer else document.title
     logo = {"logo": b64encode(brand.logo).decode(), "logo_kind": brand.logo_kind}
     foot = "  \u00b7  ".join(filter(None, (brand.footer, document.title)))
     with speaking(document.locale):
@@ -37,6 +39,7 @@ def first_pages(page: str) -> str:
 
     They take the focus as a whole, so that they can be scrolled with keys where they are shown in a frame.
     """
+    label = said("document.first pages")
     front = LINK.sub("", page.partition("<main>")[0])
-    reached = front.replace(PAGE, f'{PAGE[:-1]} role="region" aria-label="First pages" tabindex="0">', 1)
+    reached = front.replace(PAGE, f'{PAGE[:-1]} role="region" aria-label="{label}" tabindex="0">', 1)
     return reached + "</div>\n</body>\n</html>\n"

@@ -51,11 +51,6 @@ class VmClass:
     """True if the group runs on Kubernetes."""
 
     @property
-    def devices(self) -> int:
-        """GPUs that a container sees."""
-        return self.vgpus or self.gpus
-
-    @property
     def sizes(self) -> tuple[Size, Size]:
         """Variables with its processors and its memory."""
         return sizes_of(self.slug, said("terraform.class", name=self.name), self.vcpus, self.memory_gib)

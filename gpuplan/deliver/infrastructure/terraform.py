@@ -24,7 +24,7 @@ from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, runs
+from gpuplan.wording import runs, said
 
 LARGE_CLUSTER = 64
 """Hosts of a cluster that releases of the vSphere provider before 2.16 take."""
@@ -243,8 +243,8 @@ def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
             hosts.setdefault(gpus, []).append(at)
     for gpus, numbers in hosts.items():
         words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers))
-        where, has = f"{words} of `{cluster_id(pool)}_hosts`", amount(gpus, "GPU")
-        yield f"Host {where} has {has}" if len(numbers) == 1 else f"Hosts {where} have {has} each"
+        key = "terraform.mig host" if len(numbers) == 1 else "terraform.mig hosts"
+        yield said(key, numbers=words, cluster=cluster_id(pool), gpus=gpus)
 
 
 # Files

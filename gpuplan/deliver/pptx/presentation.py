@@ -169,7 +169,10 @@ def _edition(deck: Deck) -> list[str]:
     paper = deck.plan.scenario.document
     status = NAMES["document.status"][paper.status or "draft"]
     author = [said("deck.title.author", author=paper.author)] if paper.author else []
-    return [*author, said("deck.title.version", version=paper.version or "0.1", status=status)]
+    return [
+        *author,
+        said("deck.title.version", version=paper.version or said("document.first version"), status=status),
+    ]
 
 
 def _title_slide(deck: Deck) -> None:
