@@ -37,7 +37,7 @@ from gpuplan.deliver.pptx.money import cost_series, signed
 from gpuplan.deliver.pptx.opening import why_not
 from gpuplan.plan.failures import fail_hosts
 from gpuplan.scenario import from_dict
-from gpuplan.wording import TEXTS, number, rounded_money, said, short_number
+from gpuplan.wording import NAMES, number, rounded_money, said, short_number
 
 NASTY = "=HYPERLINK(1) <script> & " + "Verylongname" * 2
 RTL = "מרכז נתונים للذكاء الاصطناعي"
@@ -551,7 +551,7 @@ def test_every_message_that_asks_for_something_has_a_short_step() -> None:
 
     for code, row in WORDS.items():
         if row["change"]:
-            assert len(TEXTS[f"deck.step.{code}"].split()) <= 10, code
+            assert len(NAMES["step of the deck"][code].split()) <= 10, code
 
 
 def test_titles_of_a_stated_total_that_is_too_small(catalog: Catalog) -> None:

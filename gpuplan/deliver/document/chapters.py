@@ -110,7 +110,7 @@ def _blocks(draft: Draft, row: Row) -> Iterator[Block]:
     elif isinstance(content, str) and row["alt"]:
         yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
     else:
-        parts = list(filter(None, [content] if isinstance(content, str) else content or ()))
+        parts = [part for part in ([content] if isinstance(content, str) else content or ()) if part]
         if parts and style == "list":
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:
@@ -122,10 +122,11 @@ def _content(draft: Draft, row: Row) -> Content:
     plan, of = draft.plan, row["of"]
     if row["text"]:
         return draft.said(row["text"])
+    module, _, name = (row["content"] or row["report"]).partition(".")
+    content: Content
     if row["content"]:
-        module, _, name = row["content"].partition(".")
-        return getattr(MODULES[module], name)(draft)
-    module, _, name = row["report"].partition(".")
+        content = getattr(MODULES[module], name)(draft)
+        return content
     subjects = (plan, *draft.alike) if of == "clusters alike" else (getattr(plan, of) if of else plan,)
     content = getattr(REPORT[module], name)(*subjects) if subjects[0] else None
     if isinstance(content, Table):

@@ -21,9 +21,10 @@ from gpuplan.report.tables.network import cabling, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.platform import host_line
 from gpuplan.report.tables.sensitivity import compared as designs_beside
-from gpuplan.wording import TEXTS, said
+from gpuplan.wording import NAMES, said
 
-MOST_STEPS = 6
+MOST_STEPS, STEPS = 6, NAMES["step of the deck"]
+"""Most steps of the slide, and actions in a few words by the code of their message."""
 WIDTHS = (7, 2.1, 2.3)
 MOST_ROWS = 40
 """Most rows of a potentially long table; the rest is in the workbook."""
@@ -51,12 +52,11 @@ def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
 
 def steps_table(name: str, title: str, steps: Sequence[Action]) -> Table:
     """Actions in a few words, or in their own where there are none, with owner and day."""
-    return tabulate(name, steps, what=_in_short, owner=Worded(OWNERS.get), title=title)
 
+    def in_short(step: Action) -> str:
+        return STEPS.get(step.code) or step.what.removesuffix(".")
 
-def _in_short(step: Action) -> str:
-    key = f"deck.step.{step.code}"
-    return said(key) if key in TEXTS else step.what.removesuffix(".")
+    return tabulate(name, steps, what=in_short, owner=Worded(OWNERS.get), title=title)
 
 
 def step_reasons(steps: Sequence[Action]) -> list[str]:
@@ -88,9 +88,19 @@ def next_steps_slide(deck: Deck) -> Iterator[Slide]:
 # Appendix
 
 
-def details(table: Table, widths: Sequence[float], most: int = 1000) -> Listing:
+def details(
+    title: str,
+    table: Table,
+    widths: Sequence[float],
+    keys: Sequence[str] = (),
+    *,
+    most: int = 1000,
+    sources: Sequence[str] = (),
+    more: Sequence[str] = (),
+) -> Slide:
     """A table over as many slides as it takes; larger where one slide holds it so."""
-    return Listing(table.shown(), widths, (BODY, SMALL), most, lines=6, paged=True)
+    body = Listing(table.shown(), widths, (BODY, SMALL), most, lines=6, paged=True)
+    return Slide([title], body, keys, sources, more)
 
 
 def designs(deck: Deck) -> Iterator[Slide]:
@@ -98,33 +108,30 @@ def designs(deck: Deck) -> Iterator[Slide]:
     if comparison := deck.compared:
         rows = tuple(row for row in comparison.rows if row.key in LEADING)
         table = designs_beside(replace(comparison, rows=rows), deck.plan.catalog).without("differs")
-        body = details(table, (3.6, *(10 / len(comparison.names) for _ in comparison.names)))
+        widths = (3.6, *(10 / len(comparison.names) for _ in comparison.names))
         notes = [*comparison.notes, *(difference.sentence for difference in comparison.differences)]
-        yield Slide([said("deck.appendix.compared")], body, more=notes)
+        yield details(said("deck.appendix.compared"), table, widths, more=notes)
 
 
 def decisions(deck: Deck) -> Iterator[Slide]:
     """Every decision; why, in the notes."""
-    taken = deck.plan.decisions
-    body = details(decided(deck.plan).only("number", "title", "decision"), (0.7, 3, 8.8))
+    taken, table = deck.plan.decisions, decided(deck.plan).only("number", "title", "decision")
     sources = [source for decision in taken for source in decision.sources]
     reasons = [f"{decision.title}: {decision.justification}" for decision in taken]
     title = said("deck.appendix.decisions", count=len(taken))
-    yield Slide([title], body, sources=sources, more=reasons)
+    yield details(title, table, (0.7, 3, 8.8), sources=sources, more=reasons)
 
 
 def availability(deck: Deck) -> Iterator[Slide]:
     """Numbers of hosts for failures, and what each failure costs."""
     table, keys = postures(deck.plan), ("totals.hosts_for_failures",)
-    body = details(table, (1.8, 0.9, 0.9, 2.2, 3.2, 3.2))
-    yield Slide([said("deck.appendix.postures")], body, keys, more=table.notes)
+    widths = (1.8, 0.9, 0.9, 2.2, 3.2, 3.2)
+    yield details(said("deck.appendix.postures"), table, widths, keys, more=table.notes)
     lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
     rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
-    lost = replace(lost, rows=tuple(rows))
-    if len({pool.id for pool in deck.plan.pools}) == 1:
-        lost = lost.without("pool")
-    body = details(lost, (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :], MOST_FAILURES)
-    yield Slide([said("deck.appendix.failures")], body, keys, more=table.notes)
+    lost = replace(lost, rows=tuple(rows)).without(*["pool"] * (len(deck.plan.pools) == 1))
+    widths = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :]
+    yield details(said("deck.appendix.failures"), lost, widths, keys, most=MOST_FAILURES, more=table.notes)
 
 
 def materials(deck: Deck) -> Iterator[Slide]:
@@ -132,34 +139,31 @@ def materials(deck: Deck) -> Iterator[Slide]:
     table = bill_of_materials(deck.plan).only("name", "quantity", "unit_price", "cost")
     bought = [row for row in table.cells() if row[1].value]
     rows = sorted(bought, key=lambda row: -abs(float(row[3].value or 0)))
-    body = details(replace(table, rows=tuple(rows)), (6.4, 1.9, 2, 2.4), MOST_MATERIALS)
-    yield Slide([said("deck.appendix.materials")], body, ("cost.total",), more=table.notes)
+    table, title = replace(table, rows=tuple(rows)), said("deck.appendix.materials")
+    yield details(title, table, (6.4, 1.9, 2, 2.4), ("cost.total",), most=MOST_MATERIALS, more=table.notes)
 
 
 def host(deck: Deck) -> Iterator[Slide]:
     """The parts of a host; the rules behind them, in the notes."""
     table = host_line(deck.plan)
     rules = [f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))]
-    body = details(table.only("part", "size", "basis"), (3, 6, 2.4))
-    yield Slide([said("deck.appendix.host")], body, more=rules)
+    yield details(said("deck.appendix.host"), table.only("part", "size", "basis"), (3, 6, 2.4), more=rules)
 
 
 def network(deck: Deck) -> Iterator[Slide]:
     """State the speed of workloads over the network, and its ports."""
     if deck.plan.pools and any(verdict.use for verdict in link_verdicts(deck.plan)):
-        body = details(speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
-        yield Slide([said("deck.appendix.network")], body)
+        kept = speed_kept(deck.plan).keyless()
+        yield details(said("deck.appendix.network"), kept, (3, 4.4, 2.8, 1.8))
     if fabric := deck.plan.cabling:
-        body = details(cabling(fabric), (3, 9))
-        yield Slide([said("deck.appendix.cabling")], body, ("network.ports.shared",))
+        yield details(said("deck.appendix.cabling"), cabling(fabric), (3, 9), ("network.ports.shared",))
 
 
 def values(deck: Deck) -> Iterator[Slide]:
     """The planning values, with their ranges."""
     table = planning_values(deck.plan).only("name", "shown", "range")
-    title = said("deck.appendix.values", count=len(table.rows))
-    body = details(table, (6.4, 2.8, 2.8), MOST_ROWS)
-    yield Slide([title], body, more=[said("deck.appendix.values why")])
+    title, why = said("deck.appendix.values", count=len(table.rows)), said("deck.appendix.values why")
+    yield details(title, table, (6.4, 2.8, 2.8), most=MOST_ROWS, more=[why])
 
 
 def risks(deck: Deck) -> Iterator[Slide]:
@@ -167,26 +171,23 @@ def risks(deck: Deck) -> Iterator[Slide]:
     messages = [message for message in deck.messages if message.level != "note"]
     days = [due(deck.plan, message.days, decided=message.owner == "customer") for message in messages]
     rows = tuple((m.text, OWNERS[m.owner], written_day(day)) for m, day in zip(messages, days, strict=True))
-    title = said("deck.appendix.risks")
-    body = details(Table("risks", columns("risks"), rows, title=title), WIDTHS, MOST_ROWS)
-    yield Slide([title], body, more=[what_to_do(message) for message in messages])
+    table, more = Table("risks", columns("risks"), rows, title=""), list(map(what_to_do, messages))
+    yield details(said("deck.appendix.risks"), table, WIDTHS, most=MOST_ROWS, more=more)
 
 
 def more_steps(deck: Deck) -> Iterator[Slide]:
     """The steps that the main slides leave out."""
     _, others = next_steps(deck)
-    title = said("deck.appendix.steps")
-    body = details(steps_table("next_steps", title, others), WIDTHS, MOST_ROWS)
-    yield Slide([title], body, more=step_reasons(others))
+    title, more = said("deck.appendix.steps"), step_reasons(others)
+    yield details(title, steps_table("next_steps", "", others), WIDTHS, most=MOST_ROWS, more=more)
 
 
 def sources(deck: Deck) -> Iterator[Slide]:
     """The sources of the slides' statements, by title and producer."""
     in_catalog = [deck.plan.catalog.sources[item] for item in deck.cited]
     cited = sorted({(item.title, item.producer, item.published[:4]) for item in in_catalog})
-    title = said("deck.appendix.sources")
-    table = Table("slide_sources", columns("slide_sources"), tuple(cited), title=title)
-    yield Slide([title], details(table, (7.4, 4, 1), MOST_ROWS))
+    table = Table("slide_sources", columns("slide_sources"), tuple(cited), title="")
+    yield details(said("deck.appendix.sources"), table, (7.4, 4, 1), most=MOST_ROWS)
 
 
 APPENDIX = (designs, decisions, availability, materials, host, network, values, risks, more_steps, sources)
