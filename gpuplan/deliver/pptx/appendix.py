@@ -125,8 +125,8 @@ def decisions(deck: Deck) -> Iterator[Slide]:
 def availability(deck: Deck) -> Iterator[Slide]:
     """Numbers of hosts for failures, and what each failure costs."""
     table, keys = postures(deck.plan), ("totals.hosts_for_failures",)
-    widths = (1.8, 0.9, 0.9, 2.2, 3.2, 3.2)
-    yield details(said("deck.appendix.postures"), table, widths, keys, more=table.notes)
+    shares = (1.8, 0.9, 0.9, 2.2, 3.2, 3.2)
+    yield details(said("deck.appendix.postures"), table, shares, keys, more=table.notes)
     lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
     rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
     lost = replace(lost, rows=tuple(rows)).without(*["pool"] * (len(deck.plan.pools) == 1))
