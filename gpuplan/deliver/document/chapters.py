@@ -24,7 +24,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, tables
+from gpuplan.report import architecture, charts, diagrams, figures, tables
 from gpuplan.report.figures import paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import build
@@ -44,7 +44,16 @@ REPORT = {
     module.__name__.rpartition(".")[2]: module
     for module in (
         *(tables.alternatives, tables.availability, build, tables.cost, tables.demand),
-        *(tables.models, tables.network, tables.plan, tables.platform, architecture, charts, diagrams),
+        *(
+            tables.models,
+            tables.network,
+            tables.plan,
+            tables.platform,
+            architecture,
+            charts,
+            diagrams,
+            figures,
+        ),
     )
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""

@@ -13,22 +13,15 @@ from gpuplan.plan.known import inputs
 from gpuplan.plan.trail import Line
 from gpuplan.report.figures import what_to_do
 from gpuplan.report.table import Table, columns
-from gpuplan.report.tables import build
 from gpuplan.wording import BASIS_WORDS, NAMES, amount, basis_word, capital, number, percent, said, watts
 
 LEVELS, BASIS_MEANS = NAMES["level"], NAMES["meaning of basis"]
-MOST_BUILT = 32
 MOST_CITED = 4
 """Most sources named for a decision: its own, and the first behind its numbers, which the tables cite."""
 MOST_SOURCES = 140
 """Most sources, as two pages hold."""
 HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
 """Main results beside the totals."""
-
-
-def as_built(draft: Draft) -> Table:
-    """The record of each host as built."""
-    return build.as_built(draft.plan, MOST_BUILT)
 
 
 def open_points(draft: Draft) -> str:

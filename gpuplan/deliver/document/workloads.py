@@ -16,7 +16,7 @@ from gpuplan.plan.llm.retrieval import why_share
 from gpuplan.plan.llm.serving import why_size
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.plan.sizing_rule import Target
-from gpuplan.report.figures import total_words, waits
+from gpuplan.report.figures import waits
 from gpuplan.report.llm_report import started
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import demand
@@ -105,11 +105,6 @@ def rejected(draft: Draft) -> Table:
 
 
 # Demand
-
-
-def total(draft: Draft) -> str:
-    """The demand where no workload is described."""
-    return total_words(draft.plan)
 
 
 def language_models(draft: Draft) -> str:

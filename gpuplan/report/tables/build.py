@@ -39,6 +39,8 @@ LICENCE_PARTS = ("Platform licences", "GPU software")
 """Parts of the cost that are licences."""
 MOST_SENTENCES = 2
 """Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
+MOST_BUILT = 32
+"""Most hosts of the record as built."""
 OWNERS, PARTS, POLICIES = NAMES["owner"], NAMES["software"], NAMES["platform.gpu_policy in the document"]
 
 
@@ -238,7 +240,7 @@ def _hosts(these: Sequence[Rack]) -> str:
     return named if len(these) == 1 else said("build.hosts each", names=named, hosts=len(these[0].hosts))
 
 
-def as_built(plan: Plan, most: int) -> Table:
+def as_built(plan: Plan, most: int = MOST_BUILT) -> Table:
     """Tabulate address and serial number of each host, to fill in during the build; of many hosts only the first."""
     hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
