@@ -86,7 +86,7 @@ class Overview:
 
     def _line(self, text: str, kind: str = "note", last: int = COLUMNS - 1) -> None:
         """Write a text across the page."""
-        self.page.span(self.at, 0, last, text, kind)
+        self.page.put(self.at, 0, text, kind, last=last)
         self.at += 1
 
     def _gap(self, points: float) -> None:
@@ -121,10 +121,10 @@ class Overview:
         wide, at = COLUMNS // 4, self.at
         for first, tile in zip(range(0, COLUMNS, wide), tiles, strict=False):
             last, form = first + wide - 1, FORMATS.get(tile.kind)
-            self.page.span(at, first, last, tile.label, "tile")
+            self.page.put(at, first, tile.label, "tile", last=last)
             look: dict[str, Any] = {"num_format": form} if form else {}
-            self.page.span(at + 1, first, last, tile.value, "tile value", **look)
-            self.page.span(at + 2, first, last, tile.note, "tile note")
+            self.page.put(at + 1, first, tile.value, "tile value", last=last, **look)
+            self.page.put(at + 2, first, tile.note, "tile note", last=last)
             if tile.name:
                 value = tile.value.value if isinstance(tile.value, Live) else tile.value
                 where = address(at + 1, first, TABS["overview"])
@@ -180,7 +180,7 @@ class Overview:
         rows += [(action.what, OWNERS[action.owner], written_day(action.due)) for action in first]
         for n, cells in enumerate(rows):
             for (left, right), text in zip(((0, 7), (8, 9), (10, 11)), cells, strict=True):
-                self.page.span(self.at, left, right, text, "text" if n else "head")
+                self.page.put(self.at, left, text, "text" if n else "head", last=right)
             self.at += 1
         if (left := len(decisions) - len(first)) > 0:
             self._line(said("sheet.overview.more decisions", count=left, sheet=TABS["decisions"]))

@@ -180,33 +180,25 @@ class Page:
         return sum(self.widths[col] if col < len(self.widths) else EMPTY for col in range(first, last + 1))
 
     def put(
-        self, row: int, col: int, value: Any, kind: str = "text", *, bold: bool = False, **look: Any
-    ) -> None:
-        """Write a cell: text is never a formula, a number has the format of its kind or of its size."""
-        content, real = plain(value, kind)
-        indented = bool(col) and real in INDENTED
-        if isinstance(content, str):
-            content = self._fitting(row, content, self.width(col, col) - indented * INDENT, kind, bold)
-        self._write(row, col, value, content, real, bold, look | (INSET if indented else {}))
-
-    def span(
         self,
         row: int,
-        first: int,
-        last: int,
+        col: int,
         value: Any,
-        kind: str = "note",
+        kind: str = "text",
         *,
+        last: int | None = None,
         bold: bool = False,
         **look: Any,
     ) -> None:
-        """Write a cell over several columns."""
+        """Write a cell, or one as far as the ``last`` column: text is never a formula, a number has the format of its kind or size."""
         content, real = plain(value, kind)
+        inset = INSET if col and last is None and real in INDENTED else {}
+        last = col if last is None else last
         if isinstance(content, str):
-            content = self._fitting(row, content, self.width(first, last), kind, bold)
-        if last > first:
-            self.sheet.merge_range(row, first, row, last, "", self._styles.of(real, bold=bold, **look))
-        self._write(row, first, value, content, real, bold, look)
+            content = self._fitting(row, content, self.width(col, last) - INDENT * bool(inset), kind, bold)
+        if last > col:
+            self.sheet.merge_range(row, col, row, last, "", self._styles.of(real, bold=bold, **look))
+        self._write(row, col, value, content, real, bold, look | inset)
 
     def note(self, row: int, text: str, kind: str = "note") -> None:
         """Write a text over as many columns as are read in one glance; nothing without a text."""
@@ -214,7 +206,7 @@ class Page:
             last = 0
             while self.width(0, last + 1) <= max(NOTES, self.widths[0]):
                 last += 1
-            self.span(row, 0, last, text, kind)
+            self.put(row, 0, text, kind, last=last)
 
     def high(self, row: int, points: float) -> None:
         """Make a row at least as high as given."""

@@ -78,7 +78,7 @@ def _write(page: Page, row: Row, cells: Sequence[Any], columns: Sequence[SheetCo
     for col, (value, column) in enumerate(zip(cells, columns, strict=False)):
         if col < 2 and not row.item:
             if not col:
-                page.span(row.at, 0, 1, value, "text", bold=row.bold)
+                page.put(row.at, 0, value, last=1, bold=row.bold)
         else:
             page.put(row.at, col, value, row.kind_in(column), bold=row.bold)
 
