@@ -117,7 +117,8 @@ def left_out_text(left_out: tuple[str, ...]) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    first, more = ", ".join((names := [*dict.fromkeys(names)])[:SHOWN]), len(names) - SHOWN
+    unique = list(dict.fromkeys(names))
+    first, more = ", ".join(unique[:SHOWN]), len(unique) - SHOWN
     return said("template.more", names=first, more=more) if more > 0 else first
 
 

@@ -55,15 +55,8 @@ def alternatives(draft: Draft) -> Table | None:
     """Tabulate the other priced designs, and why they are not proposed."""
     if not draft.summary.choices:
         return None
-    rows = [
-        (
-            said("front.this design"),
-            number(draft.plan.totals.hosts),
-            rounded_money(draft.costs.net_present)[0],
-            "",
-            "",
-        )
-    ]
+    now = rounded_money(draft.costs.net_present)[0]
+    rows = [(said("front.this design"), number(draft.plan.totals.hosts), now, "", "")]
     for choice in draft.summary.choices[:MOST_ALTERNATIVES]:
         hosts = number(choice.hosts[0]) if choice.hosts else "\u2013"
         sign = "+" if choice.difference > 0 else "\u2212"

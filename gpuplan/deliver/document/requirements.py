@@ -187,7 +187,8 @@ def assumptions(draft: Draft) -> Iterator[Block | str]:
 def _by_reason(draft: Draft, rows: Sequence[Assumption]) -> Iterator[Block]:
     by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {row[2:]: [] for row in rows}
     for what, span, note, sources in rows:
-        by_reason[note, sources] += [] if span else [what]
+        if not span:
+            by_reason[note, sources].append(what)
     shared = {reason: texts for reason, texts in by_reason.items() if len(texts) > 2}
     apart = [row for row in rows if row[1] or row[2:] not in shared]
     shown = tuple((f"A{n}", *row[:2], _why(draft, *row[2:]).strip()) for n, row in enumerate(apart, 1))

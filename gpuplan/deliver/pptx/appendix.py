@@ -129,7 +129,9 @@ def availability(deck: Deck) -> Iterator[Slide]:
     yield details(said("deck.appendix.postures"), table, shares, keys, more=table.notes)
     lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
     rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
-    lost = replace(lost, rows=tuple(rows)).without(*["pool"] * (len(deck.plan.pools) == 1))
+    lost = replace(lost, rows=tuple(rows))
+    if len(deck.plan.pools) == 1:
+        lost = lost.without("pool")
     widths = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :]
     yield details(said("deck.appendix.failures"), lost, widths, keys, most=MOST_FAILURES, more=table.notes)
 
