@@ -177,15 +177,11 @@ def _money_about(plan: Plan) -> str:
     if figures.cost.grows:
         text += " " + figures.said("executive.money with growth")
     if left_out := (*costs.excludes, *costs.outside):
-        text += " " + said("executive.money excludes", names=_some_items(left_out))
+        names, more = "; ".join(left_out[:MOST_ITEMS]), len(left_out) - MOST_ITEMS
+        if more > 0:
+            names = said("executive.money excludes more", names=names, more=more)
+        text += " " + said("executive.money excludes", names=names)
     return text
-
-
-def _some_items(items: Sequence[str]) -> str:
-    """Return the first of the items that the cost excludes, as named in the bill, and the number of further ones."""
-    names = "; ".join(items[:MOST_ITEMS])
-    more = len(items) - MOST_ITEMS
-    return said("executive.money excludes more", names=names, more=more) if more > 0 else names
 
 
 # Alternatives

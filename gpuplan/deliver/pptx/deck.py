@@ -91,8 +91,11 @@ class Deck:
 
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
-        fitting = (layout for layout in self.layouts if places <= kinds_of(layout))
-        return next((layout for layout in fitting if not kind or layout.element.get("type") == kind), None)
+        for layout in self.layouts:
+            present = {int(place.placeholder_format.type or 0) for place in layout.placeholders}
+            if places <= present and kind in ("", layout.element.get("type")):
+                return layout
+        return None
 
     def _content_layout(self) -> tuple[Any, Box]:
         """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
@@ -178,11 +181,6 @@ def font_of(show: Any) -> str:
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
     font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
     return "" if font is None else str(font.get("typeface", ""))
-
-
-def kinds_of(layout: Any) -> set[int]:
-    """Return the placeholder types of a layout."""
-    return {int(place.placeholder_format.type or 0) for place in layout.placeholders}
 
 
 # Notes

@@ -63,7 +63,8 @@ def _written(deck: Deck) -> bytes:
     _title_slide(deck)
     for chapter in (*OPENING, *(HOSTS if deck.plan.pools else ()), *MONEY):
         deck.add(chapter(deck))
-    _divider(deck)
+    about, title = Words([said("deck.appendix.about")], LEAD), said("deck.appendix")
+    _framed(deck, deck.layout_with({1, 2}, "secHead"), title, about, "deck.appendix.notes")
     for chapter in APPENDIX:
         deck.add(chapter(deck))
     _closing_slide(deck)
@@ -204,12 +205,6 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
     put(subtitle, cut(lead, LEAD, box.width - 15, max(1, int(box.height / 24))), LEAD)
     if body is not None:
         put_lines(body, details)
-
-
-def _divider(deck: Deck) -> None:
-    """The slide before the appendix."""
-    words = Words([said("deck.appendix.about")], LEAD)
-    _framed(deck, deck.layout_with({1, 2}, "secHead"), said("deck.appendix"), words, "deck.appendix.notes")
 
 
 def _closing_slide(deck: Deck) -> None:

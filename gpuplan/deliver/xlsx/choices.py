@@ -104,7 +104,9 @@ def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
         return f'IF(ABS(net_present_cost-{now!r})<{SAME},{here},"{word}")'
     if quantities:
         rows = area(matrix + 1, 1 + at, matrix + len(money.prices), 1 + at)
-        cost = f"{here}+SUMPRODUCT({money.all_own('change')},{rows})"
+        own = at_column("own_prices", "change")
+        changes = area(HEAD + 1, own, HEAD + len(money.prices), own, TABS["own"])
+        cost = f"{here}+SUMPRODUCT({changes},{rows})"
     return f'IF(ABS(net_present_cost-own_price_difference-{now!r})<{SAME},{cost},"{word}")'
 
 

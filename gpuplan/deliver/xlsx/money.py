@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, at_column, column_of, ordered
-from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address, area, sum_of
+from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address, sum_of
 from gpuplan.facts import Fact
 from gpuplan.locales import written_day
 from gpuplan.models import cost
@@ -65,9 +65,8 @@ class Money(PricedItems):
         """The note of a sheet of costs: their currency, their day, and what they leave out."""
         costs = self.costs
         text = said(key, currency=costs.currency, day=written_day(costs.as_of))
-        return text + (
-            " " + said("sheet.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""
-        )
+        left_out = said("sheet.excludes", names="; ".join(costs.excludes)) if costs.excludes else ""
+        return f"{text} {left_out}".rstrip()
 
     def price_at(self, key: str) -> str:
         """Return the address of the price in use: the reader's own, else the planning price."""
@@ -76,15 +75,6 @@ class Money(PricedItems):
     def own_at(self, key: str, column: str) -> str:
         """Address of a cell of the sheet of own prices."""
         return address(self.price_row[key], at_column("own_prices", column), TABS["own"])
-
-    def all_own(self, column: str) -> str:
-        """Addresses of a column of the sheet of own prices, without its total."""
-        at = at_column("own_prices", column)
-        return area(HEAD + 1, at, HEAD + len(self.prices), at, TABS["own"])
-
-    def own_total(self, column: str) -> str:
-        """Address of the total of such a column."""
-        return address(HEAD + 1 + len(self.prices), at_column("own_prices", column), TABS["own"])
 
     def bill_at(self, material: int, key: str) -> str:
         """Address of a cell of the bill of materials, from another sheet."""
@@ -205,10 +195,6 @@ class Row(NamedTuple):
     kind: str = "money"
     total: Live | None = None
     bold: bool = False
-
-    def all_cells(self) -> tuple[Any, ...]:
-        """Its cells from left to right."""
-        return (self.part, self.item, *self.cells, self.total, self.note)
 
     def kind_in(self, column: SheetColumn) -> str:
         """The kind of its cell in a column: in a year's, its own."""

@@ -28,8 +28,9 @@ def own_sheet(book: Book, plan: Plan, money: Money) -> None:
         book.name(f"own_{name}", money.own_at(key, "own"), label, None, kind="price", editable=True)
         what, value = said("sheet.name.price", item=row["name"]), money.planned(key)
         book.name(name, money.price_at(key), what, value, kind="price")
-    change = said("sheet.name.difference")
-    book.name("own_price_difference", money.own_total("difference"), change, 0.0, kind="change")
+    change, at = said("sheet.name.difference"), at_column("own_prices", "difference")
+    total = address(HEAD + 1 + len(money.prices), at, TABS["own"])
+    book.name("own_price_difference", total, change, 0.0, kind="change")
 
 
 def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:

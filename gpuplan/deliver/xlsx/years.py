@@ -39,7 +39,10 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     blocks = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
     rows = [row for rows in blocks for row in rows(money)]
     beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not the count below
-    filled = [(row, [*row.all_cells(), *beside.pop(row.part, ())]) for row in rows]
+    filled = [
+        (row, [row.part, row.item, *row.cells, row.total, row.note, *beside.pop(row.part, ())])
+        for row in rows
+    ]
     widths, printed = printed_widths(_needs(columns, filled))
     page = book.titled(
         TABS["years"], f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip(), widths
