@@ -44,8 +44,7 @@ def xlsx_bytes(
         prices.prices_sheet(book, plan, money)
     for name in ("messages", "trail", "sources"):
         sheets.plain_sheet(book, plan, name)
-    figures = overview.ChartTables(alternatives, drivers, failures)
-    overview.Overview(book, first, plan, summary, money).fill(figures)
+    overview.Overview(book, first, plan, summary, money).fill(alternatives, drivers, failures)
     sheets.names_sheet(book)
     sheets.internal_sheet(book, plan)
     return book.content()

@@ -45,14 +45,6 @@ class Tile(NamedTuple):
     kind: str = "int"
 
 
-class ChartTables(NamedTuple):
-    """Tables behind the charts; None where there are none."""
-
-    alternatives: Shown | None
-    drivers: Shown | None
-    failures: Shown | None
-
-
 def overview_page(book: Book) -> Page:
     """Add the empty first sheet; it is filled once its cells are known."""
     page = book.page(TABS["overview"], [WIDTH] * COLUMNS, portrait=True)
@@ -70,8 +62,8 @@ class Overview:
         self.at = 0
         """The first free row."""
 
-    def fill(self, figures: ChartTables) -> None:
-        """Fill the sheet."""
+    def fill(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
+        """Fill the sheet; the charts show these rows of other sheets."""
         self._band()
         self._line(self.summary.recommendation[0], "lead")
         self._line(self.summary.recommendation[1], "plain")
@@ -80,7 +72,7 @@ class Overview:
         if self.money is not None:
             self._tiles(_money_tiles(self.summary, self.money))
             self._left_out(self.money)
-        self._charts(figures)
+        self._charts(alternatives, drivers, failures)
         self._decisions()
         self._guide()
 
@@ -143,19 +135,19 @@ class Overview:
             self._line(" ".join(parts))
             self._gap(6)
 
-    def _charts(self, figures: ChartTables) -> None:
+    def _charts(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
         """The charts, two beside each other."""
         charts, plan = Charts(self.book.file, self.book.brand), self.plan
         currency, placed = plan.scenario.cost.currency, list[tuple[Any, int]]()
         if (money := self.money) is not None:
             placed.append((charts.cost_by_year(money), LEFT))
-            if figures.alternatives is not None:
+            if alternatives is not None:
                 most = max(option.alternative.net_present for option in self.summary.priced)
-                placed.append((charts.alternatives(figures.alternatives, most, currency), COLUMNS - LEFT))
-            if figures.drivers is not None:
-                placed.append((charts.drivers(figures.drivers, money.costs.net_present, currency), LEFT))
-        if figures.failures is not None:
-            placed.append((charts.failures(figures.failures, len(plan.pools) > 1), COLUMNS - LEFT))
+                placed.append((charts.alternatives(alternatives, most, currency), COLUMNS - LEFT))
+            if drivers is not None:
+                placed.append((charts.drivers(drivers, money.costs.net_present, currency), LEFT))
+        if failures is not None:
+            placed.append((charts.failures(failures, len(plan.pools) > 1), COLUMNS - LEFT))
         first, high = 0, int(CHART_ROWS * CHART_ROW * 4 / 3) - 4
         for chart, columns in placed:
             if first + columns > COLUMNS:
