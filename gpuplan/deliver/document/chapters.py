@@ -113,9 +113,7 @@ def _blocks(draft: Draft, row: Row) -> Iterator[Block]:
     content, style = _content(draft, row), row["style"]
     caption = draft.said(row["caption"]) if row["caption"] else ""
     if isinstance(content, Table):
-        cite, widths = draft.cite if style == "cited" else None, tuple(map(float, row["widths"].split()))
-        most, small = int(row["most"] or MOST_ROWS), style == "small"
-        yield from tabled(content, cite, caption=caption, widths=widths, most=most, small=small)
+        yield from _grid(draft, content, row, caption)
     elif isinstance(content, str) and row["alt"]:
         yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
     else:
@@ -124,6 +122,12 @@ def _blocks(draft: Draft, row: Row) -> Iterator[Block]:
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:
             yield Paragraph(part, style) if isinstance(part, str) else part
+
+
+def _grid(draft: Draft, table: Table, row: Row, caption: str) -> list[Block]:
+    cite, widths = draft.cite if row["style"] == "cited" else None, tuple(map(float, row["widths"].split()))
+    most, small = int(row["most"] or MOST_ROWS), row["style"] == "small"
+    return tabled(table, cite, caption=caption, widths=widths, most=most, small=small)
 
 
 def _content(draft: Draft, row: Row) -> Content:
