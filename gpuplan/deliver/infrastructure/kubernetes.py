@@ -17,7 +17,6 @@ from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.build import class_name
-from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import said
 
 SINCE = "7.0u3"
@@ -119,22 +118,19 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
     provider, namespaced = vsphere_provider(plan), _since(plan, GENERIC_SINCE)
     clusters = _clusters(plan, classes)
     kubernetes = [cluster for cluster in clusters if cluster.pools]
-    api = "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster"
     profiles = sorted({item.profile for item in classes if item.profile})
     return {
         "provider": provider.since(NAMESPACE_SINCE) if namespaced else provider,
         "provider_name": "vSphere",
         "provider_key": "vsphere",
         "taken_for": plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
-        "mib_per_gib": MIB_PER_GIB,
         "vgpu_classes": [item for item in classes if item.profile],
         "api_classes": [item for item in classes if not item.profile],
         "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
         "namespaced": namespaced,
         "supervisors": kubernetes or clusters[:1],  # the first one serves VMs alone
         "kubernetes": kubernetes,
-        "api": api,
-        "generic": namespaced,
+        "api": "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster",
         "licensed": any(pool.vm_class.profile for item in kubernetes for pool in item.pools),
         "automation": False,
     }
