@@ -21,12 +21,12 @@ def xlsx_bytes(
     money = Money(plan) if plan.costs else None
     first = overview.overview_page(book)
     if money is not None:
-        prices.own_sheet(book, plan, money)
-        prices.bill_sheet(book, plan, money)
+        prices.own_sheet(book, money)
+        prices.bill_sheet(book, money)
         years.cost_by_year_sheet(book, plan, money)
         name_results(book, money)
-        prices.factors_sheet(book, plan, money)
-    alternatives = choices.alternatives_sheet(book, plan, summary, money)
+        prices.factors_sheet(book, money)
+    alternatives = choices.alternatives_sheet(book, summary, money)
     drivers = choices.drivers_sheet(book, plan, summary)
     if compared is not None:
         sheets.compared_sheet(book, compared, plan.catalog)
@@ -41,7 +41,7 @@ def xlsx_bytes(
     sheets.power_sheet(book, plan)
     sheets.inputs_sheet(book, plan)
     if money is not None:
-        prices.prices_sheet(book, plan, money)
+        prices.prices_sheet(book, money)
     for name in ("messages", "trail", "sources"):
         sheets.plain_sheet(book, plan, name)
     overview.Overview(book, first, plan, summary, money).fill(alternatives, drivers, failures)

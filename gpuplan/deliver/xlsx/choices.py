@@ -49,7 +49,7 @@ class Shown(NamedTuple):
         return f"={area(self.first - 1, col, self.first - 1, col, self.sheet)}"
 
 
-def alternatives_sheet(book: Book, plan: Plan, summary: Executive, money: Money | None) -> Shown | None:
+def alternatives_sheet(book: Book, summary: Executive, money: Money | None) -> Shown | None:
     """Write the plan and its alternatives priced alike, as planned and with one's own prices; return the rows."""
     if money is None or len(summary.priced) < 2:
         return None

@@ -8,7 +8,6 @@ from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded
 from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address, area
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.models import cost
-from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.report.table import Worded, tabulate
@@ -16,7 +15,7 @@ from gpuplan.report.tables.cost import PAID
 from gpuplan.wording import said
 
 
-def own_sheet(book: Book, plan: Plan, money: Money) -> None:
+def own_sheet(book: Book, money: Money) -> None:
     """Write every price with a cell for the reader's own, which then replaces the planning price."""
     currency, table = money.costs.currency, money.price_table
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
@@ -62,7 +61,7 @@ def _own_totals(money: Money) -> dict[str, Any]:
     return cells
 
 
-def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
+def prices_sheet(book: Book, money: Money) -> None:
     """Write the planning prices, with certainty and source."""
     unknown, fill = said("sheet.not known"), said("sheet.prices.fill in")
     live: dict[str, list[Any]] = {
@@ -73,7 +72,7 @@ def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
     book.topic(TABS["prices"], said("sheet.prices.note", currency=money.costs.currency), block)
 
 
-def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
+def factors_sheet(book: Book, money: Money) -> None:
     """Write the factors of the formulas beside prices and quantities."""
     units = Worded(lambda unit: "" if unit == "1" else unit)
     table = tabulate("factors", money.factors, unit=units, title=TABS["factors"])
@@ -85,7 +84,7 @@ def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
         book.name(factor.name, where, factor.label, factor.value, kind=kind, editable=editable)
 
 
-def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
+def bill_sheet(book: Book, money: Money) -> None:
     """The bill of materials: its quantities may be changed."""
     costs = money.costs
     paid = [_paid_cells(money, at, material) for at, material in enumerate(costs.materials)]
