@@ -76,8 +76,6 @@ def arrivals_of(trace: Requests, zone: ZoneInfo) -> Arrivals:
     """Return the figures of a trace of requests."""
     first, last = float(trace.time_s[0]), max(float(trace.time_s[-1]), float(trace.time_s[0]) + 1)
     count, span = len(trace.time_s), last - first
-    tokens = trace.tokens_in + trace.tokens_out
-    work = np.bincount(trace.group, weights=tokens, minlength=len(trace.groups))
     busiest, when = busiest_hour(trace.time_s, first, last)
     window = min(max(WINDOW_REQUESTS * span / count, LEAST_WINDOW_S), MOST_WINDOW_S)
     return Arrivals(
@@ -93,25 +91,20 @@ def arrivals_of(trace: Requests, zone: ZoneInfo) -> Arrivals:
         window_s=window,
         tokens_in=_lengths(trace.tokens_in),
         tokens_out=_lengths(trace.tokens_out),
-        groups=tuple(
-            _group(trace, n, float(work[n] / tokens.sum()), first, last)
-            for n in np.argsort(-work, kind="stable").tolist()
-            if work[n]
-        ),
+        groups=tuple(_group(trace, name, at, first, last) for name, at in trace.parts()),
     )
 
 
-def _group(trace: Requests, n: int, share: float, first: float, last: float) -> RequestGroup:
-    at = trace.group == n
-    tokens_in, tokens_out = trace.tokens_in[at], trace.tokens_out[at]
+def _group(trace: Requests, name: str, at: np.ndarray, first: float, last: float) -> RequestGroup:
+    part = trace.where(at)
     return RequestGroup(
-        name=trace.groups[n],
+        name=name,
         requests=int(at.sum()),
-        share=share,
-        busiest_per_second=busiest_hour(trace.time_s[at], first, last)[0],
-        tokens_in=_lengths(tokens_in),
-        tokens_out=_lengths(tokens_out),
-        longest=float((tokens_in + tokens_out).max()),
+        share=float(part.amount.sum() / trace.amount.sum()),
+        busiest_per_second=busiest_hour(part.time_s, first, last)[0],
+        tokens_in=_lengths(part.tokens_in),
+        tokens_out=_lengths(part.tokens_out),
+        longest=float(part.amount.max()),
     )
 
 

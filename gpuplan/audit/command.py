@@ -38,7 +38,7 @@ from gpuplan.facts import did_you_mean, did_you_mean_file
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm import SERVING, uses_model
 from gpuplan.scenario import Scenario, from_dict, show, shown_name
-from gpuplan.wording import amount
+from gpuplan.wording import said
 
 
 def run_audit(args: argparse.Namespace) -> int:
@@ -49,27 +49,27 @@ def run_audit(args: argparse.Namespace) -> int:
     base = read_scenario(args.base) if args.base else target or from_dict({})
     base, left_out_hosts = _with_hosts(base, catalog, args)
     name = shown_name(args.name or args.file.name)
-    tell_progress(args, step=f"Reading {name}")
+    tell_progress(args, step=said("audit.step.read", name=name))
     trace = _trace(args)
-    tell_progress(args, step="Counting hours and groups")
+    tell_progress(args, step=said("audit.step.count"))
     try:
         result = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
     except ValueError as error:
-        raise refusal(f"cannot audit {name}: {error}") from None
+        raise refusal(said("audit.cannot", name=name, error=error)) from None
     result = replace(result, notes=(*result.notes, *left_out_hosts))
     if isinstance(trace, Requests):
         return _run_requests(args, catalog, trace, result, base, target)
     suggestions = suggest_groups(result, gpus_per_host=base.hardware.gpus_per_host)
-    scenario, why = None, "samples name no jobs, so they give no groups"
+    scenario, why = None, said("audit.samples without jobs")
     if suggestions:
         try:
             scenario = suggested_scenario(base, result, suggestions, name)
         except ValueError as error:
             suggestions, why = (), str(error)
-            result = replace(result, notes=(*result.notes, f"No groups for a scenario: {why}"))
+            result = replace(result, notes=(*result.notes, said("audit.note.no groups", why=why)))
     comparison, left_out = None, 0
     if target and not isinstance(trace, Jobs):
-        raise refusal("only jobs can be replayed, and this file holds samples", "--on", args.on)
+        raise refusal(said("audit.only jobs"), "--on", args.on)
     if args.scenario:
         _write(args.scenario, scenario, why)
     if target and isinstance(trace, Jobs):
@@ -96,7 +96,7 @@ def _run_requests(
     """Audit requests to a language model: their groups, and a replay on the planned replicas."""
     if args.model and args.model not in {row.id for row in catalog.rows("llm_models")}:
         meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
-        raise refusal(f"a row of llm_models{meant}", "--model", show(args.model))
+        raise refusal(said("audit.option.model", meant=meant), "--model", show(args.model))
     serving = suggest_serving(found)
     scenario = serving_scenario(base, serving, shown_name(args.name or args.file.name), args.model)
     if args.scenario:
@@ -106,9 +106,8 @@ def _run_requests(
         has_model = any(uses_model(group) for group in target.groups if group.use_case == SERVING)
         plan = make_plan(target if has_model and not args.model else scenario, catalog)
         if not plan.llm.serving:
-            what = "a scenario with a model that serves requests, or one beside --model"
-            raise refusal(what, "--on", args.on)
-        tell_progress(args, step="Replaying the requests")
+            raise refusal(said("audit.option.on"), "--on", args.on)
+        tell_progress(args, step=said("audit.step.replay"))
         of = traffic_of(plan, next(iter(plan.llm.serving)))
         replay = (of, replayed(of, trace.time_s, trace.tokens_in, trace.tokens_out))
     return _print(args, Findings(found, serving=serving, replay=replay), scenario)
@@ -121,19 +120,16 @@ def _with_hosts(
     if not args.hosts:
         return base, ()
     if wrong := [text for text in args.gpu if "=" not in text]:
-        raise refusal("a model and an id of the catalog, such as P100=p100-pcie-16gb", "--gpu", wrong[0])
+        raise refusal(said("audit.option.gpu"), "--gpu", wrong[0])
     gpus = {gpu.id: gpu.name for gpu in catalog.gpus.values()}
     try:
         hosts = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
     except OSError as error:
-        raise refusal(
-            f"a file that can be read ({error.strerror}){did_you_mean_file(args.hosts)}",
-            "--hosts",
-            path_text(args.hosts),
-        ) from None
+        allowed = said("audit.option.hosts", why=error.strerror, meant=did_you_mean_file(args.hosts))
+        raise refusal(allowed, "--hosts", path_text(args.hosts)) from None
     kept = base.with_value("hardware.existing", hosts.existing or None)
-    said = f"Left out of the hosts: {'; '.join(hosts.left_out)}"
-    return kept, (said,) if hosts.left_out else ()
+    note = said("audit.note.hosts left out", names="; ".join(hosts.left_out))
+    return kept, (note,) if hosts.left_out else ()
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:
@@ -143,15 +139,15 @@ def _write(path: Path, scenario: Scenario | None, why: str) -> None:
     try:
         path.write_text(scenario.to_yaml(), encoding="utf-8")
     except (OSError, ValueError) as error:
-        allowed = f"a file that can be written ({getattr(error, 'strerror', None) or error})"
-        raise refusal(allowed, "--scenario", path_text(path)) from None
+        why = getattr(error, "strerror", None) or error
+        raise refusal(said("audit.option.scenario", why=why), "--scenario", path_text(path)) from None
 
 
 def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
     """Read the jobs, samples or requests of the file; without named groups each user is one."""
     wrong = [text for text in args.column if "=" not in text]
     if wrong:
-        raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])
+        raise refusal(said("audit.option.column"), "--column", wrong[0])
     columns = dict(text.split("=", 1) for text in args.column)
     trace = read_trace(args.file, format=args.format, columns=columns or None, time_zone=args.time_zone)
     if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
@@ -161,7 +157,7 @@ def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
     if args.largest is not None and isinstance(trace, Jobs):
         trace = trace.where(trace.gpus <= args.largest)
         if not len(trace.gpus):
-            raise refusal("a size that some job of the file has", "--largest", show(args.largest))
+            raise refusal(said("audit.option.largest"), "--largest", show(args.largest))
     return trace
 
 
@@ -173,8 +169,8 @@ def _replayed(
     rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
     fits = jobs.gpus <= sum(rooms)
     if not fits.any():
-        reason = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
-        raise refusal(f"hosts on which a job fits; these have {reason}", "--on", args.on)
+        smallest = f"{jobs.gpus.min():g}"
+        raise refusal(said("audit.option.no room", gpus=sum(rooms), smallest=smallest), "--on", args.on)
     try:
         comparison = compare(
             jobs.where(fits),
@@ -185,5 +181,5 @@ def _replayed(
             progress=lambda what: tell_progress(args, step=what),
         )
     except ValueError as error:
-        raise refusal(f"cannot replay these jobs: {error}") from None
+        raise refusal(said("audit.cannot replay", error=error)) from None
     return comparison, int((~fits).sum())

@@ -67,12 +67,27 @@ class Steps:
         return Curve(mean, float(level.max()), p95, p99, variance)
 
 
+def needed_steps(jobs: Jobs) -> Steps:
+    """Return GPUs as if no job waited: from the request of each."""
+    return Steps(jobs.submit_s, jobs.duration_s, jobs.gpus)
+
+
+def held_steps(jobs: Jobs) -> Steps:
+    """Return GPUs from the start of each; from its request where starts are not known."""
+    return Steps(jobs.start_s, jobs.duration_s, jobs.gpus)
+
+
 def week_edges(first: float, last: float, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:
     """Return quarters of an hour of a period, in which no zone changes its hour, and the hour of the week of each."""
     grid = np.arange(math.floor(first / 900) + 1, math.ceil(last / 900)) * 900.0
     edges = np.concatenate([[first], grid, [last]])
-    local = [datetime.fromtimestamp(t, zone) for t in edges[:-1].tolist()]
-    return edges, np.array([24 * t.weekday() + t.hour for t in local])
+    return edges, hours_of_week(edges[:-1], zone)
+
+
+def hours_of_week(time_s: np.ndarray, zone: ZoneInfo) -> np.ndarray:
+    """Return the hour of the week, Monday 00:00 first, of each time."""
+    local = [datetime.fromtimestamp(t, zone) for t in time_s.tolist()]
+    return np.array([24 * t.weekday() + t.hour for t in local])
 
 
 def period_s(jobs: Jobs) -> tuple[float, float]:

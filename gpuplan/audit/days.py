@@ -12,12 +12,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit.curves import REAL_TIME_S, period_s
-from gpuplan.audit.trace import Jobs, Reading, Requests, Samples, TraceError, refusal
+from gpuplan.audit.trace import Jobs, Requests, Samples, refusal
 from gpuplan.audit.values import Clock
 from gpuplan.scenario import show
-from gpuplan.wording import number
+from gpuplan.wording import said
 
-EXPECTED = "expected a date such as 2020-04-30, or the number of a day of the trace, from 1"
 _Trace = TypeVar("_Trace", bound=Jobs | Samples | Requests)
 
 
@@ -38,23 +37,32 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
     begin = _day(first_day, "first day", first) if first_day else None
     end = _day(last_day, "last day", first) if last_day else None
     if begin and end and end < begin:
-        raise refusal(f"is before the first day, {first_day}", where="last day", value=show(last_day))
+        raise refusal("audit.days.order", where="last day", value=show(last_day), first=first_day)
 
-    def shown(day: date) -> str:
-        return f"day {(day - first).days + 1}" if span[0] < REAL_TIME_S else f"{day}"
+    def shown(day: date | None) -> str:
+        return said("audit.days.day", n=(day - first).days + 1) if day and span[0] < REAL_TIME_S else f"{day}"
 
     window = (
         _midnight(begin, zone) if begin else -math.inf,
         _midnight(end + timedelta(days=1), zone) if end else math.inf,
     )
-    edges = ("from", begin), ("to", end)
-    period = " ".join(f"{word} {shown(day)}" for word, day in edges if day)
-    nothing = refusal(f"nothing is left {period}: the trace is from {shown(first)} to {shown(last)}")
-    if isinstance(trace, Samples):
-        return cast(_Trace, _samples(trace, window, period, nothing))
-    if isinstance(trace, Requests):
-        return cast(_Trace, _requests(trace, window, period, nothing))
-    return cast(_Trace, _jobs(trace, window, period, nothing))
+    edges = "audit.days.between" if begin and end else "audit.days.from" if begin else "audit.days.to"
+    period, crossing = said(edges, begin=shown(begin), end=shown(end)), 0
+    cut: Jobs | Samples | Requests = trace
+    if isinstance(cut, Jobs):
+        cut, kept, crossing = _clipped(cut, window)
+    else:
+        kept = (cut.time_s >= window[0]) & (cut.time_s < window[1])
+    if not kept.any():
+        raise refusal("audit.days.nothing", period=period, first=shown(first), last=shown(last))
+    counts = {"left": int((~kept).sum()), "rows": len(kept), "crossing": crossing}
+    note = said(NOTES[type(cut)], period=period, **counts)
+    reading = replace(cut.reading, notes=(*cut.reading.notes, note))
+    return cast(_Trace, replace(cut, reading=reading).where(kept))
+
+
+NOTES = {Jobs: "audit.days.jobs", Samples: "audit.days.samples", Requests: "audit.days.requests"}
+"""Kind of trace -> the note on what is left out of it."""
 
 
 def _day(text: str, what: str, first: date) -> date:
@@ -69,7 +77,7 @@ def _day(text: str, what: str, first: date) -> date:
         if not inside or datetime.combine(day, time(), UTC).timestamp() >= Clock.LATEST_S:
             raise ValueError
     except (ValueError, OverflowError):
-        raise refusal(EXPECTED, where=what, value=show(text)) from None
+        raise refusal("audit.days.expected", where=what, value=show(text)) from None
     return day
 
 
@@ -77,57 +85,16 @@ def _midnight(day: date, zone: ZoneInfo) -> float:
     return datetime.combine(day, time(), zone).timestamp()
 
 
-def _jobs(jobs: Jobs, window: tuple[float, float], asked: str, nothing: TraceError) -> Jobs:
+def _clipped(jobs: Jobs, window: tuple[float, float]) -> tuple[Jobs, np.ndarray, int]:
+    """Return the jobs with the part of each inside, which of them have one, and how many of these cross an edge."""
     first, last = period_s(jobs)
     period = max(first, window[0]), min(last, window[1])
     ends = jobs.start_s + jobs.duration_s
     start, end = np.clip(jobs.start_s, *window), np.clip(ends, *window)
-    kept = end > start
-    if period[0] >= period[1] or not kept.any():
-        raise nothing
+    kept = (end > start) & (period[0] < period[1])
     crossing = int((kept & ((start > jobs.start_s) | (end < ends))).sum())
     # requested just before the first day, so that no wait of theirs is counted
-    early = np.nextafter(window[0], -math.inf)
-    submit = np.maximum(jobs.submit_s, early)
-    note = f"{_left_out(asked, kept)} jobs are left out; of {number(crossing)} that cross an edge the part inside counts"
-    cut = replace(
-        jobs,
-        submit_s=submit,
-        start_s=start if jobs.has_start else submit,
-        duration_s=end - start,
-        period_s=period,
-        reading=_noted(jobs.reading, note),
-    )
-    return cut.where(kept)
-
-
-def _samples(samples: Samples, window: tuple[float, float], asked: str, nothing: TraceError) -> Samples:
-    kept = (samples.time_s >= window[0]) & (samples.time_s < window[1])
-    if not kept.any():
-        raise nothing
-    note = f"{_left_out(asked, kept)} samples are left out"
-    return replace(
-        samples,
-        time_s=samples.time_s[kept],
-        gpu=samples.gpu[kept],
-        group=samples.group[kept],
-        percent=samples.percent[kept],
-        weight=samples.weight[kept],
-        reading=_noted(samples.reading, note),
-    )
-
-
-def _requests(requests: Requests, window: tuple[float, float], asked: str, nothing: TraceError) -> Requests:
-    kept = (requests.time_s >= window[0]) & (requests.time_s < window[1])
-    if not kept.any():
-        raise nothing
-    note = f"{_left_out(asked, kept)} requests are left out"
-    return replace(requests.where(kept), reading=_noted(requests.reading, note))
-
-
-def _left_out(asked: str, kept: np.ndarray) -> str:
-    return f"Only {asked}: {number(int((~kept).sum()))} of {number(len(kept))}"
-
-
-def _noted(reading: Reading, note: str) -> Reading:
-    return replace(reading, notes=(*reading.notes, note))
+    submit = np.maximum(jobs.submit_s, np.nextafter(window[0], -math.inf))
+    start_s = start if jobs.has_start else submit
+    cut = replace(jobs, submit_s=submit, start_s=start_s, duration_s=end - start, period_s=period)
+    return cut, kept, crossing

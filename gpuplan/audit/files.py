@@ -20,19 +20,19 @@ HEAD_BYTES = 4096
 GZIP = b"\x1f\x8b"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 KINDS = {
-    b"PK": "a workbook or a zip archive: save the sheet as CSV, or unpack it",
-    b"PAR1": "a Parquet file: write it as CSV",
-    b"%PDF": "a PDF",
-    b"\xd0\xcf\x11\xe0": "an old workbook: save the sheet as CSV",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
-    GZIP: "packed with gzip twice: unpack it once",
-    b"BZh": "packed with bzip2: unpack it, or pack it with gzip",
-    b"\xfd7zXZ": "packed with xz: unpack it, or pack it with gzip",
-    b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it, or pack it with gzip",
+    b"PK": "audit.file.zip",
+    b"PAR1": "audit.file.parquet",
+    b"%PDF": "audit.file.pdf",
+    b"\xd0\xcf\x11\xe0": "audit.file.old workbook",
+    b"\x89PNG": "audit.file.picture",
+    b"\xff\xd8\xff": "audit.file.picture",
+    b"GIF8": "audit.file.picture",
+    GZIP: "audit.file.gzip",
+    b"BZh": "audit.file.bzip2",
+    b"\xfd7zXZ": "audit.file.xz",
+    b"\x28\xb5\x2f\xfd": "audit.file.zstd",
 }
-"""First bytes of files that are not text -> their format."""
+"""First bytes of files that are not text -> the key of their refusal."""
 
 
 class _Counted(io.RawIOBase):
@@ -50,7 +50,7 @@ class _Counted(io.RawIOBase):
         buffer[: len(part)] = part
         self.bytes += len(part)
         if self.bytes > self.most():
-            raise refusal(f"the file unpacks to more than {MAX_RATIO} times its size, which no trace does")
+            raise refusal("audit.file.unpacks", most=MAX_RATIO)
         return len(part)
 
 
@@ -63,16 +63,15 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
         unpacked = gzip.GzipFile(fileobj=packed)
         packed = io.BufferedReader(_Counted(unpacked, lambda: MAX_RATIO * max(raw.bytes, FREE_BYTES)))
         head = packed.peek(HEAD_BYTES)[:HEAD_BYTES]
-    for magic, what in KINDS.items():
-        if head.startswith(magic):
-            raise refusal(f"the file is {what}")
+    if kind := next((key for magic, key in KINDS.items() if head.startswith(magic)), ""):
+        raise refusal(kind)
     utf16 = head.startswith(UTF16_MARKS)
     if b"\0" in head and not utf16:
-        raise refusal("the file is binary: expected text, a CSV or the JSON of Prometheus")
+        raise refusal("audit.file.binary")
     encoding = "utf-16" if utf16 else "utf-8-sig"
     start = head.decode(encoding, errors="replace").lstrip()
     if not start:
-        raise refusal("the file is empty: expected a header and rows")
+        raise refusal("audit.file.empty")
     return io.TextIOWrapper(packed, encoding=encoding, errors="replace"), start
 
 
@@ -90,14 +89,10 @@ class Lines:
             self.pieces += 1
             size += len(piece)
             if size > MAX_CHARACTERS:
-                raise refusal(
-                    f"the file is longer than {MAX_CHARACTERS} characters: read a part of the period"
-                )
+                raise refusal("audit.file.long", most=MAX_CHARACTERS)
             first, *others = piece.split("\n")
             if not others and rest:
-                raise refusal(
-                    f"a line is longer than {MAX_LINE} characters: expected a CSV with a row a line"
-                )
+                raise refusal("audit.file.long line", most=MAX_LINE)
             rest += first
             if others:
                 yield rest

@@ -14,6 +14,7 @@ from gpuplan.audit.trace import refusal
 from gpuplan.facts import own_rows
 from gpuplan.scenario import hosts_text, one_line, show
 from gpuplan.units import exact
+from gpuplan.wording import said
 
 MAX_ROWS = 200_000
 COLUMNS = {
@@ -59,17 +60,17 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
     for kind, hosts in counted.items():
         matches = [] if not kind.model else _matches(kind.model, gpus, models or {})
         if kind.gpus < 1:
-            left["without a GPU"] += hosts
+            left[said("audit.hosts.without")] += hosts
         elif kind.model and len(matches) != 1:
-            near = f"may be {', '.join(matches[:4])}" if matches else "no GPU of the catalog has this name"
-            left[f"with {one_line(kind.model)[:40]} ({near})"] += hosts
+            why = "audit.hosts.several" if matches else "audit.hosts.unknown"
+            left[said(why, model=one_line(kind.model)[:40], names=", ".join(matches[:4]))] += hosts
         else:
             row = {"hosts": hosts, "gpus_per_host": kind.gpus, "gpu": matches[0] if matches else None}
             row |= {"vcpus_per_host": kind.vcpus or None, "memory_gib_per_host": kind.memory or None}
             rows.append(row | {"name": kind.name or None})
     existing = hosts_text(rows)
     if existing is None:
-        raise refusal("at most 50 kinds of hosts, each with 1 to 16 GPUs and at most 10,000 hosts")
+        raise refusal("audit.hosts.most")
     return HostList(existing, tuple(f"{n} {why}" for why, n in left.items()))
 
 
@@ -80,10 +81,10 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
     heads = [head.strip().lower() for head in next(table, [])]
     of = [(at, *COLUMNS[head]) for at, head in enumerate(heads) if head in COLUMNS]
     if not {"gpus"} & {what for _, what, _ in of}:
-        raise refusal("a table of hosts has a column gpus, and may have hosts, model, vcpus and memory_gib")
+        raise refusal("audit.hosts.columns")
     for number, cells in enumerate(table, 2):
         if number > MAX_ROWS:
-            raise refusal(f"more than {MAX_ROWS:,} rows, where a row is a host or a kind of hosts")
+            raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
         values = {"gpus": 0, "vcpus": 0, "memory": 0, "hosts": 1}
         words = {"model": "", "name": ""}
         for at, what, unit in of:
@@ -92,9 +93,8 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
                 words[what] = re.sub(r"[;:,]", " ", text)[:40].strip()
             elif text:
                 if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text):
-                    raise refusal(
-                        "expected a number", where=f"{heads[at]} in line {number}", value=show(text)
-                    )
+                    place = said("audit.hosts.place", column=heads[at], line=number)
+                    raise refusal("audit.hosts.number", where=place, value=show(text))
                 values[what] = int(exact(text) * unit)
         counts[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
             values["hosts"]

@@ -7,53 +7,38 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
-from gpuplan.audit.trace import ALL, Jobs, Reading
+from gpuplan.audit.table import COLUMNS, Log, Rows, Table
+from gpuplan.audit.trace import ALL, Collected, Jobs, Reading
 from gpuplan.audit.values import Clock, duration_s, gpus_of, gpus_of_milli
 
 JOB_COLUMNS = COLUMNS["jobs"]
-NEEDS = "a time (submit or start), a duration or an end, and gpus or gpu_milli"
 WAITING = {"pending", "pd", "queued", "waiting"}
-ONLY_STARTS = "Only starts are known: they stand for the time of the request, so waits are not seen"
 
 
 class JobRows(Collected):
     """Jobs as they are read."""
 
     def __init__(self) -> None:
-        super().__init__(submit="d", start="d", duration="d", gpus="d", group="i", user="i")
-        self._groups, self._users = Names(), Names()
+        super().__init__("submit_s", "start_s", "duration_s", "gpus", codes=("group", "user"))
 
     def take(
         self, rows: Rows, *, submit: np.ndarray, start: np.ndarray, duration: np.ndarray, gpus: np.ndarray
     ) -> None:
         """Append the rows that are still included."""
-        kept = rows.kept
-        self.add(submit=submit[kept], start=start[kept], duration=duration[kept], gpus=gpus[kept])
-        for name, names, unknown in (("group", self._groups, ALL), ("user", self._users, "")):
-            texts = rows.texts(name) if name in rows.columns else [unknown] * int(kept.sum())
-            self.add(**{name: names.codes(texts)})
+        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=duration, gpus=gpus)
+        self.add_names(group=rows.texts("group", ALL), user=rows.texts("user"))
 
     def done(self, reading: Reading) -> Jobs:
         """Return the jobs of the whole file."""
-        return Jobs(
-            submit_s=self["submit"],
-            start_s=self["start"],
-            has_start=reading.columns.keys() >= {"submit", "start"},
-            duration_s=self["duration"],
-            gpus=self["gpus"],
-            group=self["group"],
-            groups=tuple(self._groups.shown),
-            user=self["user"],
-            users=len(self._users.shown) if "user" in reading.columns else 0,
-            reading=reading,
-        )
+        has_start = reading.columns.keys() >= {"submit", "start"}
+        users = len(self.names["user"].shown) if "user" in reading.columns else 0
+        return Jobs(**self.columns(), has_start=has_start, users=users, reading=reading)
 
 
 def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> np.ndarray:
     """Return seconds from the start of each job to its end; ``open_s`` for one without an end, if permitted."""
     end = rows.time("end", missing_s=open_s)
-    rows.leave_out(end < begin, "end is before the begin", rows.columns["end"], fault=True)
+    rows.leave_out(end < begin, "audit.row.end before begin", rows.columns["end"], fault=True)
     length: np.ndarray = end - begin
     return length
 
@@ -64,7 +49,7 @@ def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         times = rows.time("submit" if "submit" in rows.columns else "start")
         return times, times
     submit, start = rows.time("submit"), rows.time("start")
-    rows.leave_out(start < submit, "start is before submit", rows.columns["start"], fault=True)
+    rows.leave_out(start < submit, "audit.row.start before submit", rows.columns["start"], fault=True)
     return submit, start
 
 
@@ -77,8 +62,7 @@ def requested(rows: Rows) -> np.ndarray:
         return part
     gpus = rows.read("gpus", gpus_of)
     agree = (part == 1) | ((gpus == 1) & (part < 1)) | ((gpus == 0) & (part == 0))
-    reason = "gpu_milli is other than 1000 for several GPUs, or above 1000 for one"
-    rows.leave_out(~agree, reason, rows.columns["gpu_milli"], fault=True)
+    rows.leave_out(~agree, "audit.row.gpu milli", rows.columns["gpu_milli"], fault=True)
     wanted: np.ndarray = gpus * part
     return wanted
 
@@ -89,7 +73,7 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     timed = at.keys() & {"submit", "start", "interval"}
     sized = [key for key in ("gpus", "gpu_milli") if key in at]
     if not sized or not timed or not at.keys() & {"duration", "end"}:
-        raise table.missing("jobs", NEEDS)
+        raise table.missing("audit.needs.jobs")
     if timed != {"interval"}:
         at.pop("interval", None)
     length_of = {
@@ -105,25 +89,23 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
             now = np.cumsum(np.concatenate([now[-1:], np.nan_to_num(gaps)]))
         if "state" in at:
             state = rows.columns["state"]
-            rows.leave_out([text.strip().lower() in WAITING for text in state], "never started", state)
+            rows.leave_out(
+                [text.strip().lower() in WAITING for text in state], "audit.row.never started", state
+            )
         gpus = requested(rows)
         submit, start = (now[1:], now[1:]) if "interval" in at else times_of(rows)
         if "duration" in at:
             duration = rows.read("duration", length_of["duration"])
         else:
             duration = until_end(rows, start)
-        rows.leave_out(gpus == 0, "no GPUs", rows.columns[sized[0]])
-        rows.leave_out(duration == 0, "ran for no time")
+        rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns[sized[0]])
+        rows.leave_out(duration == 0, "audit.row.no time")
         jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
-    log.check(len(jobs), "a job with GPUs")
+    log.check(len(jobs), "audit.none.jobs")
     clock.relative = clock.relative or "interval" in at
     notes = {
-        "No column names a group: all jobs are one. Choose a column for the group, such as that of the user": (
-            "group" not in at
-        ),
-        "Times are added up from the intervals between jobs; a row that cannot be read shifts those after it": (
-            "interval" in at
-        ),
-        ONLY_STARTS: "start" in at and "submit" not in at,
+        "audit.note.no group of jobs": "group" not in at,
+        "audit.note.intervals": "interval" in at,
+        "audit.note.only starts": "start" in at and "submit" not in at,
     }
     return jobs.done(log.reading("jobs", len(jobs), table.columns(at), notes))

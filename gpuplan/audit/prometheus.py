@@ -14,13 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.audit.samples import (
-    MIG_COUNTER,
-    NO_VALUE_STATED,
-    SAMPLE_COLUMNS,
-    UNDER_MIG,
-    SampleRows,
-)
+from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG, SampleRows
 from gpuplan.audit.table import Log, Rows, Table, unknown_keys
 from gpuplan.audit.trace import Samples, TraceError, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
@@ -51,8 +45,6 @@ GROUP_LABELS = ("exported_namespace", "namespace", "exported_pod", "pod", "expor
 SLICES = {r"\bA30\b": 4, r"RTX PRO 6000": 4, r"RTX PRO 5000": 2}
 """Compute slices of GPUs that have not 7, by a part of their name."""
 
-ANSWER = "expected the answer of /api/v1/query_range: status, data, resultType matrix, result"
-
 Labels = Mapping[str, str]
 
 
@@ -66,12 +58,9 @@ def _check_keys(given: Mapping[str, str]) -> None:
 
 
 def _check_counter(metric: str, where: str) -> None:
-    names = ", ".join(COUNTERS)
-    if not metric:
-        message = f"the series have no name: say by columns metric which of {names} they are"
-        raise refusal(message, where=where, value='""')
     if metric not in COUNTERS:
-        raise refusal(f"no counter of activity; known are {names}", where=where, value=show(metric))
+        key = "audit.no counter" if metric else "audit.series without name"
+        raise refusal(key, where=where, value=show(metric), names=", ".join(COUNTERS))
 
 
 def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
@@ -79,13 +68,8 @@ def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
     chosen = next(name for name in COUNTERS if name in metrics)
     of_mig = {metric for metric, of in zip(metrics, labels, strict=True) if _has_mig(of)}
     if chosen == BLIND_UNDER_MIG and chosen in of_mig:
-        raise refusal(f"{chosen} of MIG instances (labels GPU_I_ID, GPU_I_PROFILE) is refused: {UNDER_MIG}")
+        raise refusal("audit.blind under mig", counter=chosen, under_mig=UNDER_MIG)
     return chosen
-
-
-def _others(metrics: Sequence[str], chosen: str) -> dict[str, bool]:
-    others = sorted({*metrics} - {chosen})
-    return {f"{', '.join(others)} is in the file too and not used: {chosen} is": bool(others)}
 
 
 def _has_mig(labels: Labels) -> bool:
@@ -127,33 +111,31 @@ def _series(labels: Labels, group_label: str | None, found: SampleRows) -> _Seri
     if group_label is None and any(name.startswith("exported_") for name in labels):
         names = [name for name in GROUP_LABELS if name.startswith("exported_")]
     weight = mig_weight(labels.get("GPU_I_PROFILE", ""), model=labels.get("modelName", ""))
-    return _Series(found.gpus[gpu], found.groups[_first(labels, names)], weight)
+    return _Series(found.names["gpu"][gpu], found.names["group"][_first(labels, names)], weight)
 
 
 def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows) -> None:
     """Append pairs of a time and a value, each with its series."""
     texts = rows.columns["value"]
-    rows.leave_out([is_missing(text) for text in texts], NO_VALUE_STATED, texts)
+    rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
     time = rows.time("time", "a time or value")
     percent = rows.read("value", partial(percent_of, scale=COUNTERS[metric]), "a time or value")
-    kept = rows.kept
     gpu, group, weight = zip(*series, strict=True) if series else ((), (), ())
-    found.add(
-        time=time[kept],
-        gpu=np.array(gpu)[kept],
-        group=np.array(group)[kept],
-        percent=percent[kept],
-        weight=np.array(weight)[kept],
-    )
+    found.add(rows.kept, time_s=time, percent=percent, gpu=gpu, group=group, weight=weight)
 
 
 def _done(
-    found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], notes: Mapping[str, bool]
+    found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], metrics: Sequence[str] = ()
 ) -> Samples:
-    log.check(len(found), "a sample")
+    """Return the samples of one of the counters in the file."""
+    log.check(len(found), "audit.none.samples")
     log.clock.relative = False
-    parts = {"MIG instances count as their share of the GPU, by compute slices": found["weight"].min() < 1}
-    return found.done(metric, log.reading("prometheus", len(found), columns, {**notes, **parts}))
+    notes = {
+        "audit.note.not used": ", ".join(sorted({*metrics} - {metric})),
+        "audit.note.slices": found["weight"].min() < 1,
+    }
+    reading = log.reading("prometheus", len(found), columns, notes, counter=metric)
+    return found.done(metric, reading)
 
 
 # ---- the answer to a query
@@ -175,43 +157,37 @@ def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) ->
             pairs = series["values"]
             rows = _pairs(pairs, n, log)
             _take(rows, [belongs] * len(pairs), chosen, samples)
-    return _done(samples, log, chosen, dict(given), _others(metrics, chosen))
+    return _done(samples, log, chosen, dict(given), metrics)
 
 
 def _parsed(text: io.TextIOWrapper) -> Any:
     body = text.read(MAX_JSON_BYTES + 1)
     if len(body) > MAX_JSON_BYTES:
-        raise refusal(
-            f"JSON longer than {MAX_JSON_BYTES} characters: ask Prometheus for a larger step or a shorter period"
-        )
+        raise refusal("audit.json too long", most=MAX_JSON_BYTES)
     if sum(body.count(mark) for mark in ",[{") > MAX_JSON_VALUES:
-        raise refusal(f"JSON of more than {MAX_JSON_VALUES // 3} samples: ask Prometheus for a larger step")
+        raise refusal("audit.json too many samples", most=MAX_JSON_VALUES // 3)
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        raise refusal(f"no JSON; {ANSWER}", where=f"line {line}", value=show(str(error))) from error
+        raise refusal("audit.no json", where=f"line {line}", value=show(str(error))) from error
 
 
 def _result_of(answer: Any) -> list[dict[str, Any]]:
     """Return the series of an answer after checking its shape."""
     if not isinstance(answer, dict):
-        raise refusal(ANSWER, where="line 1", value=type(answer).__name__)
+        raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
-        value = show(answer.get("error", ""))
-        raise refusal("Prometheus answered with an error", where="status", value=value)
+        raise refusal("audit.answer with an error", where="status", value=show(answer.get("error", "")))
     data = answer.get("data")
     data = data if isinstance(data, dict) else {}
     kind, result = data.get("resultType"), data.get("result")
     if kind != "matrix":
-        message = f"a matrix is needed; {ANSWER}"
-        raise refusal(message, where="data.resultType", value=show(str(kind)))
+        raise refusal("audit.answer no matrix", where="data.resultType", value=show(str(kind)))
     if not isinstance(result, list) or not all(map(_is_series, result)):
-        message = f"a list of series; {ANSWER}"
-        raise refusal(message, where="data.result", value=show(type(result).__name__))
+        raise refusal("audit.answer no series", where="data.result", value=show(type(result).__name__))
     if not result:
-        message = "no series: the query found nothing in this period"
-        raise refusal(message, where="data.result", value="[]")
+        raise refusal("audit.answer empty", where="data.result", value="[]")
     return result
 
 
@@ -238,7 +214,7 @@ def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
     rows = Rows(log, [line] * len(pairs), columns)
     if broken:
         which = np.isin(np.arange(len(pairs)), broken)
-        rows.leave_out(which, "is no pair of a time and a value", [str(pair) for pair in pairs], fault=True)
+        rows.leave_out(which, "audit.row.no pair", [str(pair) for pair in pairs], fault=True)
     return rows
 
 
@@ -250,7 +226,7 @@ def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
     _check_keys(given)
     time_at = _place(table, "time", SAMPLE_COLUMNS["time"], given)
     if time_at is None:
-        raise table.missing("prometheus", "a time")
+        raise table.missing("audit.needs.prometheus")
     wide = {at: dict(LABEL.findall(name)) for at, name in enumerate(table.header) if "{" in name}
     if wide:
         return _read_wide(table, given, clock, time_at, wide)
@@ -266,8 +242,7 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
     value_at = _place(table, "value", ("value",), given)
     if value_at is None:
         if not named:
-            needs = f"a column value, or one called as the counter ({', '.join(COUNTERS)})"
-            raise table.missing("prometheus", needs)
+            raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
         value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
         given = {**given, "metric": table.header[value_at]}
     label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
@@ -284,7 +259,7 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
         columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
         _take(Rows(log, lines, columns), [series[key] for key in keys], chosen, samples)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return _done(samples, log, chosen, used, {})
+    return _done(samples, log, chosen, used)
 
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
@@ -292,8 +267,7 @@ def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: s
     metric = _counter(labels, given)
     _check_counter(metric, f"line {line}")
     if before not in ("", metric):
-        message = f"several counters in one table: export {MIG_COUNTER} alone"
-        raise refusal(message, where=f"line {line}", value=show(metric))
+        raise refusal("audit.several counters", where=f"line {line}", value=show(metric))
     return _chosen([metric], [labels])
 
 
@@ -317,5 +291,4 @@ def _read_wide(
         }
         rows = Rows(log, [line for line in lines for _ in read], columns)
         _take(rows, series * len(cells), chosen, samples)
-    columns_read = {"time": table.header[time_at]}
-    return _done(samples, log, chosen, columns_read, _others(metrics, chosen))
+    return _done(samples, log, chosen, {"time": table.header[time_at]}, metrics)

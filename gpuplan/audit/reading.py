@@ -60,35 +60,34 @@ def read_trace(
     the offset before it; the notes count both. Unusable data raises a `TraceError` with the line and what is expected.
     """
     if format not in FORMATS:
-        raise refusal("one of " + ", ".join(FORMATS), where="format", value=show(format))
+        raise refusal("audit.one of", where="format", value=show(format), names=", ".join(FORMATS))
     try:
         clock = Clock(ZoneInfo(time_zone))
     except (KeyError, ValueError, OSError):
         meant = did_you_mean(time_zone, sorted(available_timezones()))
-        message = f"an IANA name such as Europe/Berlin or UTC{meant}"
-        raise refusal(message, where="time_zone", value=show(time_zone)) from None
-    on_disk = isinstance(path, str | PathLike)
+        raise refusal("audit.time zone", where="time_zone", value=show(time_zone), meant=meant) from None
     try:
         with open(path, "rb") if isinstance(path, str | PathLike) else nullcontext(path) as file:
             return _read(file, format, dict(columns or {}), clock)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise refusal(f"the file cannot be unpacked: {error}") from error
+        raise refusal("audit.file.packed", error=error) from error
     except csv.Error as error:
-        raise refusal(f"the file is no CSV: {error}; is a quotation mark left open?") from error
+        raise refusal("audit.file.no csv", error=error) from error
     except RecursionError as error:
-        raise refusal("the file is nested too deeply") from error
+        raise refusal("audit.file.nested") from error
     except OSError as error:
-        name = one_line(str(path)) if on_disk else "the file"
-        meant = did_you_mean_file(Path(path)) if isinstance(path, str | PathLike) else ""
-        raise refusal(f"cannot read {name}: {error.strerror or error}{meant}") from error
+        why = error.strerror or error
+        if not isinstance(path, str | PathLike):
+            raise refusal("audit.file.unread", why=why) from error
+        name, meant = one_line(str(path)), did_you_mean_file(Path(path))
+        raise refusal("audit.file.unread by name", name=name, why=why, meant=meant) from error
 
 
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples | Requests:
     text, start = open_text(file)
     if start[0] in "{[":
         if format not in ("auto", "prometheus"):
-            message = f"JSON, where format {format!r} is a CSV"
-            raise refusal(message, where="line 1", value=show(start[:20]))
+            raise refusal("audit.json", where="line 1", value=show(start[:20]), format=repr(format))
         return read_json(text, given, clock)
     table = Table(text)
     return READERS[_recognised(table, given) if format == "auto" else format](table, given, clock)
@@ -113,11 +112,5 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
     kind = next((format for format, so in signs if so), None)
     if kind is not None:
         return kind
-    if all(NO_HEADER.fullmatch(name) for name in header):
-        message = "the file has no header: export it with one (nvidia-smi without noheader, sacct without --noheader)"
-    else:
-        message = (
-            "not recognised. Jobs need a time (submit or start), a duration or an end, and gpus or gpu_milli; samples a time, a "
-            "gpu and a per cent; requests a time, tokens_in and tokens_out; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
-        )
-    raise refusal(message, where="line 1", value=table.listed())
+    headless = all(NO_HEADER.fullmatch(name) for name in header)
+    raise table.missing("audit.no header" if headless else "audit.not recognised")

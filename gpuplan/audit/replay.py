@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.curves import Steps, period_s
+from gpuplan.audit.curves import needed_steps, period_s
 from gpuplan.audit.trace import Jobs
-from gpuplan.audit.use import few_groups
 from gpuplan.models.demand.queueing import (
     hayward_b,
     hayward_wait_longer_chance,
@@ -20,6 +20,7 @@ from gpuplan.models.demand.queueing import (
 )
 from gpuplan.simulation.jobs import Progress, Replayed, replay
 from gpuplan.units import exact
+from gpuplan.wording import said
 
 MOST_PARTS = 16
 """Finest fraction of a GPU that is counted in the formulas for mixed sizes."""
@@ -99,17 +100,15 @@ def compare(
     first come first served does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
-        raise ValueError(
-            f"share is {share}, wait_limit_h {wait_limit_h}: must be between 0 and 1, and at least 0"
-        )
-    jobs = few_groups(jobs)
+        raise ValueError(said("audit.replay.range", share=share, limit=wait_limit_h))
+    jobs = jobs.with_few_groups()
     replays = _Replays(jobs, policy, wait_limit_h, progress)
-    waiting = replays.run(hosts, "the proposed hosts, all jobs wait")
-    denied = replays.run(hosts, "the proposed hosts, no job waits", longest_wait_h=0.0).denied_share()
+    waiting = replays.run(hosts, said("audit.replay.waiting"))
+    denied = replays.run(hosts, said("audit.replay.denied"), longest_wait_h=0.0).denied_share()
     first, last = period_s(jobs)
     hours = (last - first) / 3600
     offered = float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
-    wanted = Steps(jobs.submit_s, jobs.duration_s, jobs.gpus).curve(first, last)
+    wanted = needed_steps(jobs).curve(first, last)
     sizes, count = np.unique(jobs.gpus, return_counts=True)
     loads = [float(jobs.duration_s[jobs.gpus == size].sum()) / 3600 / hours for size in sizes]
     poisson = peakedness_of_mix(loads, sizes=sizes.tolist())
@@ -135,32 +134,23 @@ def compare(
             n, load=offered, peakedness=by, duration_h=mean_h, wait_h=wait_limit_h
         )
 
+    def longer(replayed: Replayed) -> float:
+        return replayed.longer_share(wait_limit_h)
+
+    as_came, on_hosts = said("audit.method.as they came"), said("audit.method.hosts", policy=policy)
+    fewest = partial(_on_identical_hosts, replays, hosts, share)
     turned = [
         *_kaufman_roberts(gpus, share, loads, sizes, count),
-        pooled("hayward", f"one pool, peakedness {z:.3g}, sizes in it", bursty_b),
-        pooled("replay", "one pool, the jobs as they came", replays.denied),
-        Method(
-            "replay on the hosts",
-            f"the proposed hosts, {policy}",
-            denied,
-            _on_identical_hosts(replays, hosts, share, Replayed.denied_share, 0.0),
-        ),
+        pooled("hayward", said("audit.method.peakedness with sizes", z=f"{z:.3g}"), bursty_b),
+        pooled("replay", as_came, replays.denied),
+        Method("replay on the hosts", on_hosts, denied, fewest(Replayed.denied_share, 0.0)),
     ]
-    pool_gpus = needed(replays.waits_long)
+    pool_gpus, mean = needed(replays.waits_long), said("audit.method.mean size", size=f"{mean_size:.3g}")
     long = [
-        pooled(
-            "erlang-c",
-            f"one pool, independent arrivals, all of the mean size {mean_size:.3g}",
-            lambda n: long_wait(n, mean_size),
-        ),
-        pooled("hayward", f"one pool, peakedness {z:.3g}", lambda n: long_wait(n, z)),
-        Method("replay", "one pool, the jobs as they came", replays.waits_long(gpus), pool_gpus),
-        Method(
-            "replay on the hosts",
-            f"the proposed hosts, {policy}",
-            waiting.longer_share(wait_limit_h),
-            _on_identical_hosts(replays, hosts, share, lambda r: r.longer_share(wait_limit_h), math.inf),
-        ),
+        pooled("erlang-c", mean, lambda n: long_wait(n, mean_size)),
+        pooled("hayward", said("audit.method.peakedness", z=f"{z:.3g}"), lambda n: long_wait(n, z)),
+        Method("replay", as_came, replays.waits_long(gpus), pool_gpus),
+        Method("replay on the hosts", on_hosts, longer(waiting), fewest(longer, math.inf)),
     ]
     silos = _silos(jobs, policy, wait_limit_h, share, hours, progress)
     silo_gpus = sum(s.gpus for s in silos)
@@ -198,7 +188,7 @@ class _Replays:
 
     def run(self, hosts: Sequence[int], what: str, longest_wait_h: float = math.inf) -> Replayed:
         def going_on(_: Progress | None = None) -> bool:
-            return self.progress is None or self.progress(f"Replay on {what}")
+            return self.progress is None or self.progress(said("audit.replay.step", what=what))
 
         if not going_on():
             raise Cancelled
@@ -220,12 +210,12 @@ class _Replays:
         """Return the share that waits longer than the limit in one pool; all of them if the largest job never fits."""
         if gpus < self.gpus.max():
             return 1.0
-        return self.run([gpus], f"a pool of {gpus} GPUs").longer_share(self.wait_limit_h)
+        return self.run([gpus], said("audit.replay.pool", gpus=gpus)).longer_share(self.wait_limit_h)
 
     def denied(self, gpus: int) -> float:
         if gpus < self.gpus.max():
             return 1.0
-        return self.run([gpus], f"a pool of {gpus} GPUs, no job waits", 0.0).denied_share()
+        return self.run([gpus], said("audit.replay.pool denied", gpus=gpus), 0.0).denied_share()
 
 
 def _kaufman_roberts(
@@ -243,7 +233,7 @@ def _kaufman_roberts(
         if len(enough):
             break
         capacity *= 2
-    name = "one pool, independent arrivals of the same sizes"
+    name = said("audit.method.independent")
     return [Method("kaufman-roberts", name, float(curve[gpus * parts]), int(enough[0]))]
 
 
@@ -262,7 +252,8 @@ def _on_identical_hosts(
     def on(n: int) -> float:
         if n * size < math.ceil(replays.gpus.max() / size) * size:
             return 1.0
-        return chance(replays.run([size] * n, f"{n} hosts of {size} GPUs", longest_wait_h))
+        what = said("audit.replay.hosts", n=n, size=size)
+        return chance(replays.run([size] * n, what, longest_wait_h))
 
     return size * least_servers(on, target=share, start=len(hosts))
 
@@ -276,10 +267,7 @@ def _silos(
     progress: Callable[[str], bool] | None,
 ) -> tuple[Silo, ...]:
     silos = []
-    for n, group in enumerate(jobs.groups):
-        at = jobs.group == n
-        if not at.any():
-            continue
+    for group, at in sorted(jobs.parts(), key=lambda part: jobs.groups.index(part[0])):
         alone = jobs.where(at)
         offered = float((alone.gpus * alone.duration_s).sum()) / 3600 / hours
         replays = _Replays(alone, policy, wait_limit_h, progress)

@@ -17,17 +17,7 @@ from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables.models import few_digits, seconds
 from gpuplan.report.text import Block, Content, chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import (
-    DAY_NAMES,
-    amount,
-    counted,
-    number,
-    percent,
-    points,
-    rough,
-    share_words,
-    wait_words,
-)
+from gpuplan.wording import DAY_NAMES, counted, points, rough, said, wait_words
 
 Replay = tuple[GroupTraffic, Simulated]
 """Requests of a trace on the replicas of a plan."""
@@ -95,7 +85,7 @@ def audit_text(findings: Findings) -> str:
     data, audit = audit_dict(findings), findings.found
     return page(
         "",
-        chapter("Input file", *_reading(audit.trace.reading)),
+        chapter(said("audit.input file"), *_reading(audit.trace.reading)),
         _allocation(audit, data),
         _activity(audit, data),
         _arrivals(audit, data),
@@ -111,16 +101,14 @@ def audit_text(findings: Findings) -> str:
 
 
 def _reading(reading: Reading) -> Iterator[str]:
-    yield (
-        f"{reading.format}: {number(reading.used)} of {number(reading.rows)} rows used; times without an offset are read as "
-        f"{reading.time_zone}."
+    yield said(
+        "audit.reading", format=reading.format, used=reading.used, rows=reading.rows, zone=reading.time_zone
     )
-    if columns := ", ".join(f"{what} from {column!r}" for what, column in reading.columns.items()):
-        yield f"Columns: {columns}."
+    if reading.columns:
+        named = (said("audit.column", what=what, name=repr(name)) for what, name in reading.columns.items())
+        yield said("audit.columns read", names=", ".join(named))
     for skipped in reading.skipped:
-        example = f" ({skipped.example})" if skipped.example else ""
-        first = f"first in line {skipped.first_line}{example}"
-        yield f"Left out: {number(skipped.rows)} rows, {skipped.reason}; {first}."
+        yield said("audit.left out example" if skipped.example else "audit.left out", **skipped._asdict())
     yield from (f"{note}." for note in reading.notes)
 
 
@@ -128,8 +116,9 @@ def _day(seconds: float, zone: str) -> str:
     return datetime.fromtimestamp(seconds, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
 
 
-def _from_to(first_s: float, last_s: float, zone: str) -> str:
-    return f"{_day(first_s, zone)} to {_day(last_s, zone)} ({zone})"
+def _period(use: Mapping[str, Any], zone: str) -> dict[str, str]:
+    """Return the period of a trace, for a sentence."""
+    return {"first": _day(use["first_s"], zone), "last": _day(use["last_s"], zone), "zone": zone}
 
 
 def hour_of_week(at: int) -> str:
@@ -139,82 +128,113 @@ def hour_of_week(at: int) -> str:
 
 def _allocation(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
     if use := data["allocation"]:
-        yield chapter("Allocation: GPUs requested and allocated", *requested(use, found.time_zone))
+        yield chapter(said("audit.allocation"), *requested(use, found.time_zone))
         yield _largest(tables.holders(use))
 
 
 def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences the GPUs of jobs: requests, concurrency, burstiness, and the waits as they were."""
     held, week = use["held"] or use["wanted"], np.array(use["week_gpus"])
-    known = use["first_s"] >= REAL_TIME_S
-    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}, " * known
-    busiest = f"; busiest hour of the week {hour_of_week(int(np.argmax(week.sum(axis=1))))}" * known
-    said = [
-        f"{when}{one_place(use['days'])} days: {number(use['jobs'])} jobs ask for {number(round(use['gpu_h']))} GPU-hours, "
-        f"which are {one_place(use['offered_gpus'])} GPUs on average over these days, "
-        "counting also what is done after the last request.",
-        f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
-        f"{one_place(held['mean_gpus'])}, {share_words(0.95)} of the time at most {one_place(held['p95_gpus'])}, "
-        f"peak {one_place(held['peak_gpus'])}{busiest}.",
-        f"Bursts: peakedness {written(use['wanted']['peakedness'], '.1f')}; independent arrivals of the same sizes would give "
-        f"{written(use['poisson_peakedness'], '.1f')}, so demand is {written(use['burst_factor'], '.1f')} times as peaked.",
+    dated = use["first_s"] >= REAL_TIME_S
+    at_once = {name: one_place(held[f"{name}_gpus"]) for name in ("mean", "p95", "peak")}
+    if dated:
+        at_once["hour"] = hour_of_week(int(np.argmax(week.sum(axis=1))))
+    told = [
+        said(
+            "audit.jobs dated" if dated else "audit.jobs",
+            days=one_place(use["days"]),
+            jobs=use["jobs"],
+            gpu_h=round(use["gpu_h"]),
+            offered=one_place(use["offered_gpus"]),
+            **_period(use, time_zone),
+        ),
+        said(AT_ONCE[bool(use["held"]), dated], **at_once),
+        said(
+            "audit.bursts",
+            z=one_decimal(use["wanted"]["peakedness"]),
+            poisson=one_decimal(use["poisson_peakedness"]),
+            times=one_decimal(use["burst_factor"]),
+        ),
     ]
     if use["utilisation"] is not None:
-        installed = amount(use["installed_gpus"], "GPU")
-        said.append(f"Utilisation of the allocation: {percent(use['utilisation'])} of {installed} installed.")
+        told.append(said("audit.utilisation", share=use["utilisation"], installed=use["installed_gpus"]))
     if waits := use["waits"]:
-        said.append(
-            f"Waits as they were: mean {wait_words(waits['mean_h'])}, {share_words(0.9)} at most {wait_words(waits['p90_h'])}, "
-            f"{percent(waits['long_share'])} longer than 10 min."
-        )
-    return said
+        mean, p90 = wait_words(waits["mean_h"]), wait_words(waits["p90_h"])
+        told.append(said("audit.waits", mean=mean, p90=p90, long=waits["long_share"]))
+    return told
+
+
+AT_ONCE = {
+    (True, True): "audit.held dated",
+    (True, False): "audit.held",
+    (False, True): "audit.wanted dated",
+    (False, False): "audit.wanted",
+}
+"""Starts known, and days known -> the sentence on GPUs at once."""
+
+
+def one_decimal(value: float) -> str:
+    """Return a number with one decimal, also if that is 0."""
+    return written(value, ".1f")
 
 
 def _largest(table: Table) -> Block:
     """Return the largest groups, and the number of the others."""
-    left = len(table.rows) - MOST_GROUPS
-    return Block(text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else ""))
+    more = more_groups(table, MOST_GROUPS)
+    return Block(text(table.top(MOST_GROUPS)) + (more and f"\n{more}"))
+
+
+def more_groups(table: Table, shown: int) -> str:
+    """Say how many rows of a table are not shown; empty if all are."""
+    left = len(table.rows) - shown
+    return said("audit.more groups", n=left) if left > 0 else ""
 
 
 def _activity(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
     if use := data["activity"]:
-        yield chapter("Activity: how busy the chips were", busy(use, found.time_zone))
+        yield chapter(said("audit.activity"), busy(use, found.time_zone))
         yield _largest(tables.activity(use))
 
 
 def busy(use: Mapping[str, Any], time_zone: str) -> str:
     """Describe the activity of chips in sentences."""
-    return (
-        f"{_from_to(use['first_s'], use['last_s'], time_zone)}: "
-        f"{number(use['samples'])} samples of {one_place(use['gpus_seen'])} GPUs ({use['metric']}), one in {use['interval_s']:.0f} s; mean "
-        f"{points(use['mean_activity_pct'])}. This is not how many GPUs were allocated."
+    return said(
+        "audit.samples",
+        samples=use["samples"],
+        gpus=one_place(use["gpus_seen"]),
+        metric=use["metric"],
+        interval=f"{use['interval_s']:.0f}",
+        mean=points(use["mean_activity_pct"]),
+        **_period(use, time_zone),
     )
 
 
 def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
     use = data["arrivals"]
     if use:
-        yield chapter("Requests to language models", *came(use, found.time_zone))
+        yield chapter(said("audit.arrivals"), *came(use, found.time_zone))
         yield _largest(tables.requests(use))
 
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences how requests came and how long they are."""
-    dated = use["first_s"] >= REAL_TIME_S
-    when = f"{_from_to(use['first_s'], use['last_s'], time_zone)}: " * dated
-    busiest = f", from {_day(use['busiest_s'], time_zone)}" if dated else ""
-    bursts = use["peakedness"]
     return [
-        f"{when}{number(use['requests'])} requests, {few_digits(use['per_second'])} a second on average and "
-        f"{few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
-        f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
-        "requests give 1.",
-        *(
-            f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, {share_words(0.95)} at most "
-            f"{number(lengths['p95'])}, {share_words(0.99)} at most {number(lengths['p99'])}; spread {written(lengths['spread'], '.2f')}."
-            for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
+        said(
+            "audit.requests dated" if use["first_s"] >= REAL_TIME_S else "audit.requests",
+            requests=use["requests"],
+            mean=few_digits(use["per_second"]),
+            busiest=few_digits(use["busiest_per_second"]),
+            when=_day(use["busiest_s"], time_zone),
+            **_period(use, time_zone),
         ),
+        said("audit.bursts of requests", z=one_place(use["peakedness"]), window=round(use["window_s"])),
+        said("audit.prompts", **_lengths(use["tokens_in"])),
+        said("audit.answers", **_lengths(use["tokens_out"])),
     ]
+
+
+def _lengths(tokens: Mapping[str, float]) -> dict[str, Any]:
+    return {**tokens, "mean": round(tokens["mean"]), "spread": written(tokens["spread"], ".2f")}
 
 
 def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
@@ -234,33 +254,38 @@ def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
 def _again(replay: Replay | None, data: Mapping[str, Any]) -> str:
     if replay is None:
         return ""
-    title = f"The same requests on {counted(replay[0].replicas, 'replica')}"
+    title = said("audit.same requests", replicas=counted(replay[0].replicas, "replica"))
     return chapter(title, *again(data["replayed"]))
 
 
 def again(found: Mapping[str, Any]) -> list[str]:
     """Describe in sentences the experience of users in the replay."""
     value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
-    hour = found["worst_hour"]
-    formula = found["formula_p95_s"]
-    planned = (
-        "is more than they carry"
-        if formula is None
-        else f"has {share_words(0.95)} start within {seconds(formula)} s by formula"
-    )
-    speed = 1 / value["token_s"] if value["token_s"] else 0.0
+    hour, formula = found["worst_hour"], found["formula_p95_s"]
     return [
-        f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, {share_words(0.95)} within {seconds(value['p95_s'])} s, and "
-        f"{percent(value['kept_share'])} within the {written(found['first_token_s'], 'g')} s promised; then {rough(speed)} tokens/s. The replicas work "
-        f"{percent(value['busy_share'])} of the time.",
-        f"In the worst hour of the day, {hour:02}:00 UTC, {share_words(0.95)} start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
-        f"for {few_digits(found['planned_per_second'])} requests a second, which {planned}.",
+        said(
+            "audit.replicas",
+            group=found["group"],
+            p50=seconds(value["p50_s"]),
+            p95=seconds(value["p95_s"]),
+            kept=value["kept_share"],
+            promised=written(found["first_token_s"], "g"),
+            speed=rough(1 / value["token_s"] if value["token_s"] else 0.0),
+            busy=value["busy_share"],
+        ),
+        said(
+            "audit.worst hour overloaded" if formula is None else "audit.worst hour",
+            hour=f"{hour:02}:00",
+            p95=seconds(found["by_part_p95_s"][hour]),
+            planned=few_digits(found["planned_per_second"]),
+            formula=seconds(formula or 0.0),
+        ),
     ]
 
 
 def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
-    hosts = f"{amount(len(found['hosts']), 'host')} with {amount(sum(found['hosts']), 'GPU')}"
-    yield chapter(f"The same jobs on {hosts}", *replayed(found))
+    title = said("audit.same jobs", hosts=len(found["hosts"]), gpus=sum(found["hosts"]))
+    yield chapter(title, *replayed(found))
     yield from (
         Block(f"{table.title}:\n{text(table)}")
         for table in (tables.few_denied(found), tables.few_wait(found))
@@ -271,22 +296,26 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
 def replayed(found: Mapping[str, Any]) -> list[str]:
     """Describe in sentences the experience of the jobs on proposed hosts."""
     waiting, left_out = found["waiting"], found["left_out_jobs"]
-    limit = f"{number(round(60 * found['wait_limit_h'], 3))} min"
-    said = [
-        f"{number(found['jobs'])} jobs; all their work over the days of their requests is {one_place(found['offered_gpus'])} GPUs on "
-        f"average. Replayed, {percent(waiting['waited_longer_share'])} wait longer than {limit}, {share_words(0.9)} at most "
-        f"{wait_words(waiting['wait_p90_h'])}, and {percent(waiting['utilisation'])} of the GPU-hours are allocated; if no "
-        f"job waited, {percent(found['denied_share'])} would be denied."
-    ]
-    if left_out:
-        said.append(f"{amount(left_out, 'job')} left out: they ask for more GPUs than all hosts have.")
-    return said
+    jobs = said(
+        "audit.replayed",
+        jobs=found["jobs"],
+        offered=one_place(found["offered_gpus"]),
+        longer=waiting["waited_longer_share"],
+        limit=round(60 * found["wait_limit_h"], 3),
+        p90=wait_words(waiting["wait_p90_h"]),
+        allocated=waiting["utilisation"],
+        denied=found["denied_share"],
+    )
+    return [jobs, *[said("audit.too large jobs", jobs=left_out)] * bool(left_out)]
 
 
 def silos(found: Mapping[str, Any]) -> str:
     """Compare the GPUs of silos with those of the pool, for the same wait."""
-    return (
-        f"Silos: {amount(found['silo_gpus'], 'GPU')}, {percent(min(1.0, found['silo_utilisation']))} used, if each of the "
-        f"{len(found['silos'])} groups keeps the wait on its own; the pool: {amount(found['pool_gpus'], 'GPU')}, "
-        f"{percent(min(1.0, found['pool_utilisation']))} used."
+    return said(
+        "audit.silos",
+        silo_gpus=found["silo_gpus"],
+        silo_share=min(1.0, found["silo_utilisation"]),
+        groups=len(found["silos"]),
+        pool_gpus=found["pool_gpus"],
+        pool_share=min(1.0, found["pool_utilisation"]),
     )

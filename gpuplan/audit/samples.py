@@ -11,44 +11,25 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
-from gpuplan.audit.trace import ALL, Reading, Samples, refusal
+from gpuplan.audit.table import COLUMNS, Log, Rows, Table
+from gpuplan.audit.trace import ALL, Collected, Reading, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
+from gpuplan.wording import said
 
 SAMPLE_COLUMNS = COLUMNS["samples"]
-NEEDS = {
-    "samples": "a time, a gpu and a per cent",
-    "nvidia-smi": "timestamp and utilization.gpu (and uuid or index), with their header",
-}
-MIG_COUNTER = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
-UNDER_MIG = (
-    f"under MIG this counter is empty or reads zero whatever the GPU does. Export {MIG_COUNTER} (the share of time in which the "
-    "graphics or compute engine is active, from 0 to 1) from DCGM, which MIG instances have, and read that"
-)
-NO_VALUE_STATED = "no value"
-NO_UTILISATION = "a GPU in MIG mode, which has no utilization.gpu"
+UNDER_MIG = said("audit.under mig")
 
 
 class SampleRows(Collected):
     """Samples as they are read."""
 
     def __init__(self) -> None:
-        super().__init__(time="d", percent="d", weight="d", gpu="i", group="i")
-        self.gpus, self.groups = Names(), Names()
+        super().__init__("time_s", "percent", "weight", codes=("gpu", "group"))
 
     def done(self, metric: str, reading: Reading) -> Samples:
         """Return the samples of the whole file."""
-        return Samples(
-            time_s=self["time"],
-            gpu=self["gpu"],
-            group=self["group"],
-            percent=self["percent"],
-            weight=self["weight"],
-            groups=tuple(self.groups.shown),
-            gpus=tuple(self.gpus.shown),
-            metric=metric,
-            reading=reading,
-        )
+        gpus = tuple(self.names["gpu"].shown)
+        return Samples(**self.columns(), gpus=gpus, metric=metric, reading=reading)
 
 
 def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format: str = "samples") -> Samples:
@@ -56,7 +37,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     smi = format == "nvidia-smi"
     at = table.find(SAMPLE_COLUMNS, given)
     if not at.keys() >= {"percent", "time"} or not (smi or "gpu" in at):
-        raise table.missing(format, NEEDS[format])
+        raise table.missing("audit.needs.nvidia-smi" if smi else "audit.needs.samples")
     scale = _scale(table.names[at["percent"]])
     group_from = next((key for key in ("group", "user") if key in at), "")
     log, samples = Log(clock), SampleRows()
@@ -64,29 +45,20 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         _leave_out_empty(rows)
         time = rows.time("time")
         percent = rows.read("percent", partial(percent_of, scale=scale))
-        kept = rows.kept
-        count = int(kept.sum())
-        samples.add(
-            time=time[kept],
-            gpu=samples.gpus.codes(_gpu_names(rows, count)),
-            group=samples.groups.codes(rows.texts(group_from) if group_from else [ALL] * count),
-            percent=percent[kept],
-            weight=np.ones(count),
-        )
-    empty = log.count(NO_UTILISATION) + log.count(NO_VALUE_STATED)
+        samples.add(rows.kept, time_s=time, percent=percent, weight=np.ones(len(time)))
+        samples.add_names(gpu=_gpu_names(rows), group=rows.texts(group_from, ALL))
+    empty = log.count("audit.row.mig") + log.count("audit.row.no value")
     if smi and empty and not len(samples):
-        raise refusal(f"no row has a value of utilization.gpu: {UNDER_MIG}")
-    log.check(len(samples), "a sample")
+        raise refusal("audit.no utilisation", under_mig=UNDER_MIG)
+    log.check(len(samples), "audit.none.samples")
     by_index = "host" not in at and "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index")
     notes = {
-        f"{empty} samples have no utilization.gpu, as GPUs in MIG mode have none: {UNDER_MIG}": smi and empty,
-        "No sample is above 1: if the column holds shares from 0 to 1, let its name end in _ratio": (
-            scale == 1 and samples["percent"].max() <= 1
-        ),
-        "No column names a group: all samples are one": not group_from,
-        "GPUs are told apart by their index: samples of several hosts need the uuid": smi and by_index,
+        "audit.note.mig": smi and empty,
+        "audit.note.ratio": scale == 1 and samples["percent"].max() <= 1,
+        "audit.note.no group of samples": not group_from,
+        "audit.note.index": smi and by_index,
     }
-    reading = log.reading(format, len(samples), table.columns(at), notes)
+    reading = log.reading(format, len(samples), table.columns(at), notes, under_mig=UNDER_MIG)
     return samples.done(table.header[at["percent"]], reading)
 
 
@@ -99,14 +71,14 @@ def _leave_out_empty(rows: Rows) -> None:
     percent = rows.columns["percent"]
     if "mig" in rows.columns:
         modes = rows.columns["mig"]
-        rows.leave_out([text.strip().lower() == "enabled" for text in modes], NO_UTILISATION, percent)
+        rows.leave_out([text.strip().lower() == "enabled" for text in modes], "audit.row.mig", percent)
     empty = {text for text in set(percent) if is_missing(text) or text.startswith("[")}
-    rows.leave_out([text in empty for text in percent], NO_VALUE_STATED, percent)
+    rows.leave_out([text in empty for text in percent], "audit.row.no value", percent)
 
 
-def _gpu_names(rows: Rows, count: int) -> list[str]:
+def _gpu_names(rows: Rows) -> list[str]:
     """Return the GPU of each row that is still included, after its host where there is one."""
-    gpus = [text.strip() for text in rows.texts("gpu")] if "gpu" in rows.columns else ["GPU"] * count
+    gpus = [text.strip() for text in rows.texts("gpu", "GPU")]
     if "host" not in rows.columns:
         return gpus
     return [f"{host.strip()} {gpu}" for host, gpu in zip(rows.texts("host"), gpus, strict=True)]

@@ -8,13 +8,23 @@ from zoneinfo import ZoneInfo
 
 from gpuplan.audit.arrivals import by_hour
 from gpuplan.audit.curves import REAL_TIME_S
-from gpuplan.audit.suggestions import WINDOW_DAYS, WINDOW_JOBS, group_field_range, window
+from gpuplan.audit.suggestions import WINDOW_DAYS, WINDOW_JOBS, group_field_range, hours_text, window
 from gpuplan.audit.trace import Requests
 from gpuplan.audit.use import Audit
 from gpuplan.scenario import Group, Origin, Scenario, one_line
-from gpuplan.wording import counted
+from gpuplan.wording import counted, said
 
 USE_CASE = "llm-serving"
+MEASURED = (
+    "requests_per_s",
+    "tokens_in",
+    "tokens_out",
+    "spread_in",
+    "spread_out",
+    "peakedness",
+    "longest_context",
+)
+"""Inputs of a group that a trace of requests gives."""
 KEPT = (
     "model",
     "weights",
@@ -64,22 +74,21 @@ def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
         if long_enough and group.requests >= WINDOW_JOBS:
             zone = ZoneInfo(audit.time_zone)
             start, length = window(by_hour(from_it.time_s, use.first_s, use.last_s, zone))
+        least = group_field_range("requests_per_s")[0]
         groups.append(
             ServingGroup(
-                name="Language model" if len(use.groups) == 1 else one_line(group.name)[:56],
+                name=said("audit.group.model") if len(use.groups) == 1 else one_line(group.name)[:56],
                 group=group.name,
-                requests_per_s=float(
-                    f"{max(group.busiest_per_second, group_field_range('requests_per_s')[0]):.3g}"
-                ),
+                requests_per_s=float(f"{max(group.busiest_per_second, least):.3g}"),
                 tokens_in=max(1, round(group.tokens_in.mean)),
                 tokens_out=max(1, round(group.tokens_out.mean)),
                 spread_in=round(min(group.tokens_in.spread, 10.0), 2),
                 spread_out=round(min(group.tokens_out.spread, 10.0), 2),
                 peakedness=round(max(use.peakedness, 0.1), 2),
                 longest_context=round(group.longest),
-                hours=f"{start:02}:00-{(start + length - 1) % 24 + 1:02}:00",
+                hours=hours_text(start, length),
                 time_zone=audit.time_zone,
-                note=f"{counted(group.requests, 'request')} of the trace",
+                note=said("audit.group.requests", requests=counted(group.requests, "request")),
             )
         )
     return tuple(groups)
@@ -102,7 +111,7 @@ def serving_scenario(
         groups=tuple(group for group in base.groups if group.id not in served),
         origins=tuple(o for o in base.origins if o[0].split(".")[:2] not in gone),
     )
-    measured = Origin("measured", "scenario", note=f"audit of {one_line(file)[:80]}")
+    measured = Origin("measured", "scenario", note=said("audit.origin", file=one_line(file)[:80]))
     for suggested in groups:
         group_id = scenario.new_group_id(suggested.name)
         around = suggested.hours == "00:00-24:00"
@@ -112,13 +121,7 @@ def serving_scenario(
             use_case=USE_CASE,
             people=1,
             active_share=1.0,
-            requests_per_s=suggested.requests_per_s,
-            tokens_in=suggested.tokens_in,
-            tokens_out=suggested.tokens_out,
-            spread_in=suggested.spread_in,
-            spread_out=suggested.spread_out,
-            peakedness=suggested.peakedness,
-            longest_context=suggested.longest_context,
+            **{name: getattr(suggested, name) for name in MEASURED},
             hours=None if around else suggested.hours,
             sites=None if around else suggested.time_zone,
             **kept,
@@ -127,15 +130,3 @@ def serving_scenario(
         for name in MEASURED:
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", measured)
     return scenario
-
-
-MEASURED = (
-    "requests_per_s",
-    "tokens_in",
-    "tokens_out",
-    "spread_in",
-    "spread_out",
-    "peakedness",
-    "longest_context",
-)
-"""Inputs of a group that a trace of requests gives."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuplan.audit.jobs import ONLY_STARTS, JobRows, times_of, until_end
+from gpuplan.audit.jobs import JobRows, times_of, until_end
 from gpuplan.audit.table import COLUMNS, Log, Rows, Table
 from gpuplan.audit.trace import Jobs
 from gpuplan.audit.values import Clock, duration_s, is_missing
@@ -52,11 +52,9 @@ def _nodes(text: str) -> int:
 
 def _check_columns(table: Table, at: Mapping[str, int]) -> None:
     if "job" not in at or not at.keys() & {"gpus", "requested"} or not at.keys() & {"submit", "start"}:
-        raise table.missing(
-            "sacct", "JobID, Submit or Start, AllocTRES or ReqTRES (in old versions AllocGRES or ReqGRES)"
-        )
+        raise table.missing("audit.needs.sacct")
     if not at.keys() & {"duration", "end"}:
-        raise table.missing("sacct", "ElapsedRaw, Elapsed or End")
+        raise table.missing("audit.needs.sacct duration")
 
 
 def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
@@ -68,7 +66,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     running, latest, mig = 0, 0.0, False
     for rows in table.rows(at, log):
         job = rows.columns["job"]
-        rows.leave_out(["." in text for text in job], "a step of a job", job)
+        rows.leave_out(["." in text for text in job], "audit.row.step", job)
         rows = rows.rest()
         job = rows.columns["job"]
         gpus, mig_held = _stated(rows, "gpus", rows.kept)
@@ -77,15 +75,14 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
             requested *= [_nodes(text) for text in rows.columns["nodes"]]
         gpus += requested
         mig = mig or mig_held or mig_requested
-        rows.leave_out(gpus > MAX_GPUS, f"more than {MAX_GPUS} GPUs", job, fault=True)
-        rows.leave_out(gpus == 0, "no GPUs", job)
+        rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", job, fault=True, most=MAX_GPUS)
+        rows.leave_out(gpus == 0, "audit.row.no gpus", job)
         if "start" in rows.columns:
             starts = rows.columns["start"]
-            rows.leave_out([is_missing(text) for text in starts], "never started", job)
+            rows.leave_out([is_missing(text) for text in starts], "audit.row.never started", job)
         submit, start = times_of(rows)
-        still_open = np.array(
-            [is_missing(text) for text in rows.columns.get("end", ["0"] * len(job))], dtype=bool
-        )
+        ends = rows.columns.get("end", ["0"] * len(job))
+        still_open = np.array([is_missing(text) for text in ends], dtype=bool)
         if "duration" in at:
             duration = rows.read("duration", duration_s)
         else:
@@ -93,19 +90,19 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         states = rows.columns.get("state", [""] * len(job))
         runs = still_open | np.array([text.upper().startswith("RUNNING") for text in states], dtype=bool)
         running += int((rows.kept & runs).sum())
-        rows.leave_out(duration == 0, "ran for no time", job)
-        ends = start + np.where(np.isinf(duration), 0.0, duration)
-        latest = float(ends[rows.kept].max(initial=latest))
+        rows.leave_out(duration == 0, "audit.row.no time", job)
+        until = start + np.where(np.isinf(duration), 0.0, duration)
+        latest = float(until[rows.kept].max(initial=latest))
         jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
-    log.check(len(jobs), "a job with GPUs that started")
-    duration = jobs["duration"]
+    log.check(len(jobs), "audit.none.sacct")
+    duration = jobs["duration_s"]
     cut = np.isinf(duration)
-    duration[cut] = np.maximum(1.0, latest - jobs["start"][cut])
+    duration[cut] = np.maximum(1.0, latest - jobs["start_s"][cut])
     notes = {
-        f"{running} jobs still run: they are cut at {'the latest time in the file' if cut.any() else 'the time of the export'}, "
-        "so they use their GPUs for longer": running,
-        "MIG instances (such as gpu:1g.10gb) are counted as whole GPUs, as Slurm counts them": mig,
-        "ReqGRES states GPUs for each node: they are multiplied by the number of nodes where AllocGRES is empty": for_each_node,
-        ONLY_STARTS: "submit" not in at,
+        "audit.note.cut at latest": running * cut.any(),
+        "audit.note.cut at export": running * (not cut.any()),
+        "audit.note.whole mig": mig,
+        "audit.note.nodes": for_each_node,
+        "audit.note.only starts": "submit" not in at,
     }
     return jobs.done(log.reading("sacct", len(jobs), table.columns(at), notes))

@@ -8,85 +8,65 @@ from typing import Any
 from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
 from gpuplan.audit import REAL_TIME_S, tables
-from gpuplan.audit.report import again, busy, came, hour_of_week, replayed, requested, silos
+from gpuplan.audit.report import again, busy, came, hour_of_week, more_groups, replayed, requested, silos
 from gpuplan.audit.upload import Auditing
-from gpuplan.report import amount, number
 from gpuplan.report.table import Table, records, screen
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
-INVITE = (
-    "A job log shows each group's load, hours and burstiness, turns its groups into the design with one click, and "
-    "replays the same jobs on the planned hosts. Samples show only how busy the chips were. A request log of a "
-    "language model shows prompts, answers and bursts."
-)
+INPUTS, QUESTIONS, EMPTY = NAMES["audit input"], NAMES["audit question"], NAMES["audit empty input"]
+"""Input of an audit -> its label, its question, and what counts while it is empty."""
 
 
 def audit_data(workbook: Workbook) -> dict[str, Any]:
     """Return the file, its reading options, its progress, and its findings."""
     audit = workbook.auditing
-    findings, label = audit.found, "Choose another file" if audit.name else "Choose a file"
+    findings = audit.found
+    label = said("audit.choose another" if audit.name else "audit.choose")
     return {
         **IDLE,
-        "title": "Audit of existing use",
-        "hint": "jobs (CSV, Slurm), samples (nvidia-smi, DCGM) or requests to a language model; the file stays on this machine",
+        "title": said("audit.title"),
+        "hint": said("audit.hint"),
         "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
         "inputs": [
-            select("audit-format", "Format", audit.format, NAMES["format of a trace"]),
-            {
-                "what": "audit-time_zone",
-                "label": "Time zone",
-                "value": audit.time_zone,
-                "question": "Time zone of times without one, and of the hours shown, such as Europe/Berlin",
-            },
-            {
-                "what": "audit-columns",
-                "label": "Columns",
-                "value": audit.columns,
-                "empty": "by their names",
-                "question": "If the column names are not recognised: what = column, such as gpus=num_gpus, group=team",
-            },
-            {
-                "what": "audit-first_day",
-                "label": "First day",
-                "value": audit.first_day,
-                "empty": "of the file",
-                "question": "Ignore everything before this day: a date (2020-04-01), or the number of a day in the file, from 1",
-            },
-            {
-                "what": "audit-last_day",
-                "label": "Last day",
-                "value": audit.last_day,
-                "empty": "of the file",
-                "question": "Ignore everything after this day; of jobs that cross an edge, the part inside counts",
-            },
+            select("audit-format", said("audit.format"), audit.format, NAMES["format of a trace"]),
+            *(
+                {
+                    "what": f"audit-{name}",
+                    "label": label,
+                    "value": getattr(audit, name),
+                    "question": QUESTIONS[name],
+                    **({"empty": EMPTY[name]} if name in EMPTY else {}),
+                }
+                for name, label in INPUTS.items()
+            ),
         ],
         "buttons": _buttons(workbook, audit),
         "progress": _progress(audit),
         "problem": audit.error or audit.runner.error,
-        "text": _said(workbook, findings) if findings else [] if audit.name else [INVITE],
+        "text": _said(workbook, findings) if findings else [] if audit.name else [said("audit.invite")],
     }
 
 
 def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
     if audit.runner.state == "running":
-        return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
+        return [{"text": said("audit.stop"), "event": "cancel-audit", "key": "audit-stop"}]
     findings = audit.found
     groups = len(findings["suggestions"]) + len(findings["serving"]) if findings else 0
-    where = "replicas" if findings and findings["arrivals"] else "hosts"
-    use = f"Use these {groups} groups" if groups > 1 else "Use this group"
+    requests = findings and findings["arrivals"]
 
-    def button(text: str, event: str, key: str) -> contract.Button:
-        return {"text": text, "event": event, "key": key}
+    def button(key: str, event: str, at: str, shown: object) -> list[contract.Button]:
+        return [{"text": said(key, groups=groups), "event": event, "key": at}] if shown else []
 
+    use = button("audit.use groups" if groups > 1 else "audit.use group", "use-audit", "audit-use", groups)
+    on = "audit.replay on replicas" if requests else "audit.replay on hosts"
     return [
-        *[button("Read again", "audit", "audit-again")] * audit.complete,
-        *[button(use, "use-audit", "audit-use") | {"primary": True}] * bool(groups),
-        *[button(f"Replay on the {where} planned", "replay", "audit-replay")]
-        * bool(findings and _can_replay(workbook, findings)),
-        *[button("Remove the file", "forget-audit", "audit-forget")] * bool(audit.name),
+        *button("audit.again", "audit", "audit-again", audit.complete),
+        *(each | {"primary": True} for each in use),
+        *button(on, "replay", "audit-replay", findings and _can_replay(workbook, findings)),
+        *button("audit.forget", "forget-audit", "audit-forget", audit.name),
     ]
 
 
@@ -122,20 +102,20 @@ def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
 
 
 def _read(name: str, reading: dict[str, Any]) -> str:
-    used = f"{name[:80]}: {number(reading['used'])} of {number(reading['rows'])} rows used."
+    used = said("audit.read", name=name[:80], used=reading["used"], rows=reading["rows"])
     left = sum(s["rows"] for s in reading["skipped"])
     if not left:
         return used
     worst = max(reading["skipped"], key=lambda s: s["rows"])
-    return f"{used} Left out: {number(left)}, most of them for: {worst['reason']} (first in line {worst['first_line']})."
+    return f"{used} {said('audit.most left out', left=left, **worst)}"
 
 
 def _replayed(found: dict[str, Any], changed: bool) -> list[str]:
     """Describe the experience of the jobs on the hosts of the plan, or of the one before it changed."""
-    hosts = f"{len(found['hosts'])} hosts with {amount(sum(found['hosts']), 'GPU')}"
-    since = " (the design has changed since)" * changed
     first, *others = replayed(found)
-    return [f"Replayed on {hosts}{since}: {first}", *others, silos(found)]
+    key = "audit.replayed before" if changed else "audit.replayed on"
+    on_hosts = said(key, hosts=len(found["hosts"]), gpus=sum(found["hosts"]))
+    return [f"{on_hosts} {first}", *others, silos(found)]
 
 
 def audit_tables(workbook: Workbook) -> dict[str, Any]:
@@ -146,7 +126,7 @@ def audit_tables(workbook: Workbook) -> dict[str, Any]:
 
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     drawn = [
-        screen(shown.top(SHOWN_GROUPS), title=shown.title, more=_more(len(shown.rows)))
+        screen(shown.top(SHOWN_GROUPS), title=shown.title, more=more_groups(shown, SHOWN_GROUPS))
         for part, build in (
             ("allocation", tables.holders),
             ("activity", tables.activity),
@@ -156,16 +136,12 @@ def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
         for shown in [build(found[part])]
     ]
     if found["suggestions"]:
-        drawn.append(screen(tables.suggestions(found["suggestions"]), title="Groups for the design"))
+        drawn.append(screen(tables.suggestions(found["suggestions"]), title=said("audit.groups")))
     if found["serving"]:
-        drawn.append(screen(tables.serving(found["serving"]), title="Groups for the design"))
+        drawn.append(screen(tables.serving(found["serving"]), title=said("audit.groups")))
     if compared := found["comparison"]:
         drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_denied(compared))]
     return drawn
-
-
-def _more(count: int) -> str:
-    return f"and {count - SHOWN_GROUPS} groups more" if count > SHOWN_GROUPS else ""
 
 
 def _formulas(table: Table) -> dict[str, Any]:
@@ -191,10 +167,10 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
     week = use["week_gpus" if allocation else "week_activity_pct"]
     if allocation and len(names) > len(shown):
         week = [[*row[: len(shown)], sum(row[len(shown) :])] for row in week]
-        shown = [*shown, "others"]
+        shown = [*shown, said("audit.others")]
     return {
         "stacked": bool(allocation),
-        "title": "GPUs needed" if allocation else "Activity, %",
+        "title": said("audit.chart of gpus" if allocation else "audit.chart of activity"),
         "zone": findings["time_zone"],
         "groups": shown,
         "rows": [

@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit.curves import REAL_TIME_S, WEEK_H, Steps, week_edges
-from gpuplan.audit.table import MAX_NAME
-from gpuplan.audit.trace import Jobs
+from gpuplan.audit.trace import MAX_NAME, Jobs
 from gpuplan.audit.use import Audit
 from gpuplan.scenario import (
     GROUP_FIELD_BY_NAME,
@@ -24,7 +23,7 @@ from gpuplan.scenario import (
     Scenario,
     one_line,
 )
-from gpuplan.wording import amount, number
+from gpuplan.wording import amount, said
 
 WINDOW_SHARE = 0.95
 WINDOW_HOURS = 14
@@ -183,9 +182,9 @@ def _suggestion(
     vm_h = part.gpu_h / gpus_each / vms_each
     jobs_per_day, work_h = _pieces(vm_h / days_seen, vm_h / len(begin) / pieces)
     rounded_up = jobs_per_day * work_h * days_seen > vm_h * (1 + 1e-9)
-    note = f"{amount(len(begin), 'job')} and {number(round(part.gpu_h, 1))} GPU-hours of the trace"
+    note = said("audit.group.jobs", jobs=len(begin), gpu_h=round(part.gpu_h, 1))
     tail = f", {amount(part.gpus, 'GPU')}"
-    name = (one_line(part.group) or "other")[: MAX_NAME - len(tail) - 4].strip() + tail
+    name = (one_line(part.group) or said("audit.group.other"))[: MAX_NAME - len(tail) - 4].strip() + tail
     n = 1
     while name in names:
         n += 1
@@ -200,13 +199,18 @@ def _suggestion(
         active_share=1.0,
         jobs_per_day=jobs_per_day,
         work_h=work_h,
-        hours=f"{start:02}:00-{(start + hours - 1) % 24 + 1:02}:00",
+        hours=hours_text(start, hours),
         days="weekdays" if weekdays else "every-day",
         time_zone=time_zone,
         days_seen=days_seen,
-        note=note + ("; rounded up to the least that a scenario can hold" if rounded_up else ""),
+        note=said("audit.group.rounded up", note=note) if rounded_up else note,
         rounded_up=rounded_up,
     )
+
+
+def hours_text(start: int, length: int) -> str:
+    """Return hours of the day as a group has them."""
+    return f"{start:02}:00-{(start + length - 1) % 24 + 1:02}:00"
 
 
 def window(day: np.ndarray) -> tuple[int, int]:
@@ -230,13 +234,14 @@ def suggested_scenario(
     """
     use = found.allocation
     if use is None:
-        raise ValueError("samples say nothing about jobs, so they give no groups")
+        raise ValueError(said("audit.samples without jobs"))
     _refuse(base, suggestions)
     scenario = replace(
         base, groups=(), origins=tuple(o for o in base.origins if not o[0].startswith("groups"))
     )
-    measured = Origin("measured", "scenario", note=f"audit of {one_line(file)[:80]}, {use.days:.0f} days")
-    guessed = Origin("assumed", "scenario", note="guessed from the size of the jobs of an audit")
+    note = said("audit.origin.days", file=one_line(file)[:80], days=f"{use.days:.0f}")
+    measured = Origin("measured", "scenario", note=note)
+    guessed = Origin("assumed", "scenario", note=said("audit.origin.guessed"))
     for s in suggestions:
         group_id = scenario.new_group_id(s.name)
         around = s.hours == "00:00-24:00"
@@ -274,9 +279,8 @@ def suggested_scenario(
         ),
     )
     if scenario.demand.method != demand.method:
-        scenario = scenario.with_origin(
-            "demand.method", replace(guessed, note="jobs are not a known number of users")
-        )
+        origin = replace(guessed, note=said("audit.origin.method"))
+        scenario = scenario.with_origin("demand.method", origin)
     return scenario.with_origin("demand.peakedness", measured)
 
 
@@ -285,22 +289,16 @@ def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
     per_host = base.hardware.gpus_per_host
     widest = max((s.gpus_each for s in suggestions), default=0.0)
     if widest > per_host:
-        raise ValueError(
-            f"a suggestion has {widest:g} GPUs in a VM, a host {per_host}: must be made with gpus_per_host={per_host}"
-        )
+        raise ValueError(said("audit.group.wide", widest=f"{widest:g}", per_host=per_host))
     vms = sum(s.people * s.vms_each for s in suggestions)
     peak = sum(s.people * s.vms_each * s.gpus_each for s in suggestions)
     mean = sum(s.jobs_per_day * s.work_h / _window_h(s.hours) * s.vms_each * s.gpus_each for s in suggestions)
     if max(vms / MAX_VMS, peak / MAX_GPUS, mean / MAX_GPUS) > 1:
-        raise ValueError(
-            f"the jobs hold {number(round(max(peak, mean)))} GPUs at once in {number(vms)} VMs: no scenario is larger than "
-            f"{number(MAX_GPUS)} GPUs and {number(MAX_VMS)} VMs; leave out the largest jobs"
-        )
-    most = max(suggestions, key=lambda s: s.people, default=None)
-    if most and most.people > group_field_range("people")[1]:
-        raise ValueError(
-            f"{most.name} has {number(most.people)} jobs at once: a group has at most {number(group_field_range('people')[1])}"
-        )
+        limits = {"most_gpus": MAX_GPUS, "most_vms": MAX_VMS}
+        raise ValueError(said("audit.group.too large", gpus=round(max(peak, mean)), vms=vms, **limits))
+    most, limit = max(suggestions, key=lambda s: s.people, default=None), group_field_range("people")[1]
+    if most and most.people > limit:
+        raise ValueError(said("audit.group.too many", name=most.name, jobs=most.people, most=limit))
 
 
 def _window_h(hours: str) -> int:

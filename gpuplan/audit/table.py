@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -19,16 +18,13 @@ from gpuplan.audit.files import Lines
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
 from gpuplan.audit.values import UNIT_S, BadValue, Clock, is_missing
 from gpuplan.facts import own_rows
-from gpuplan.scenario import Problem, one_line, show
+from gpuplan.scenario import Problem, show
+from gpuplan.wording import said
 
 MAX_ROWS = 20_000_000
 MAX_COLUMNS = 20_000
-MAX_NAME = 60
-MAX_NAMES = 200_000
-"""Groups, users or GPUs of a file."""
 BLOCK_ROWS = 500
 """Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
-NO_GROUP = "no group"
 SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
 
@@ -67,40 +63,43 @@ class Log:
         else:
             entry.rows += rows
 
-    def count(self, reason: str) -> int:
+    def count(self, key: str) -> int:
         """Return the rows left out for a reason that is no fault."""
-        entry = self.left.get((reason, False))
+        entry = self.left.get((said(key), False))
         return entry.rows if entry else 0
 
     def reading(
-        self, format: str, used: int, columns: Mapping[str, str], notes: Mapping[str, object]
+        self,
+        format: str,
+        used: int,
+        columns: Mapping[str, str],
+        notes: Mapping[str, object],
+        **values: object,
     ) -> Reading:
-        """Return what could be read from the file, with the notes that apply."""
+        """Return what could be read from the file, with the notes that apply: key -> what its text has as ``n``."""
         left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
+        zone, all_notes = self.clock.zone.key, {**notes, **self.clock.notes()}
         return Reading(
             format=format,
             rows=self.rows,
             used=used,
             skipped=tuple(Skipped(e.reason, e.rows, e.first[0], e.example) for e in left),
-            notes=tuple(note for note, so in {**notes, **self.clock.notes()}.items() if so),
+            notes=tuple(said(key, n=n, zone=zone, **values) for key, n in all_notes.items() if n),
             columns=columns,
-            time_zone=self.clock.zone.key,
+            time_zone=zone,
         )
 
-    def check(self, used: int, what: str) -> None:
-        """Refuse a file of which more than half is bad, or nothing is left."""
+    def check(self, used: int, none: str) -> None:
+        """Refuse a file of which more than half is bad, or nothing is left: then by the key of ``none``."""
         if not self.rows:
-            raise refusal("the file has a header and no rows")
+            raise refusal("audit.no rows")
         bad = sum(entry.rows for entry in self.left.values() if entry.fault)
         if used and 2 * bad <= self.rows:
             return
         worst = [entry for entry in self.left.values() if entry.fault or 2 * bad <= self.rows]
         worst.sort(key=lambda e: (-e.rows, e.fault, e.first))
-        first = (
-            f"{bad} of {self.rows} rows cannot be read" if bad else f"none of {self.rows} rows holds {what}"
-        )
         raise TraceError(
-            Problem("", "", first),
+            Problem("", "", said("audit.bad rows" if bad else none, bad=bad, rows=self.rows)),
             *(
                 Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)")
                 for e in worst[:SHOWN_REASONS]
@@ -118,7 +117,7 @@ class Rows:
         self._log, self._lines = log, lines
         log.rows += len(lines)
         if log.rows > MAX_ROWS:
-            raise refusal(f"more than {MAX_ROWS} samples: read a part of the period")
+            raise refusal("audit.too many samples", most=MAX_ROWS)
 
     def rest(self) -> Rows:
         """Return only the rows that are still included, where that saves most of the work on the others."""
@@ -130,24 +129,27 @@ class Rows:
         self._log.rows -= len(lines)  # they are counted again
         return Rows(self._log, lines, columns)
 
-    def texts(self, key: str) -> Iterable[str]:
-        """Return a column of the rows that are still included."""
+    def texts(self, key: str, missing: str = "") -> Iterable[str]:
+        """Return a column of the rows that are still included; the same text for all where there is none."""
+        if key not in self.columns:
+            return [missing] * int(self.kept.sum())
         return self.columns[key] if self.kept.all() else compress(self.columns[key], self.kept.tolist())
 
     def leave_out(
         self,
         which: np.ndarray | Sequence[bool],
-        reason: str,
+        key: str,
         examples: Sequence[str] | None = None,
         *,
         fault: bool = False,
+        **values: object,
     ) -> None:
-        """Leave out those of the rows that are still included."""
+        """Leave out those of the rows that are still included, for the reason with this key."""
         out = self.kept & np.asarray(which, dtype=bool)
         if out.any():
             first = int(out.argmax())
-            place = (self._lines[first], first)
-            self._log.add(reason, int(out.sum()), place, examples[first] if examples else "", fault=fault)
+            place, example = (self._lines[first], first), examples[first] if examples else ""
+            self._log.add(said(key, **values), int(out.sum()), place, example, fault=fault)
             self.kept &= ~out
 
     def read(self, key: str, parse: Callable[[str], float], what: str = "") -> np.ndarray:
@@ -161,18 +163,18 @@ class Rows:
         return values
 
     def _leave_out_unread(self, key: str, parse: Callable[[str], float], what: str) -> None:
-        wrong: dict[tuple[str, bool], dict[str, str]] = {}
+        wrong: dict[tuple[str, bool], dict[str, BadValue]] = {}
         for text in set(self.texts(key)):
             try:
                 parse(text)
             except BadValue as bad:
                 fault = bool(what) or not is_missing(bad.value)
-                reason = f"{what or key} {bad.reason}" if fault else f"{key} is not known"
-                wrong.setdefault((reason, fault), {})[text] = bad.value
+                wrong.setdefault((bad.key if fault else "audit.row.not known", fault), {})[text] = bad
         column = self.columns[key]
-        for (reason, fault), shown in wrong.items():
-            examples = [shown.get(text, "") for text in column]
-            self.leave_out([text in shown for text in column], reason, examples, fault=fault)
+        for (reason, fault), bad_values in wrong.items():
+            examples = [bad_values[text].value if text in bad_values else "" for text in column]
+            values = {"what": what or key, **next(iter(bad_values.values())).values}
+            self.leave_out([text in bad_values for text in column], reason, examples, fault=fault, **values)
 
     def time(self, key: str, what: str = "", *, missing_s: float | None = None) -> np.ndarray:
         """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted."""
@@ -183,58 +185,6 @@ class Rows:
             times = self.read(key, lambda text: missing_s if is_missing(text) else clock(text), what)
         clock.count(self.texts(key))
         return times
-
-
-class Names(dict[str, int]):
-    """Codes for names, each cut to the length that a table can show; two that look the same then stay apart."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shown: dict[str, None] = {}
-        self.alike: dict[str, int] = {}
-
-    def __missing__(self, text: str) -> int:
-        if text != text.strip():
-            self[text] = self[text.strip()]
-            return self[text]
-        code = self[text] = len(self.shown)
-        if code >= MAX_NAMES:
-            raise refusal(
-                f"a column of names holds {MAX_NAMES} different ones or more: name the columns by hand if it is none"
-            )
-        name = one_line(text[: 2 * MAX_NAME] or NO_GROUP)
-        shown = name[:MAX_NAME]
-        n = self.alike.get(shown, 1)
-        while shown in self.shown:
-            n += 1
-            shown = f"{name[: MAX_NAME - len(str(n)) - 1]}~{n}"
-        self.alike[name[:MAX_NAME]] = n
-        self.shown[shown] = None
-        return code
-
-    def codes(self, texts: Iterable[str]) -> list[int]:
-        """Return the code of each name, in the order of first occurrence."""
-        return [self[text] for text in texts]
-
-
-class Collected:
-    """Columns of the rows that are used, put together block by block."""
-
-    def __init__(self, **kinds: str) -> None:
-        self._columns = {name: array(kind) for name, kind in kinds.items()}
-
-    def __len__(self) -> int:
-        return min(map(len, self._columns.values()))
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        column = self._columns[name]
-        return np.frombuffer(column, dtype=np.dtype(column.typecode))
-
-    def add(self, **values: np.ndarray | Sequence[float]) -> None:
-        """Append to each column."""
-        for name, part in values.items():
-            column = self._columns[name]
-            column.frombytes(np.asarray(part, dtype=np.dtype(column.typecode)).tobytes())
 
 
 def _norm(name: str) -> str:
@@ -261,18 +211,11 @@ class Table:
         if self.header and not self.header[-1]:
             self.header.pop()
         if len(self.header) > MAX_COLUMNS:
-            raise refusal(
-                f"more than the {MAX_COLUMNS} that are read",
-                where="line 1",
-                value=f"{len(self.header)} columns",
-            )
+            columns = said("audit.columns", n=len(self.header))
+            raise refusal("audit.too many columns", where="line 1", value=columns, most=MAX_COLUMNS)
         self.names = [_norm(name) for name in self.header]
         if len(self.header) < 2:
-            raise refusal(
-                "no delimiter found: expected a header whose columns are divided by comma, semicolon, tab or |",
-                where="line 1",
-                value=show(first.strip()),
-            )
+            raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
         """Lines and cells of the rows that have as many cells as the header, a block at a time.
@@ -291,7 +234,7 @@ class Table:
                 lines, cells, piece = [], [], self._lines.pieces
             if not row:
                 if self._reader.line_num > 2 * MAX_ROWS:
-                    raise refusal("the file is mostly empty lines", where=f"line {line}")
+                    raise refusal("audit.empty lines", where=f"line {line}")
                 continue
             if len(row) == width + 1 and not row[-1].strip():
                 row.pop()
@@ -300,11 +243,11 @@ class Table:
                 cells.append(row)
             else:
                 log.rows += 1
-                reason = f"has not the {width} cells of the header"
+                reason = said("audit.row.cells", width=width)
                 log.add(reason, 1, (line, 0), self.delimiter.join(row), fault=True)
             rows += 1
             if rows >= MAX_ROWS:
-                raise refusal(f"{MAX_ROWS} rows or more: read a part of the period", where=f"line {line}")
+                raise refusal("audit.too many rows", where=f"line {line}", most=MAX_ROWS)
         if cells:
             yield lines, cells
 
@@ -323,7 +266,7 @@ class Table:
     def find(self, known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, int]:
         """Return the column of each value: as given, else by the common names, with or without a unit at their end."""
         problems = unknown_keys(given, known) + [
-            Problem(f"columns.{key}", show(name), f"no such column; there are {self.listed()}")
+            Problem(f"columns.{key}", show(name), said("audit.no such column", names=self.listed()))
             for key, name in given.items()
             if key in known and name not in self.header
         ]
@@ -351,12 +294,12 @@ class Table:
         """List the first columns of the file by their names."""
         return ", ".join(show(name) for name in self.header[:SHOWN_COLUMNS])
 
-    def missing(self, format: str, needs: str) -> TraceError:
+    def missing(self, key: str, **values: object) -> TraceError:
         """Return the refusal of a file in which a column is missing."""
-        return refusal(f"format {format} needs {needs}", where="line 1", value=self.listed())
+        return refusal(key, where="line 1", value=self.listed(), **values)
 
 
 def unknown_keys(given: Mapping[str, str], known: Iterable[str]) -> list[Problem]:
     """Return problems of columns named by hand for values that are not read."""
-    message = "not read here; known are " + ", ".join(known)
+    message = said("audit.not read here", names=", ".join(known))
     return [Problem(f"columns.{key}", show(key), message) for key in given if key not in known]

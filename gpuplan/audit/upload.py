@@ -12,6 +12,7 @@ from typing import Any
 from gpuplan.app.background import Runner
 from gpuplan.app.uploading import Upload
 from gpuplan.scenario import Scenario, from_dict
+from gpuplan.wording import said
 
 MOST_BYTES = 500_000_000
 
@@ -20,8 +21,7 @@ class Auditing(Upload):
     """One file at a time: its upload, its audit, and the replay of its jobs on a design."""
 
     def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
-        advice = "For larger files, use 'gpuplan audit FILE' in a shell."
-        super().__init__(on_change, most_bytes=MOST_BYTES, advice=advice)
+        super().__init__(on_change, most_bytes=MOST_BYTES, advice=said("audit.larger files"))
         self.runner = Runner(on_change, folder)
         self.format = "auto"
         self.time_zone = "UTC"

@@ -6,24 +6,22 @@ activity of the chips: ``Activity``. Neither follows from the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 
 from gpuplan.audit.arrivals import Arrivals, arrivals_of
-from gpuplan.audit.curves import WEEK_H, Curve, Steps, period_s, week_edges
-from gpuplan.audit.trace import Jobs, Requests, Samples
+from gpuplan.audit.curves import WEEK_H, Curve, held_steps, hours_of_week, needed_steps, period_s, week_edges
+from gpuplan.audit.trace import MOST_GROUPS, OTHERS, Jobs, Requests, Samples
 from gpuplan.models.demand.queueing import peakedness_of_mix
+from gpuplan.wording import said
 
 LONG_WAIT_S = 600
 BUSY_PCT = 5.0
-MOST_GROUPS = 100
 MOST_YEARS = 20
 """Longest period of jobs; a longer one comes from a wrong time."""
-OTHERS = "other groups"
 NO_PLACES = {"Factory", "localtime"}
 """Names that Python knows besides time zones, which no scenario accepts."""
 
@@ -169,79 +167,55 @@ def audit(
     jobs and GPU-hours count in full. A ValueError names an input that is out of its range.
     """
     if installed_gpus is not None and installed_gpus < 1:
-        raise ValueError(f"installed_gpus is {installed_gpus}: must be at least 1")
+        raise ValueError(said("audit.installed", value=installed_gpus))
     if not 0 <= skip_share <= 0.9:
-        raise ValueError(f"skip_share is {skip_share}: must be from 0 to 0.9")
+        raise ValueError(said("audit.skip", value=skip_share))
     if time_zone not in available_timezones() - NO_PLACES:
-        raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin")
-    zone = ZoneInfo(time_zone)
-    if isinstance(trace, Requests):
-        trace = few_groups(trace)
-        return Audit(trace, time_zone, None, None, _remarks(trace), arrivals_of(trace, zone))
-    if isinstance(trace, Samples):
-        trace = few_groups(trace)
-        return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
-    trace = few_groups(trace)
-    allocation = _allocation(trace, zone, installed_gpus, skip_share)
-    return Audit(trace, time_zone, allocation, None, _remarks(trace, allocation))
+        raise ValueError(said("audit.no place", value=repr(time_zone)))
+    zone, few = ZoneInfo(time_zone), trace.with_few_groups()
+    allocation = _allocation(few, zone, installed_gpus, skip_share) if isinstance(few, Jobs) else None
+    activity = _activity(few, zone) if isinstance(few, Samples) else None
+    arrivals = arrivals_of(few, zone) if isinstance(few, Requests) else None
+    return Audit(few, time_zone, allocation, activity, _remarks(few, allocation), arrivals)
 
 
-def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None = None) -> tuple[str, ...]:
-    most = {Jobs: "GPU-hours", Samples: "samples", Requests: "tokens"}[type(trace)]
-    said = {
-        f"Only the {MOST_GROUPS - 1} groups with most {most} are told apart": OTHERS in trace.groups,
-        "Starts or requests are not known: GPUs are those needed, as if no job waited": found
-        and found.held is None,
-        "More GPUs were allocated than are stated as installed": found and (found.utilisation or 0) > 1,
+def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None) -> tuple[str, ...]:
+    notes = {
+        FEW_TOLD[type(trace)]: OTHERS in trace.groups,
+        "audit.note.as needed": found and found.held is None,
+        "audit.note.more than installed": found and (found.utilisation or 0) > 1,
     }
-    return (*trace.reading.notes, *(note for note, so in said.items() if so))
+    told = (said(key, most=MOST_GROUPS - 1) for key, so in notes.items() if so)
+    return (*trace.reading.notes, *told)
 
 
-_Trace = TypeVar("_Trace", Jobs, Samples, Requests)
-
-
-def few_groups(trace: _Trace) -> _Trace:
-    """Return a trace with the groups that have most GPU-hours, samples or tokens; all smaller ones are merged."""
-    if len(trace.groups) <= MOST_GROUPS:
-        return trace
-    if isinstance(trace, Jobs):
-        amount = trace.gpus * trace.duration_s
-    else:
-        amount = trace.weight if isinstance(trace, Samples) else trace.tokens_in + trace.tokens_out
-    work = np.bincount(trace.group, weights=amount, minlength=len(trace.groups))
-    kept: np.ndarray = np.sort(np.argsort(-work, kind="stable")[: MOST_GROUPS - 1])
-    code = np.full(len(trace.groups), MOST_GROUPS - 1)
-    code[kept] = np.arange(len(kept))
-    return replace(trace, group=code[trace.group], groups=(*(trace.groups[n] for n in kept), OTHERS))
+FEW_TOLD = {
+    Jobs: "audit.note.most hours",
+    Samples: "audit.note.most samples",
+    Requests: "audit.note.most tokens",
+}
+"""Kind of trace -> the note on groups that are told apart."""
 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:
     first, last = period_s(jobs)
     if last - first > MOST_YEARS * 366 * 86400:
-        days = " to ".join(f"{datetime.fromtimestamp(moment, zone):%Y-%m-%d}" for moment in (first, last))
-        raise ValueError(
-            f"its jobs span {days}, and at most {MOST_YEARS} years are read: leave out the rows with a wrong time"
-        )
+        begin_day, end_day = (f"{datetime.fromtimestamp(at, zone):%Y-%m-%d}" for at in (first, last))
+        raise ValueError(said("audit.span", most=MOST_YEARS, begin=begin_day, end=end_day))
     begin = first + skip * (last - first)
-    gpu_h = jobs.gpus * jobs.duration_s / 3600
-    total = float(gpu_h.sum())
+    total = float(jobs.amount.sum())
     hours = (last - first) / 3600
     edges, hour = week_edges(begin, last, zone)
     week_hours = np.bincount(hour, weights=np.diff(edges), minlength=WEEK_H) / 3600
     groups: list[GroupUse] = []
     week: list[np.ndarray] = []
-    work = np.bincount(jobs.group, weights=gpu_h, minlength=len(jobs.groups))
-    present = [n for n in np.argsort(-work, kind="stable").tolist() if (jobs.group == n).any()]
-    for n in present:
-        at = jobs.group == n
-        steps = Steps(jobs.submit_s[at], jobs.duration_s[at], jobs.gpus[at])
-        spent = np.bincount(hour, weights=np.diff(steps.until(edges)), minlength=WEEK_H) / 3600
+    for name, at in jobs.parts():
+        part = jobs.where(at)
+        spent = np.bincount(hour, weights=np.diff(needed_steps(part).until(edges)), minlength=WEEK_H) / 3600
         week.append(np.divide(spent, week_hours, out=np.zeros(WEEK_H), where=week_hours > 0))
-        actual = Steps(jobs.start_s[at], jobs.duration_s[at], jobs.gpus[at]) if jobs.has_start else steps
-        groups.append(_group_use(jobs, at, jobs.groups[n], total, actual.curve(begin, last)))
-    wanted = Steps(jobs.submit_s, jobs.duration_s, jobs.gpus).curve(begin, last)
-    held_steps = Steps(jobs.start_s, jobs.duration_s, jobs.gpus) if jobs.has_start else None
-    held_curve = held_steps.curve(begin, last) if held_steps else None
+        groups.append(_group_use(part, name, total, held_steps(part).curve(begin, last)))
+    wanted = needed_steps(jobs).curve(begin, last)
+    held_curve = held_steps(jobs).curve(begin, last) if jobs.has_start else None
     sizes = _sizes(jobs, hours)
     poisson = peakedness_of_mix([s.load for s in sizes], sizes=[s.gpus for s in sizes])
     mean_held = (held_curve or wanted).mean_gpus
@@ -268,33 +242,26 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
 
 
 def _sizes(jobs: Jobs, hours: float) -> tuple[SizeClass, ...]:
-    classes = []
-    for size in np.unique(jobs.gpus):
-        at = jobs.gpus == size
-        classes.append(
-            SizeClass(
-                gpus=float(size),
-                jobs=int(at.sum()),
-                load=float(jobs.duration_s[at].sum() / 3600 / hours),
-                gpu_h=float((jobs.gpus[at] * jobs.duration_s[at] / 3600).sum()),
-            )
-        )
-    return tuple(classes)
+    parts = ((float(size), jobs.where(jobs.gpus == size)) for size in np.unique(jobs.gpus))
+    return tuple(
+        SizeClass(size, len(part.gpus), float(part.duration_s.sum() / 3600 / hours), float(part.amount.sum()))
+        for size, part in parts
+    )
 
 
-def _group_use(jobs: Jobs, at: np.ndarray, name: str, total_gpu_h: float, held: Curve) -> GroupUse:
-    hours, gpus = jobs.duration_s[at] / 3600, jobs.gpus[at]
+def _group_use(jobs: Jobs, name: str, total_gpu_h: float, held: Curve) -> GroupUse:
+    hours, gpus = jobs.duration_s / 3600, jobs.gpus
     gpu_h = float((hours * gpus).sum())
     return GroupUse(
         name=name,
-        jobs=int(at.sum()),
+        jobs=len(gpus),
         gpu_h=gpu_h,
         share=gpu_h / total_gpu_h,
         mean_duration_h=float(hours.mean()),
         duration_cv=float(hours.std() / hours.mean()),
         mean_size_gpus=float(gpus.mean()),
         largest_gpus=float(gpus.max()),
-        users=len(np.unique(jobs.user[at])) if jobs.users else 0,
+        users=jobs.users,
         mean_gpus=held.mean_gpus,
         peak_gpus=held.peak_gpus,
         own_peak_utilisation=held.mean_gpus / held.peak_gpus if held.peak_gpus else 0.0,
@@ -321,21 +288,16 @@ def _activity(samples: Samples, zone: ZoneInfo) -> Activity:
     slots = (last - first) / interval + 1
     _, hour_of = np.unique(np.floor(time / 900), return_inverse=True)
     quarters = np.unique(np.floor(time / 900)) * 900
-    local = [datetime.fromtimestamp(t, zone) for t in quarters.tolist()]
-    hour = np.array([24 * t.weekday() + t.hour for t in local])[hour_of]
+    hour = hours_of_week(quarters, zone)[hour_of]
     groups: list[ActivityGroup] = []
     pct: list[np.ndarray] = []
     seen: list[np.ndarray] = []
-    work = np.bincount(samples.group, weights=weight, minlength=len(samples.groups))
-    for n in np.argsort(-work, kind="stable").tolist():
-        at = samples.group == n
-        if not at.any():
-            continue
+    for name, at in samples.parts():
         w, p = weight[at], percent[at]
         _, one_each = np.unique(samples.gpu[at], return_index=True)
         groups.append(
             ActivityGroup(
-                name=samples.groups[n],
+                name=name,
                 samples=len(p),
                 mean_activity_pct=float(np.average(p, weights=w)),
                 active_share=float((p > 0).mean()),

@@ -28,11 +28,11 @@ DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}
 
 
 class BadValue(Exception):
-    """A value that cannot be read, with the reason."""
+    """A value that cannot be read, with the key of the reason and the values in its text."""
 
-    def __init__(self, reason: str, value: str) -> None:
-        super().__init__(reason, value)
-        self.reason, self.value = reason, value
+    def __init__(self, key: str, value: str, **values: object) -> None:
+        super().__init__(key, value)
+        self.key, self.value, self.values = key, value, values
 
 
 def is_missing(text: str) -> bool:
@@ -48,25 +48,24 @@ def number_of(text: str) -> float:
         try:
             return float(text.strip().replace(",", "."))
         except ValueError:
-            raise BadValue("is no number", text) from None
+            raise BadValue("audit.value.number", text) from None
 
 
 def duration_s(text: str, unit_s: float = 1.0) -> float:
     """Return the seconds of ``90``, ``01:30``, ``00:01:30`` or ``2-00:01:30``; a plain number is in the unit given."""
-    expected = "is no length of time (seconds, HH:MM:SS or D-HH:MM:SS)"
     try:
         value = float(text) * unit_s
     except ValueError:
         match = DURATION.fullmatch(text.strip())
         if match is None:
-            raise BadValue(expected, text) from None
+            raise BadValue("audit.value.duration", text) from None
         sign, days, hours, minutes, seconds = match.groups()
         value = 86400 * int(days or 0) + 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds)
         value = -value if sign else value
     if value < 0:
-        raise BadValue("is negative", text)
+        raise BadValue("audit.value.negative", text)
     if not value < 1e10:
-        raise BadValue(expected, text)
+        raise BadValue("audit.value.duration", text)
     return value
 
 
@@ -74,7 +73,7 @@ def gpus_of(text: str) -> float:
     """Parse the GPUs of a job: a fraction of one, or a whole number."""
     value = number_of(text)
     if not 0 <= value <= MAX_GPUS or (value > 1 and value != int(value)):
-        raise BadValue(f"is no count of GPUs (a fraction of one, or a whole number up to {MAX_GPUS})", text)
+        raise BadValue("audit.value.gpus", text, most=MAX_GPUS)
     return value
 
 
@@ -82,7 +81,7 @@ def gpus_of_milli(text: str) -> float:
     """Parse GPUs from thousandths of a GPU: a part of one, or a whole number of them."""
     value = number_of(text)
     if not 0 <= value <= 1000 * MAX_GPUS or (value > 1000 and value % 1000):
-        raise BadValue("is no count of thousandths of a GPU (up to 1000, or a multiple of it)", text)
+        raise BadValue("audit.value.gpu milli", text)
     return value / 1000
 
 
@@ -90,7 +89,7 @@ def tokens_of(text: str) -> float:
     """Parse the tokens of a prompt or of an answer."""
     value = number_of(text)
     if not 0 <= value <= 100_000_000 or value != int(value):
-        raise BadValue("is no count of tokens", text)
+        raise BadValue("audit.value.tokens", text)
     return value
 
 
@@ -98,7 +97,7 @@ def percent_of(text: str, scale: float) -> float:
     """Parse per cent from a number with or without its sign, after ``scale``."""
     value = number_of(text.strip().removesuffix("%")) * scale
     if not 0 <= value <= 100.0001:
-        raise BadValue(f"is outside 0 to {100 / scale:g}", text)
+        raise BadValue("audit.value.percent", text, most=f"{100 / scale:g}")
     return min(value, 100.0)
 
 
@@ -174,18 +173,18 @@ class Clock:
             if minute > 59 or seconds >= 61 or not 1970 <= year < 2200:
                 raise ValueError
         except ValueError:
-            raise BadValue("is no time", match[0]) from None
+            raise BadValue("audit.value.time", match[0]) from None
         return tens, 60 * (minute % 10) + seconds
 
     def _epoch(self, text: str) -> float:
         try:
             value = float(text)
         except ValueError:
-            raise BadValue("is no time", text) from None
+            raise BadValue("audit.value.time", text) from None
         if value > 1e11:
             value /= 1000
         if not 0 <= value < self.LATEST_S:
-            raise BadValue("is no time", text)
+            raise BadValue("audit.value.time", text)
         self.relative = self.relative and value < 1e8
         return value
 
@@ -198,12 +197,11 @@ class Clock:
                 self.counts[kind] += 1
 
     def notes(self) -> dict[str, object]:
-        """Return note on the times read -> whether it applies."""
-        twice, missing, zone = self.counts["twice"], self.counts["missing"], self.zone.key
+        """Return key of a note on the times read -> how many it is about, or whether it applies."""
         return {
-            f"{twice} times come twice in {zone} where clocks go back: the first is taken": twice,
-            f"{missing} times do not exist in {zone} where clocks go forward: the offset before the change is used": missing,
-            "Times count from an unknown moment: the hours of the day and the week are not the real ones": self.relative,
+            "audit.note.twice": self.counts["twice"],
+            "audit.note.skipped": self.counts["missing"],
+            "audit.note.relative": self.relative,
         }
 
 

@@ -11,7 +11,7 @@ from approved import has_approved, is_approved
 from traces import MAY, refused, samples_of
 
 from gpuplan.audit.prometheus import mig_weight
-from gpuplan.audit.table import NO_GROUP
+from gpuplan.audit.trace import NO_GROUP
 
 
 def answer(*series: tuple[Mapping[str, str], list[Any]]) -> str:

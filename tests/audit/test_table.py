@@ -8,8 +8,8 @@ import pytest
 from approved import has_approved, is_approved
 from traces import GOOD, JOBS, jobs_of, refused, same
 
-from gpuplan.audit import files, prometheus, table
-from gpuplan.audit.table import MAX_NAME, NO_GROUP
+from gpuplan.audit import files, prometheus, table, trace
+from gpuplan.audit.trace import MAX_NAME, NO_GROUP
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -93,7 +93,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_more_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "MAX_COLUMNS", 10)
     assert is_approved(refused(",".join("abcdefghijk") + "\n"), "1", "11 columns", "10")
-    monkeypatch.setattr(table, "MAX_NAMES", 3)
+    monkeypatch.setattr(trace, "MAX_NAMES", 3)
     rows = "".join(f"2024-05-01,60,1,{name}\n" for name in "abcd")
     assert has_approved(refused("submit,duration,gpus,group\n" + rows), "3")
     monkeypatch.setattr(table, "MAX_ROWS", 10)

@@ -17,7 +17,7 @@ from gpuplan.audit import (
     read_trace,
 )
 from gpuplan.audit.curves import period_s
-from gpuplan.audit.use import MOST_GROUPS, OTHERS
+from gpuplan.audit.trace import MOST_GROUPS, OTHERS
 
 
 def test_groups_by_hand() -> None:

@@ -124,7 +124,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     shown, gpus = shown_name(name), {gpu.id: gpu.name for gpu in workbook.catalog.gpus.values()}
     try:
         if len(content) > MOST_FILE_BYTES:
-            raise refusal(f"the file is too large: at most {MOST_FILE_BYTES:,} bytes")
+            raise refusal("audit.hosts.too large", most=f"{MOST_FILE_BYTES:,}")
         imported = hosts_in(BytesIO(content), gpus)
     except TraceError as error:
         workbook.say("stop", f"{shown} was not imported. {one_line(str(error))}.")
