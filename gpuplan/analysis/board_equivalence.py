@@ -16,6 +16,7 @@ from gpuplan.plan.training.speed import LARGE_BATCH, MIXED, usual_workload
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario
 from gpuplan.units import exact
+from gpuplan.wording import said
 
 
 class Work(NamedTuple):
@@ -27,15 +28,15 @@ class Work(NamedTuple):
     how: str
 
 
-ALIKE = "no speed is known from a source: counted as the same"
+ALIKE = Work(1.0, "assumed", (), said("equivalence.alike"))
 
 
 def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
     """Return the work of a group that one GPU of another board does, in GPUs of its own board."""
     if own == other:
-        return Work(1.0, "derived", (), "the same board")
+        return Work(1.0, "derived", (), said("equivalence.same board"))
     if uses_model(group):
-        return Work(1.0, "fitted", ("gpuplan-method",), "sized anew from its model on this board")
+        return Work(1.0, "fitted", ("gpuplan-method",), said("equivalence.model"))
     use_case = catalog.row("use_cases", group.use_case)
     if use_case["double_precision"]:
         return _in_double_precision(catalog.gpus[own], catalog.gpus[other])
@@ -46,10 +47,10 @@ def _in_double_precision(own: Item, other: Item) -> Work:
     """Compare by the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
     speed, bandwidth = (_times(own, other, name) for name in ("fp64_tflops", "memory_bandwidth_gb_s"))
     if speed is None or bandwidth is None:
-        return Work(1.0, "assumed", (), ALIKE)
+        return ALIKE
     facts = [item.fact(name) for item in (own, other) for name in ("fp64_tflops", "memory_bandwidth_gb_s")]
     sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
-    how = f"the lesser of double precision (x {speed:.2g}) and memory bandwidth (x {bandwidth:.2g})"
+    how = said("equivalence.double precision", speed=f"{speed:.2g}", bandwidth=f"{bandwidth:.2g}")
     return Work(min(speed, bandwidth), "assumed", sources, how)
 
 
@@ -58,7 +59,7 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
     """Compare by measurements of one series on both boards, or on the boards nearest to them."""
     preset = catalog.row("network_workloads", workload)
     if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
-        return Work(1.0, "assumed", (), ALIKE)
+        return ALIKE
     matches = []
     for series in _series(catalog, preset["neural_network"], preset["phase"]):
         near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
@@ -66,9 +67,8 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
             (far, mine), (away, theirs) = near_own, near_other
             matches.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
     if not matches:
-        scaled = _scale(catalog.gpus[own], catalog.gpus[other])
-        how = "the lesser of memory bandwidth and peak speed"
-        return Work(scaled, "assumed", (), how) if scaled else Work(1.0, "assumed", (), ALIKE)
+        times = _both(catalog.gpus[own], catalog.gpus[other])
+        return Work(min(times), "assumed", (), said("equivalence.scaled")) if times else ALIKE
     closest = min(distance for distance, _ in matches)
     works = sorted(work for distance, work in matches if distance <= closest + 1e-9)
     return works[(len(works) - 1) // 2]
@@ -85,10 +85,12 @@ def _measured(
         scaled = scaled or times != (1.0, 1.0)
     rows = [series[own[1]], series[other[1]]]
     basis = "derived" if own[0] != own[1] or other[0] != other[1] else weakest(row.basis for row in rows)
-    names = " and ".join(dict.fromkeys(gpus[board].name for board in (own[1], other[1])))
-    how = f"{preset['name'].split(',')[0]}, measured on {names}"
-    if scaled:
-        how += "; scaled to the board by the lesser of memory bandwidth and peak speed"
+    names = [gpus[board].name for board in dict.fromkeys((own[1], other[1]))]
+    how = said(
+        "equivalence.measured and scaled" if scaled else "equivalence.measured",
+        work=preset["name"].split(",")[0],
+        boards=names[0] if len(names) == 1 else said("equivalence.two boards", own=names[0], other=names[1]),
+    )
     sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
     return Work(ratio, "assumed" if scaled else basis, sources, how)
 
@@ -126,11 +128,6 @@ def _both(own: Item, other: Item) -> tuple[float, float] | None:
     return (bandwidth, peak) if bandwidth and peak else None
 
 
-def _scale(own: Item, other: Item) -> float | None:
-    both = _both(own, other)
-    return min(both) if both else None
-
-
 def _times(own: Item, other: Item, name: str) -> float | None:
     mine, theirs = own.value(name), other.value(name)
     return float(theirs) / float(mine) if mine and theirs else None
@@ -139,7 +136,7 @@ def _times(own: Item, other: Item, name: str) -> float | None:
 # What that makes of the demand
 
 
-CONVERTED = "the work of"
+CONVERTED = said("equivalence.converted")
 """Opening words of the note on a demand that was stated in GPUs of another board."""
 
 
@@ -159,7 +156,8 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
         memory = _memory(catalog, board, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
             path = f"groups.{group.id}.{name}"
-            note = f"{CONVERTED} {getattr(group, name)} with {catalog.gpus[board].name}: {work.how}"
+            values = {"value": getattr(group, name), "board": catalog.gpus[board].name, "how": work.how}
+            note = f"{CONVERTED} {said('equivalence.of board', **values)}"
             scenario = scenario.with_value(path, value)
             scenario = scenario.with_origin(path, Origin("assumed", "gpuplan-method", note=note))
     stated = before.deciding_total_gpus

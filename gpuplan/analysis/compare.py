@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, planned
 from gpuplan.scenario import field_of
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 FEWEST, MOST = 2, 4
 """Number of plans in one comparison."""
@@ -60,9 +60,7 @@ def compare(*designs: Asked, catalog: Catalog | None = None) -> Comparison:
 def compare_plans(plans: Sequence[Plan]) -> Comparison:
     """Compare two to four plans in columns, the others with the first; a ValueError if they are fewer or more."""
     if not FEWEST <= len(plans) <= MOST:
-        raise ValueError(
-            f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"
-        )
+        raise ValueError(said("compared.most", n=len(plans), fewest=FEWEST, most=MOST))
     names = _names(plans)
     rows = (*_inputs(plans), *_results(plans))
     return Comparison(names, rows, tuple(caveats(plans, names)), differences(plans, names))

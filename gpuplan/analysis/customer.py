@@ -14,10 +14,11 @@ from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario
+from gpuplan.wording import said
 
-OFFER = "price of this offer"
+OFFER = said("offer.price")
 """Source of a price in the customer's version."""
-EARNED = "All that is sold"
+EARNED = said("offer.earned")
 SOLD_PARTS = (*HARDWARE, "Platform licences", "GPU software", "Hardware support")
 """Parts of the cost that the seller sells; the rest is paid to others."""
 

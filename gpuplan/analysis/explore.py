@@ -38,6 +38,7 @@ from gpuplan.analysis.ranking import Exploration, sorted_out
 from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
 """Order independent of the space's own; candidates that share hosts are adjacent."""
@@ -121,11 +122,9 @@ def _run(
         yield from _on_cluster(there, chunks, scheduler)
         return
     if engine != "processes":
-        raise ValueError(f"engine is {engine!r}; it must be processes or dask")
+        raise ValueError(said("explore.engine", engine=repr(engine)))
     if workers < 0:
-        raise ValueError(
-            f"workers is {workers}; it must be at least 0, and 0 takes as many as there are cores"
-        )
+        raise ValueError(said("explore.workers", workers=workers))
     workers = min(workers or len(os.sched_getaffinity(0)), len(chunks))
     if workers == 1:
         yield from map(here, chunks)
@@ -188,9 +187,7 @@ def _assess_all(
     """Assess some candidates in a worker, with its own copy of the same catalog."""
     catalog = _catalog(folders)
     if catalog.digest != digest:
-        raise ValueError(
-            f"a worker has another catalog ({catalog.digest}) than this process ({digest}); give both the same data"
-        )
+        raise ValueError(said("explore.another catalog", there=catalog.digest, here=digest))
     return _each(scenario, catalog, wanted)
 
 
@@ -207,15 +204,13 @@ def _on_cluster(work: Work, chunks: Sequence[Sequence[Candidate]], scheduler: st
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:
-        raise ValueError(
-            "the engine dask is not installed; 'pip install gpuplan[dask]' installs it"
-        ) from None
+        raise ValueError(said("explore.no dask")) from None
     if not scheduler:
-        raise ValueError("the engine dask needs the address of its scheduler, such as tcp://10.0.0.5:8786")
+        raise ValueError(said("explore.no scheduler"))
     try:
         client = distributed.Client(scheduler, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ValueError(f"no dask scheduler answers at {scheduler!r}: {error}") from None
+        raise ValueError(said("explore.no answer", scheduler=repr(scheduler), error=error)) from None
     with client:
         for part in [client.submit(work, chunk, pure=False) for chunk in chunks]:
             yield part.result()

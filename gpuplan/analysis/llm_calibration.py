@@ -24,6 +24,7 @@ from gpuplan.facts import did_you_mean
 from gpuplan.models.llm.serving import first_token_ms, time_per_token_ms, token_rate
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
+from gpuplan.wording import said
 
 STEP: Mapping[str, float] = {
     "step_us": 130,
@@ -173,8 +174,7 @@ def read_runs(path: Path, catalog: Catalog) -> tuple[Run, ...]:
     header, *lines = list(csv_lines(path, path.name)) or [Line(path.name, 1, NEEDED)]
     names = _header(header, (*columns, "source_id"))
     if not lines:
-        message = f"has no runs; its first line names columns such as {', '.join(NEEDED)}"
-        raise CatalogError(message, file=path.name)
+        raise CatalogError(said("own runs.none", names=", ".join(NEEDED)), file=path.name)
     return tuple(_run(line, names, columns) for line in lines)
 
 
@@ -182,18 +182,18 @@ def _header(line: Line, known: Sequence[str]) -> Sequence[str]:
     """Return the columns of a file by their published names."""
     for name in NEEDED:
         if name not in line.cells:
-            raise line.error(name, f"there is no column {name}; the columns are {', '.join(known)}")
+            raise line.error(name, said("own runs.no column", name=name, names=", ".join(known)))
     for name in line.cells:
         if name not in known and (close := did_you_mean(name, known)):
-            raise line.error(name, f"{short(name)} is not a column of runs{close}")
+            raise line.error(name, said("own runs.unknown column", name=short(name), close=close))
         if name and line.cells.count(name) > 1:
-            raise line.error(name, "is there twice; keep one")
+            raise line.error(name, said("own runs.twice"))
     return ["id" if name == "source_id" else name for name in line.cells]
 
 
 def _run(line: Line, names: Sequence[str], columns: Mapping[str, Column]) -> Run:
     if len(line.cells) != len(names):
-        raise line.error("", f"has {len(line.cells)} cells; the header has {len(names)}")
+        raise line.error("", said("own runs.cells", cells=len(line.cells), header=len(names)))
     values: dict[str, Any] = {"id": f"line-{line.number}", "model": "", "gpu": ""}
     for name, text in zip(names, line.cells, strict=True):
         if text and name in Run.__dataclass_fields__:
@@ -219,7 +219,7 @@ def fit_own(catalog: Catalog, own: Sequence[Run]) -> Speeds:
 def write_own(folder: Path, catalog: Catalog, own: Sequence[Run], speeds: Speeds) -> tuple[str, ...]:
     """Write runs and parameters into a catalog folder, beside existing files; return the names of the files written."""
     folder.mkdir(parents=True, exist_ok=True)
-    source = {"id": SOURCE, "title": "Own runs of language models", "producer": "Own", "url": ""}
+    source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "url": ""}
     source |= {"published": "", "accessed": _today(), "kind": "measurement", "note": ""}
     _merge(folder / "sources.csv", list(source), [source], 1)
     columns = list(catalog.schema["llm_runs"])
@@ -231,7 +231,7 @@ def write_own(folder: Path, catalog: Catalog, own: Sequence[Run], speeds: Speeds
         fact = facts.fact(name)
         low, high = (min(fact.low or value, value), max(fact.high or value, value))
         cells = ["llm-serving", name, f"{value:.4g}", f"{low:.4g}", f"{high:.4g}", fact.unit, "fitted"]
-        rows.append(dict(zip(head, [*cells, SOURCE, "", f"with {len(own)} own runs"], strict=True)))
+        rows.append(dict(zip(head, [*cells, SOURCE, "", said("own runs.note", n=len(own))], strict=True)))
     _merge(folder / "assumptions.csv", head, rows, 2)
     return ("sources.csv", "llm_runs.csv", "assumptions.csv")
 

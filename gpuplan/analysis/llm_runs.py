@@ -26,6 +26,7 @@ from gpuplan.models.llm.serving import (
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
+from gpuplan.wording import said
 
 MOST = 4096
 """Most requests in a step that engines are run with."""
@@ -147,10 +148,10 @@ def runs_of(catalog: Catalog) -> tuple[Run, ...]:
 def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
     """Return the model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
     if not run.model:
-        raise NotPredicted("model is empty")
+        raise NotPredicted(said("runs.no model"))
     row = model_named(catalog, run.model)
     if row is not None and row["kind"] != "generate":
-        raise NotPredicted(f"{row['name']} writes no tokens")
+        raise NotPredicted(said("runs.no tokens", model=row["name"]))
     if row is not None:
         return row, shape_of_row(row)
     sizes = {
@@ -159,7 +160,7 @@ def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
     }
     total = run.params_b or sizes.get("total")
     if total is None:
-        raise NotPredicted(f"the shape of {run.model} is not known, and params_b is empty")
+        raise NotPredicted(said("runs.no shape", model=run.model))
     return None, usual_shape(total, sizes.get("a", total))
 
 
@@ -187,7 +188,7 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
     """Find the board of a run by id, or a name such as ``NVIDIA H100 80GB HBM3``: the id with most words in common."""
     boards = _boards(catalog)
     if not name:
-        raise NotPredicted("gpu is empty")
+        raise NotPredicted(said("runs.no gpu"))
     if name.lower() in boards:
         return boards[name.lower()]
     words = set(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
@@ -200,7 +201,7 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
 
     best = max(boards, key=alike)
     if not alike(best):
-        raise NotPredicted(f"there is no board {name} in the catalog")
+        raise NotPredicted(said("runs.no board", name=name))
     return boards[best]
 
 
@@ -223,7 +224,7 @@ def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, floa
     for column, stated, usual in (("isl", run.isl, "tokens_in"), ("osl", run.osl, "tokens_out")):
         value = stated or (row and row[usual])
         if not value:
-            raise NotPredicted(f"{column} is empty, and the benchmark is not known")
+            raise NotPredicted(said("runs.no lengths", column=column))
         lengths.append(float(value))
     return lengths[0], lengths[1], row
 
@@ -260,7 +261,8 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
         if bare.cache_gib >= 0 and (at_once := _at_once(run, replicas, fit)):
             setups.append((setup, replicas, at_once))
     if not setups:
-        raise NotPredicted(f"{run.model} in {weights} does not fit on {gpus:g} x {run.gpu}")
+        where = {"gpus": f"{gpus:g}", "gpu": run.gpu}
+        raise NotPredicted(said("runs.no room", model=run.model, weights=weights, **where))
     boards, models = _seen(catalog)
     known = gpu.id in boards and key_of(run.model) in models
     return Work(run, shape, board, tuple(setups), tokens_in, tokens_out, known)

@@ -15,6 +15,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import Enough, Reading, alike, least, reached
 from gpuplan.plan.over_time.tried import Tried
+from gpuplan.wording import said
 
 ORDERS = 10_000
 SEARCHED = 500
@@ -137,7 +138,7 @@ def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
     """
     if name == "worst":
         if made.worst is None:
-            raise ValueError(f"every VM starts in all {made.now.orders} orders that were tried")
+            raise ValueError(said("power on.no worst order", orders=made.now.orders))
         return made.worst
     pairs = zip(made.now.found, made.readings, strict=True)
     reading = min(pairs, key=lambda each: each[0].started)[1]
