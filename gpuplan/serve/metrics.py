@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from gpuplan.wording import NAMES
+
 REGISTRY = CollectorRegistry()
 """Counters of the running server."""
-REFUSED = Counter("gpuplan_refused", "What was refused, by its kind", ["what"], registry=REGISTRY)
+REFUSED = Counter("gpuplan_refused", NAMES["metric"]["refused"], ["what"], registry=REGISTRY)
 for kind in ("channel", "connection", "frame", "full", "page", "token"):
     REFUSED.labels(kind)  # a rate needs a beginning
 CHANGES = Histogram(
     "gpuplan_change_seconds",
-    "Time from a page's event to the end of its session's work on it",
+    NAMES["metric"]["change_seconds"],
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
     registry=REGISTRY,
 )
@@ -27,11 +29,11 @@ def refused(what: str) -> None:
     REFUSED.labels(what).inc()
 
 
-def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:
-    """Return all counters, and figures looked up now: name, description and value of each."""
+def metrics_text(figures: Mapping[str, float]) -> bytes:
+    """Return all counters, and figures looked up now: the value of each by its name."""
     looked_up = CollectorRegistry()
-    for name, what, value in figures:
-        Gauge(f"gpuplan_{name}", what, registry=looked_up).set(value)
+    for name, value in figures.items():
+        Gauge(f"gpuplan_{name}", NAMES["metric"][name], registry=looked_up).set(value)
     return generate_latest(REGISTRY) + generate_latest(looked_up)
 
 

@@ -14,6 +14,8 @@ from urllib.parse import quote, urlsplit
 
 import tornado.netutil
 
+from gpuplan.wording import said
+
 HERE = Path(__file__).resolve().parent
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
@@ -59,10 +61,10 @@ def settled(options: Options) -> Options:
     try:
         notebook = (options.notebook or find_notebook()).resolve(strict=True)
     except FileNotFoundError as error:
-        raise Refused(f"The notebook is missing: {error}") from None
-    for what, path in (("Scenario", options.scenario), ("Catalog", options.catalog)):
+        raise Refused(said("serve.no notebook", error=error)) from None
+    for missing, path in (("serve.no scenario", options.scenario), ("serve.no catalog", options.catalog)):
         if path is not None and not path.exists():
-            raise Refused(f"{what} not found: {path}")
+            raise Refused(said(missing, path=path))
     options = replace(options, notebook=notebook)
     service = os.environ.get(HUB_URL)
     if service:
@@ -85,17 +87,16 @@ def listening(options: Options) -> list[socket.socket]:
     """Return sockets that listen at the address in the options."""
     host, port = options.host, options.port
     if not 0 <= port <= 65535:
-        raise Refused(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
+        raise Refused(said("serve.no port", port=port))
     try:
         return tornado.netutil.bind_sockets(port, host or None, backlog=1024)
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            why = f"Port {port} is in use. Choose another with --port, or stop the other program."
-        elif error.errno == errno.EACCES:
-            why = f"Port {port} may not be opened by this user. Choose another with --port."
-        else:
-            why = f"Cannot listen on {host}, port {port}: {error.strerror or error}"
-        raise Refused(why) from None
+        key = NOT_LISTENING.get(error.errno or 0, "serve.cannot listen")
+        raise Refused(said(key, host=host, port=port, why=error.strerror or error)) from None
+
+
+NOT_LISTENING = {errno.EADDRINUSE: "serve.port in use", errno.EACCES: "serve.port not permitted"}
+"""Error of the system -> why the server cannot listen, where that is particular."""
 
 
 def url_of(options: Options, token: str = "") -> str:
@@ -111,7 +112,7 @@ def find_notebook() -> Path:
     for place in places:
         if place.is_file():
             return place
-    raise FileNotFoundError(f"workbook.ipynb is neither at {places[0]} nor at {places[1]}")
+    raise FileNotFoundError(said("serve.no workbook", first=places[0], second=places[1]))
 
 
 def is_loopback(host: str) -> bool:

@@ -20,6 +20,7 @@ from gpuplan.serve.identity import is_visit, without_token
 from gpuplan.serve.logs import LOG, References
 from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
 from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
+from gpuplan.wording import said
 
 AGAIN_S = 10
 """Time after which a page without a session tries again."""
@@ -129,7 +130,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
             return
         if not is_visit(self.request.headers):
             refused("page")
-            raise tornado.web.HTTPError(403, reason="Open this address in a browser")
+            raise tornado.web.HTTPError(403, reason=said("serve.no visit"))
         manager, owner = cast(Kernels, self.kernel_manager), owner_of(self)
         try:
             task, ready = await manager.open_session(self.notebook_path, owner)
@@ -225,17 +226,17 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(session.lines) for session in manager.sessions.values())
         numbers = manager.processes()
-        figures = (
-            ("sessions", "Sessions that pages have", len(manager.sessions)),
-            ("sessions_connected", "Sessions whose page is connected", open_pages),
-            ("sessions_most", "Sessions that pages may have", manager.most_sessions),
-            ("connections", "Connections without those of open pages", server.connections),
-            ("open_files", "Files that the server has open", open_files()),
-            ("server_private_bytes", "Memory that only the server uses", private_bytes(["self"])),
-            ("sessions_private_bytes", "Memory that only the sessions use", private_bytes(numbers)),
-            ("free_bytes", "Memory that is left", free_bytes()),
-            ("time_seconds", "Time of this answer", time.time()),
-        )
+        figures = {
+            "sessions": len(manager.sessions),
+            "sessions_connected": open_pages,
+            "sessions_most": manager.most_sessions,
+            "connections": server.connections,
+            "open_files": open_files(),
+            "server_private_bytes": private_bytes(["self"]),
+            "sessions_private_bytes": private_bytes(numbers),
+            "free_bytes": free_bytes(),
+            "time_seconds": time.time(),
+        }
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         self.finish(metrics_text(figures))
 

@@ -65,6 +65,7 @@ from gpuplan.serve.pages import (
     log_request,
 )
 from gpuplan.serve.sessions import Kernels, NativeKernelSpecs, room
+from gpuplan.wording import said
 
 HEALTH = "voila/templates/gpuplan/static/health.txt"
 """Path of the health check, below the base URL: needs no token and takes no kernel."""
@@ -93,7 +94,7 @@ which the server has to refuse: signing in, and in some browsers freeing a kerne
 LONGEST_HOME = 38
 """A longer folder leaves no room for the names of the sockets in it: a system may take 103 bytes, of which they need 65."""
 
-STARTED = "The workbook could not be opened. Reload the page; if it happens again, tell your administrator."
+STARTED = said("serve.not opened")
 HERE_PACKAGE = "gpuplan.serve"
 SWEEP_MS = 5_000
 """Time between two looks for sessions whose pages are gone. [ms]"""
@@ -120,7 +121,7 @@ class Server(Voila):  # type: ignore[misc]
     most_connections: int
     lines: LineHandler
     url: str
-    said: str
+    greeting: str
     """Text printed when the server runs."""
     nursery: Nursery | None = None
     output: int | None = None
@@ -175,7 +176,7 @@ class Server(Voila):  # type: ignore[misc]
         server.add_sockets(self.sockets)
         self._sweeper = tornado.ioloop.PeriodicCallback(self._look_around, SWEEP_MS)
         self._sweeper.start()
-        print(self.said, flush=True)
+        print(self.greeting, flush=True)
         if self.options.open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url, 2), daemon=True).start()
         try:
@@ -314,9 +315,9 @@ def serve(**given: Any) -> int:
     nursery, lines = None, None
     try:
         with set_environment(environment(home, options)):
-            said, output = os.pipe()
-            os.set_blocking(said, False)
-            loop.add_handler(said, lambda *_: log_output(said), loop.READ)
+            printed, output = os.pipe()
+            os.set_blocking(printed, False)
+            loop.add_handler(printed, lambda *_: log_output(printed), loop.READ)
             if FORKING:
                 nursery = Nursery(home / "work", output)
             server = Server.instance(config=_config(options, home=home, hub=hub, sessions=sessions))
@@ -326,9 +327,9 @@ def serve(**given: Any) -> int:
             server.url = url_of(options, options.token or "")
             # a given token is printed nowhere
             shown = server.url if not stated.token else url_of(options)
-            server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
+            server.greeting = said("serve.running", url=shown)
             if options.token or hub:
-                server.said += f"\nPages that can be open at once: {sessions} (--sessions)."
+                server.greeting += f"\n{said('serve.sessions', n=sessions)}"
             server.initialize(argv=[])
             server.lines = lines = start_log(verbose=options.verbose, as_json=options.json_log)
             LOG.info("There is room for %d sessions and %d connections beside them.", sessions, connections)

@@ -24,6 +24,7 @@ from traitlets import Float, Int, Unicode
 from gpuplan.app.uploading import SCRATCH
 from gpuplan.serve.forking import SECRETS, Nursery
 from gpuplan.serve.logs import LOG
+from gpuplan.wording import said
 
 SESSION_BYTES = 100_000_000
 """Memory counted for a session: twice that of one that has seen every step, to cover work beside it."""
@@ -167,13 +168,13 @@ class Kernels(AsyncMappingKernelManager):
         if len(owned) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
             owned, away_s=0
         ):
-            raise Full(f"This browser has {MOST_PER_OWNER} pages open. Close one to open another.")
+            raise Full(said("serve.full browser", most=MOST_PER_OWNER))
         if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
             list(self.sessions), away_s=self.vanished_s
         ):
-            raise Full("All sessions are in use by other users.")
+            raise Full(said("serve.full"))
         if free_bytes() < SPARE_BYTES:
-            raise Full("The server has too little memory for another page.")
+            raise Full(said("serve.full memory"))
 
     async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
         """End the session whose page has been away the longest, and at least this long."""

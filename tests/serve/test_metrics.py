@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gpuplan.serve import metrics
 
 
-def found(*figures: tuple[str, str, float]) -> dict[tuple[str, str], float]:
+def found(**figures: float) -> dict[tuple[str, str], float]:
     return {
         (sample.name, sample.labels.get("what", sample.labels.get("le", ""))): sample.value
         for family in text_string_to_metric_families(metrics.metrics_text(figures).decode())
@@ -27,8 +27,8 @@ def test_what_is_counted_is_told() -> None:
     metrics.refused("connection")
     for seconds in (0.02, 0.2):
         metrics.CHANGES.observe(seconds)
-    assert found(("sessions", "Sessions that pages have", 4))["gpuplan_sessions", ""] == 4
-    after = found(("sessions", "Sessions that pages have", 5))
+    assert found(sessions=4)["gpuplan_sessions", ""] == 4
+    after = found(sessions=5)
     assert after["gpuplan_sessions", ""] == 5
     more = {key: after[key] - value for key, value in before.items()}
     assert more["gpuplan_refused_total", "frame"] == 1
