@@ -205,9 +205,7 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         drawback = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
         if rental.breakeven_utilisation is not None and rental.breakeven_utilisation <= 1:
             drawback += "; " + said(
-                "alternative.rent breaks even",
-                even=rental.breakeven_utilisation,
-                planned=rental.utilisation,
+                "alternative.rent breaks even", even=rental.breakeven_utilisation, planned=rental.utilisation
             )
         key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
         yield Alternative(key, name, (), gpus, rental.rent_net_present, low, high, more, drawback, ())

@@ -13,17 +13,7 @@ from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.llm import uses_model
 from gpuplan.scenario import Scenario
-from gpuplan.wording import (
-    NAMES,
-    amount,
-    headline_money,
-    hours,
-    money,
-    percent,
-    priced,
-    said,
-    watts,
-)
+from gpuplan.wording import NAMES, amount, headline_money, hours, money, percent, priced, said, watts
 
 LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""

@@ -17,7 +17,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, gpu_of, runs_of, work_of
+from gpuplan.analysis.llm_predictions import Prediction, best_cut
+from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, gpu_of, runs_of, work_of
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short
 from gpuplan.facts import did_you_mean

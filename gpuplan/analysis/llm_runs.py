@@ -1,14 +1,12 @@
-"""Measured runs of serving language models from published sources, and gpuplan's prediction for each.
+"""Measured runs of serving language models, and each in the terms of the models: model, board, engine and load.
 
-A run names model, board, engine and load in its own words; unstated settings follow the usual practice of such engines,
-and a run that cannot be predicted says why. ``gpuplan calibrate --llm`` prints them side by side.
+A run names these in its own words; unstated settings follow the usual practice of such engines.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -16,33 +14,14 @@ from typing import Any
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
-from gpuplan.models.llm.serving import (
-    decode_step_ms,
-    first_token_ms,
-    prompt_ms,
-    time_per_token_ms,
-    token_rate,
-)
-from gpuplan.models.llm.shape import Board, Range, Setup, Shape
-from gpuplan.models.llm.speeds import Replica, Speeds
-from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
+from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row
 from gpuplan.wording import said
 
 MOST = 4096
 """Most requests in a step that engines are run with."""
 KEPT = 0.7
 """Share of an answer that requests have written on average when a cache is full: they are at different places."""
-TAIL = 0.8
-"""Mean time per token over its 99th percentile, by which benchmarks set limits."""
-FULL = 0.99
-"""Share of the highest rate that open arrivals reach before their queue grows without end."""
-OPEN_STEPS, OPEN_PROMPTS = 2.0, 1.5
-"""Times per token and prompts until the first token of open arrivals: a step to be let in, one to be read."""
-LONGEST = 4.0
-"""Longest answer of a burst of chats over the mean: the others have ended by then."""
-OTHER = 1.7
-"""Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
-QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +65,6 @@ class Run:
     def all_gpus(self) -> float:
         """Return its GPUs: as stated, or those of one replica."""
         return self.gpus or self.replica_gpus
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A measured figure of a run beside its prediction; no prediction says why."""
-
-    source_id: str
-    quantity: str
-    measured: float
-    predicted: float | None = None
-    low: float | None = None
-    high: float | None = None
-    why: str = ""
-    dense: bool = True
-
-    @property
-    def error(self) -> float | None:
-        """Return the relative error."""
-        return None if self.predicted is None else self.predicted / self.measured - 1
-
-    @property
-    def held(self) -> bool | None:
-        """True if the measured figure lies between low and high; None where it is unknown."""
-        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +170,7 @@ def _seen(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(row["gpu"] for row in rows), frozenset(key_of(row["model"]) for row in rows)
 
 
-def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, float, Row | None]:
+def lengths_of(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, float, Row | None]:
     """Return tokens in and out of a run; if it names none, those of its benchmark."""
     rows = catalog.rows("llm_benchmarks") if run.isl is None or run.mode in ("server", "interactive") else ()
     wanted = "sharegpt" if run.mode == "burst" else f"mlperf-{model.id}" if model else ""
@@ -248,7 +203,7 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
         board = board_of(gpu, catalog.rows("nccl_rates"))
     except ValueError as error:
         raise NotPredicted(str(error)) from None
-    tokens_in, tokens_out, _ = _lengths(catalog, run, model)
+    tokens_in, tokens_out, _ = lengths_of(catalog, run, model)
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
@@ -287,166 +242,12 @@ def _at_once(run: Run, replicas: float, fit: float) -> float:
     if not run.concurrency:
         return float(min(fit, MOST))
     if run.mode == "disaggregated":
-        replicas = _pools(run)[1]
+        replicas = pools_of(run)[1]
     per_replica = max(run.concurrency / max(replicas, 1.0), 1.0)
     return min(per_replica, fit) if run.mode == "burst" and fit else per_replica
 
 
-# ---- predictions
-
-
-def predict(
-    catalog: Catalog,
-    runs: Iterable[Run],
-    speeds: Speeds | None = None,
-    *,
-    measured: bool | None = None,
-) -> tuple[Prediction, ...]:
-    """Return measured figures of runs beside predicted ones, by the catalog's parameters unless others are given.
-
-    ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
-    """
-    speeds = speeds or speeds_of(catalog)
-    results: list[Prediction] = []
-    for run in runs:
-        figures = _given(run)
-        try:
-            work = work_of(catalog, run)
-            work = work if measured is None else replace(work, measured=measured)
-            said = predicted(catalog, work, speeds)
-        except NotPredicted as error:
-            results += [Prediction(run.id, name, value, why=str(error)) for name, value in figures.items()]
-            continue
-        results += [
-            Prediction(run.id, name, value, *said[name], dense=work.shape.dense)
-            for name, value in figures.items()
-        ]
-    return tuple(results)
-
-
-def _given(run: Run) -> dict[str, float]:
-    """Return the measured figures of a run."""
-    figures = {name: getattr(run, name) for name in QUANTITIES}
-    if figures["tokens_per_s"] is None and run.tokens_per_s_per_gpu and run.gpus:
-        figures["tokens_per_s"] = run.tokens_per_s_per_gpu * run.gpus
-    return {name: value for name, value in figures.items() if value}
-
-
-def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Return time per token, first token [ms] and tokens per second of a run, by its mode."""
-    mode = work.run.load
-    if mode in ("server", "interactive"):
-        said = _open(catalog, work, speeds, mode)
-    elif mode == "static":
-        said = _static(work, speeds)
-    elif mode == "disaggregated":
-        said = _disaggregated(work, speeds)
-    else:
-        usual = _closed(work, speeds, *best_cut(work, speeds))
-        if mode != "burst":
-            return usual
-        said = _burst(work, usual)
-    return {name: _wider(figure) for name, figure in said.items()}
-
-
-def _wider(found: Range) -> Range:
-    value = found.value
-    return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
-
-
-def _on(work: Work, setup: Setup, speeds: Speeds) -> Replica:
-    return Replica(work.shape, work.board, setup, speeds, measured=work.measured)
-
-
-def _load(work: Work, requests: float) -> dict[str, float]:
-    return {"requests": requests, "tokens_in": work.tokens_in, "tokens_out": work.tokens_out}
-
-
-def _times(found: Range, factor: float) -> Range:
-    return Range(*(factor * value for value in found))
-
-
-def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
-    """Return the way to cut a run that gives most tokens a second."""
-
-    def rate(cut: tuple[Setup, float, float]) -> float:
-        speed = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
-        return cut[1] * speed.value
-
-    return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
-
-
-def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
-    replica, load = _on(work, setup, speeds), _load(work, requests)
-    per_token = time_per_token_ms(replica, **load)
-    first = first_token_ms(replica, **load)
-    rate = _times(token_rate(replica, **load), replicas)
-    if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
-        whole = first.value + per_token.value * (work.tokens_out - 1)
-        rate = _times(rate, per_token.value * work.tokens_out / whole)
-    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
-
-
-def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
-    """Predict open arrivals at the highest rate within the limits of the benchmark, with the time per token kept.
-
-    Near the highest rate more concurrent requests only wait longer: it is run a little below.
-    """
-    model, _ = model_of(catalog, work.run)
-    _, _, row = _lengths(catalog, work.run, model)
-    allowed = row and row[f"{mode}_token_ms"]
-    options = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
-    return max(options, key=lambda said: said["tokens_per_s"].value)
-
-
-def _open_at(
-    work: Work, speeds: Speeds, cut: tuple[Setup, float, float], allowed_ms: float
-) -> dict[str, Range]:
-    setup, replicas, most = cut
-
-    def at(requests: float) -> dict[str, Range]:
-        return _closed(work, speeds, setup, replicas, requests)
-
-    top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
-    goal = FULL * at(top)["tokens_per_s"].value
-    said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
-    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
-    first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
-    return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
-
-
-def _highest(most: float, keeps: Callable[[float], bool]) -> float:
-    """Return the highest number from 1 for which a condition holds that all lower ones meet."""
-    low, high = 1.0, most
-    if keeps(most):
-        return most
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (middle, high) if keeps(middle) else (low, middle)
-    return low
-
-
-def _burst(work: Work, said: dict[str, Range]) -> dict[str, Range]:
-    """Predict a burst of all requests, until the longest ends: waves of as many as fit, and the tail of the last."""
-    _, replicas, requests = work.setups[0]
-    waves = (work.run.concurrency or requests) / (requests * replicas)
-    return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
-
-
-def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Predict one batch from its start to its end, and nothing else."""
-    setup, replicas, requests = work.setups[0]
-    context = work.tokens_in + work.tokens_out / 2
-    step = decode_step_ms(_on(work, setup, speeds), requests=requests, context_tokens=context)
-    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
-    first = max(requests * prompt, step)
-    rate = replicas * requests * work.tokens_out * 1e3 / (first + step * (work.tokens_out - 1))
-    now = {"tpot_ms": step, "ttft_ms": first, "tokens_per_s": rate}
-    usual = _closed(work, speeds, setup, replicas, requests)
-    return {name: _times(usual[name], now[name] / usual[name].value) for name in now}
-
-
-def _pools(run: Run) -> tuple[Setup | None, float]:
+def pools_of(run: Run) -> tuple[Setup | None, float]:
     """Return the cut of the GPUs that read prompts, and the number of decoding replicas, from the note of a run."""
     matches = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
     pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in matches}
@@ -455,14 +256,3 @@ def _pools(run: Run) -> tuple[Setup | None, float]:
         return None, decode
     n, tensor, data = pools["prefill"]
     return Setup(tensor=tensor, data=data, pipeline=n), decode
-
-
-def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Predict a run whose prompts are read on GPUs of their own: decoding does not wait for them."""
-    setup, _, requests = work.setups[0]
-    apart = replace(speeds, overlap_share=1e-9)
-    reading, replicas = _pools(work.run)
-    said = _closed(work, apart, setup, replicas, requests)
-    cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
-    queue = requests * replicas / (reading.pipeline if reading else 1)
-    return said | {"ttft_ms": first_token_ms(_on(work, cut, speeds), **_load(work, queue))}

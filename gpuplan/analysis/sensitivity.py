@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.variants import Progress, outcome_of
+from gpuplan.analysis.variants import Progress, outcome_of, stepwise
 from gpuplan.catalog import Catalog, Row
 from gpuplan.locales import written
 from gpuplan.plan import Plan, make_plan
@@ -79,9 +79,8 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
         return ()
     now = (plan.costs.net_present, plan.totals.hosts)
     stated = {path for path, _ in plan.scenario.ranges}
-    ranges = list(_ranges(plan))
     bars: list[tuple[float, Bar]] = []
-    for done, span in enumerate(ranges, 1):
+    for span in stepwise(list(_ranges(plan)), progress):
         bar = _bar(plan, span)
         costs = [cost for cost in (bar.cost_low, bar.cost_high, now[0]) if cost is not None]
         hosts = [count for count in (bar.hosts_low, bar.hosts_high, now[1]) if count is not None]
@@ -89,8 +88,6 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
         cut = bar.cost_low is None or bar.cost_high is None
         if swing > 1e-9 * abs(now[0]) or len(set(hosts)) > 1 or cut or span.path in stated:
             bars.append((swing, bar))
-        if progress:
-            progress(done, len(ranges))
     return tuple(bar for _, bar in sorted(bars, key=lambda item: (-item[0], item[1].path)))
 
 
@@ -259,26 +256,12 @@ REACH = 4
 
 def thresholds(plan: Plan, progress: Progress | None = None) -> tuple[Threshold, ...]:
     """Return how far people and active share by group, stated total and accepted chance may go before hosts change."""
-    paths, results = _threshold_paths(plan.scenario), list[Threshold]()
-    for path in paths:
-        results.append(_threshold(plan, path))
-        if progress:
-            progress(len(results), len(paths))
-    return tuple(results)
-
-
-def _threshold_paths(scenario: Scenario) -> list[str]:
-    paths = [
-        f"groups.{group.id}.{name}"
-        for group in scenario.groups
-        if group.jobs_per_day is None
-        for name in ("people", "active_share")
-    ]
-    if scenario.deciding_total_gpus is not None:
-        paths.append("demand.stated_gpus")
-    if scenario.demand.rule in RISKS:
-        paths.append("demand.chance")
-    return paths
+    scenario = plan.scenario
+    users = [group.id for group in scenario.groups if group.jobs_per_day is None]
+    paths = [f"groups.{id}.{name}" for id in users for name in ("people", "active_share")]
+    paths += ["demand.stated_gpus"] * (scenario.deciding_total_gpus is not None)
+    paths += ["demand.chance"] * (scenario.demand.rule in RISKS)
+    return tuple(_threshold(plan, path) for path in stepwise(paths, progress))
 
 
 def _threshold(plan: Plan, path: str) -> Threshold:

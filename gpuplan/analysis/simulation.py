@@ -144,11 +144,9 @@ def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
     """Return the chance that the target limits, and its half width."""
 
     def of(outcome: Outcome) -> tuple[float, float | None]:
-        figure = {
-            "wait": outcome.waited,
-            "wait-time": outcome.waited_longer,
-            "denied": outcome.denied,
-        }[target.rule]
+        figure = {"wait": outcome.waited, "wait-time": outcome.waited_longer, "denied": outcome.denied}[
+            target.rule
+        ]
         return figure.value, figure.half_width
 
     if not target.each:

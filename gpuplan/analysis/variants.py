@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
@@ -11,8 +11,17 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
 
+T = TypeVar("T")
 Progress = Callable[[int, int], object]
 """Called with how many steps are done, and how many there are."""
+
+
+def stepwise(items: Sequence[T], progress: Progress | None) -> Iterator[T]:
+    """Yield each of some items, and report the progress when its work is done."""
+    for done, item in enumerate(items, 1):
+        yield item
+        if progress:
+            progress(done, len(items))
 
 
 class Outcome(NamedTuple):

@@ -7,7 +7,7 @@ import json
 import sys
 
 from gpuplan.analysis.llm_calibration import fit_own, read_runs, write_own
-from gpuplan.analysis.llm_runs import predict
+from gpuplan.analysis.llm_predictions import predict
 from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
 from gpuplan.facts import did_you_mean
 from gpuplan.report import catalog_text

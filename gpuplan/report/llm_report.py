@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.llm_calibration import Errors, errors
-from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
+from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
 from gpuplan.plan import Plan

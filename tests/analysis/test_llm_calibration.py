@@ -20,7 +20,8 @@ from gpuplan.analysis.llm_calibration import (
     samples,
     write_own,
 )
-from gpuplan.analysis.llm_runs import Prediction, predict, runs_of
+from gpuplan.analysis.llm_predictions import Prediction, predict
+from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of

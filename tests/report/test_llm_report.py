@@ -8,7 +8,7 @@ from dataclasses import replace
 from approved import has_approved
 from assistants import assistant
 
-from gpuplan.analysis.llm_runs import Prediction
+from gpuplan.analysis.llm_predictions import Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic, played, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan

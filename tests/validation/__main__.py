@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 
 from gpuplan import load_catalog
-from gpuplan.analysis.llm_runs import predict, runs_of
+from gpuplan.analysis.llm_predictions import predict
+from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog
 from gpuplan.report.llm_report import error_table, llm_runs_text
 from gpuplan.report.text import page

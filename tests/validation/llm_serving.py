@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import quantiles
 
 from gpuplan.analysis.llm_calibration import fit, samples
-from gpuplan.analysis.llm_runs import Prediction, Run, predict, runs_of
+from gpuplan.analysis.llm_predictions import Prediction, predict
+from gpuplan.analysis.llm_runs import Run, runs_of
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of

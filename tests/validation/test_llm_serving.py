@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.analysis.llm_calibration import errors
-from gpuplan.analysis.llm_runs import Prediction
+from gpuplan.analysis.llm_predictions import Prediction
 from gpuplan.catalog import Catalog
 from gpuplan.plan.llm_parts import speeds_of
 from validation.llm_serving import left_out, spread

@@ -1,0 +1,212 @@
+"""Measured runs of serving language models beside gpuplan's prediction for each; one that cannot be predicted says why.
+
+``gpuplan calibrate --llm`` prints them side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, lengths_of, model_of, pools_of, work_of
+from gpuplan.catalog import Catalog
+from gpuplan.models.llm.serving import (
+    decode_step_ms,
+    first_token_ms,
+    prompt_ms,
+    time_per_token_ms,
+    token_rate,
+)
+from gpuplan.models.llm.shape import Range, Setup
+from gpuplan.models.llm.speeds import Replica, Speeds
+from gpuplan.plan.llm_parts import speeds_of
+
+TAIL = 0.8
+"""Mean time per token over its 99th percentile, by which benchmarks set limits."""
+FULL = 0.99
+"""Share of the highest rate that open arrivals reach before their queue grows without end."""
+OPEN_STEPS, OPEN_PROMPTS = 2.0, 1.5
+"""Times per token and prompts until the first token of open arrivals: a step to be let in, one to be read."""
+LONGEST = 4.0
+"""Longest answer of a burst of chats over the mean: the others have ended by then."""
+OTHER = 1.7
+"""Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
+QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A measured figure of a run beside its prediction; no prediction says why."""
+
+    source_id: str
+    quantity: str
+    measured: float
+    predicted: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+
+    @property
+    def error(self) -> float | None:
+        """Return the relative error."""
+        return None if self.predicted is None else self.predicted / self.measured - 1
+
+    @property
+    def held(self) -> bool | None:
+        """True if the measured figure lies between low and high; None where it is unknown."""
+        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
+
+
+def predict(
+    catalog: Catalog, runs: Iterable[Run], speeds: Speeds | None = None, *, measured: bool | None = None
+) -> tuple[Prediction, ...]:
+    """Return measured figures of runs beside predicted ones, by the catalog's parameters unless others are given.
+
+    ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
+    """
+    speeds = speeds or speeds_of(catalog)
+    results: list[Prediction] = []
+    for run in runs:
+        why, said = "", dict[str, Range]()
+        try:
+            work = work_of(catalog, run)
+            said = predicted(catalog, work if measured is None else replace(work, measured=measured), speeds)
+        except NotPredicted as error:
+            why = str(error)
+        for name, value in _given(run).items():
+            results.append(Prediction(run.id, name, value, *said.get(name, ()), why=why))
+    return tuple(results)
+
+
+def _given(run: Run) -> dict[str, float]:
+    """Return the measured figures of a run."""
+    figures = {name: getattr(run, name) for name in QUANTITIES}
+    if figures["tokens_per_s"] is None and run.tokens_per_s_per_gpu and run.gpus:
+        figures["tokens_per_s"] = run.tokens_per_s_per_gpu * run.gpus
+    return {name: value for name, value in figures.items() if value}
+
+
+def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
+    """Return time per token, first token [ms] and tokens per second of a run, by its mode."""
+    mode = work.run.load
+    if mode in ("server", "interactive"):
+        said = _open(catalog, work, speeds, mode)
+    elif mode == "static":
+        said = _static(work, speeds)
+    elif mode == "disaggregated":
+        said = _disaggregated(work, speeds)
+    else:
+        usual = _closed(work, speeds, *best_cut(work, speeds))
+        if mode != "burst":
+            return usual
+        said = _burst(work, usual)
+    return {name: _wider(figure) for name, figure in said.items()}
+
+
+def _wider(found: Range) -> Range:
+    value = found.value
+    return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
+
+
+def _on(work: Work, setup: Setup, speeds: Speeds) -> Replica:
+    return Replica(work.shape, work.board, setup, speeds, measured=work.measured)
+
+
+def _load(work: Work, requests: float) -> dict[str, float]:
+    return {"requests": requests, "tokens_in": work.tokens_in, "tokens_out": work.tokens_out}
+
+
+def _times(found: Range, factor: float) -> Range:
+    return Range(*(factor * value for value in found))
+
+
+def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
+    """Return the way to cut a run that gives most tokens a second."""
+
+    def rate(cut: tuple[Setup, float, float]) -> float:
+        speed = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
+        return cut[1] * speed.value
+
+    return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
+
+
+def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
+    replica, load = _on(work, setup, speeds), _load(work, requests)
+    per_token = time_per_token_ms(replica, **load)
+    first = first_token_ms(replica, **load)
+    rate = _times(token_rate(replica, **load), replicas)
+    if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
+        whole = first.value + per_token.value * (work.tokens_out - 1)
+        rate = _times(rate, per_token.value * work.tokens_out / whole)
+    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
+
+
+def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
+    """Predict open arrivals at the highest rate within the limits of the benchmark, with the time per token kept.
+
+    Near the highest rate more concurrent requests only wait longer: it is run a little below.
+    """
+    model, _ = model_of(catalog, work.run)
+    _, _, row = lengths_of(catalog, work.run, model)
+    allowed = row and row[f"{mode}_token_ms"]
+    options = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
+    return max(options, key=lambda said: said["tokens_per_s"].value)
+
+
+def _open_at(
+    work: Work, speeds: Speeds, cut: tuple[Setup, float, float], allowed_ms: float
+) -> dict[str, Range]:
+    setup, replicas, most = cut
+
+    def at(requests: float) -> dict[str, Range]:
+        return _closed(work, speeds, setup, replicas, requests)
+
+    top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
+    goal = FULL * at(top)["tokens_per_s"].value
+    said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
+    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
+    first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
+    return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
+
+
+def _highest(most: float, keeps: Callable[[float], bool]) -> float:
+    """Return the highest number from 1 for which a condition holds that all lower ones meet."""
+    low, high = 1.0, most
+    if keeps(most):
+        return most
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
+def _burst(work: Work, said: dict[str, Range]) -> dict[str, Range]:
+    """Predict a burst of all requests, until the longest ends: waves of as many as fit, and the tail of the last."""
+    _, replicas, requests = work.setups[0]
+    waves = (work.run.concurrency or requests) / (requests * replicas)
+    return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
+
+
+def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
+    """Predict one batch from its start to its end, and nothing else."""
+    setup, replicas, requests = work.setups[0]
+    context = work.tokens_in + work.tokens_out / 2
+    step = decode_step_ms(_on(work, setup, speeds), requests=requests, context_tokens=context)
+    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
+    first = max(requests * prompt, step)
+    rate = replicas * requests * work.tokens_out * 1e3 / (first + step * (work.tokens_out - 1))
+    now = {"tpot_ms": step, "ttft_ms": first, "tokens_per_s": rate}
+    usual = _closed(work, speeds, setup, replicas, requests)
+    return {name: _times(usual[name], now[name] / usual[name].value) for name in now}
+
+
+def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
+    """Predict a run whose prompts are read on GPUs of their own: decoding does not wait for them."""
+    setup, _, requests = work.setups[0]
+    apart = replace(speeds, overlap_share=1e-9)
+    reading, replicas = pools_of(work.run)
+    said = _closed(work, apart, setup, replicas, requests)
+    cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
+    queue = requests * replicas / (reading.pipeline if reading else 1)
+    return said | {"ttft_ms": first_token_ms(_on(work, cut, speeds), **_load(work, queue))}
