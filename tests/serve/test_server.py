@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,8 +24,8 @@ pytest.importorskip("voila")
 from gpuplan.serve import channels, sessions
 from gpuplan.serve import server as serving
 from gpuplan.serve.channels import PROTOCOL
+from gpuplan.serve.configuration import settings_of
 from gpuplan.serve.home import TEMPLATES
-from gpuplan.serve.options import Options
 
 pytestmark = pytest.mark.browser
 
@@ -291,17 +290,6 @@ def test_what_a_notebook_shows_is_waited_for(server: Callable[..., Any], tmp_pat
 
 
 # --- sessions
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such files")
-@pytest.mark.parametrize(("name", "files"), [("/tmp/gpuplan-12345678", True), ("/tmp/" + "x" * 60, False)])
-def test_kernels_are_reached_by_files_where_their_names_fit(name: str, files: bool) -> None:
-    """A port that is chosen for a kernel may be another's before the kernel takes it, and the page waits in vain."""
-    options = Options(notebook=Path("a.ipynb"), token="")
-    config = serving._config(options, home=Path(name), hub=False, sessions=1)
-    assert ("transport" in config.KernelManager) is files
-    longest = f"{name}/voila_12345678/kernel-{uuid.uuid4()}-ipc-5"
-    assert (len(longest) <= 103) is files
 
 
 @pytest.mark.by_day("server", 4)
@@ -627,7 +615,7 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
         """What the server does when it looks, so many intervals after it last heard of the page."""
         did: list[str] = []
         page = channels.ChannelsHandler.__new__(channels.ChannelsHandler)
-        page.application = SimpleNamespace(settings=serving._settings(loopback=True))
+        page.application = SimpleNamespace(settings=settings_of(loopback=True))
         stream = SimpleNamespace(
             close=lambda: did.append("closed"), writing=lambda: False, _total_write_done_index=0
         )
