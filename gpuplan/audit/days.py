@@ -30,31 +30,23 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
     """
     if not first_day and not last_day:
         return trace
-    zone = ZoneInfo(time_zone)
     at = np.array(period_s(trace)) if isinstance(trace, Jobs) else trace.time_s
-    span = float(at.min()), float(at.max())
-    first, last = (datetime.fromtimestamp(moment, zone).date() for moment in span)
-    begin = _day(first_day, "first day", first) if first_day else None
-    end = _day(last_day, "last day", first) if last_day else None
-    if begin and end and end < begin:
-        raise refusal("audit.days.order", where="last day", value=show(last_day), first=first_day)
-
-    def shown(day: date | None) -> str:
-        return said("audit.days.day", n=(day - first).days + 1) if day and span[0] < REAL_TIME_S else f"{day}"
-
-    window = (
-        _midnight(begin, zone) if begin else -math.inf,
-        _midnight(end + timedelta(days=1), zone) if end else math.inf,
+    window, words = _window((float(at.min()), float(at.max())), first_day, last_day, ZoneInfo(time_zone))
+    edges = (
+        "audit.days.between"
+        if first_day and last_day
+        else "audit.days.from"
+        if first_day
+        else "audit.days.to"
     )
-    edges = "audit.days.between" if begin and end else "audit.days.from" if begin else "audit.days.to"
-    period, crossing = said(edges, begin=shown(begin), end=shown(end)), 0
+    period, crossing = said(edges, **words), 0
     cut: Jobs | Samples | Requests = trace
     if isinstance(cut, Jobs):
         cut, kept, crossing = _clipped(cut, window)
     else:
         kept = (cut.time_s >= window[0]) & (cut.time_s < window[1])
     if not kept.any():
-        raise refusal("audit.days.nothing", period=period, first=shown(first), last=shown(last))
+        raise refusal("audit.days.nothing", period=period, **words)
     counts = {"left": int((~kept).sum()), "rows": len(kept), "crossing": crossing}
     note = said(NOTES[type(cut)], period=period, **counts)
     reading = replace(cut.reading, notes=(*cut.reading.notes, note))
@@ -63,6 +55,25 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
 
 NOTES = {Jobs: "audit.days.jobs", Samples: "audit.days.samples", Requests: "audit.days.requests"}
 """Kind of trace -> the note on what is left out of it."""
+
+
+def _window(
+    span: tuple[float, float], first_day: str, last_day: str, zone: ZoneInfo
+) -> tuple[tuple[float, float], dict[str, str]]:
+    """Return begin and end of the days to which a trace is cut, and these and those of the trace in words."""
+    first, last = (datetime.fromtimestamp(moment, zone).date() for moment in span)
+    begin = _day(first_day, "first day", first) if first_day else first
+    end = _day(last_day, "last day", first) if last_day else last
+    if first_day and last_day and end < begin:
+        raise refusal("audit.days.order", where="last day", value=show(last_day), first=first_day)
+    days = {"begin": begin, "end": end, "first": first, "last": last}
+    if span[0] < REAL_TIME_S:
+        words = {name: said("audit.days.day", n=(day - first).days + 1) for name, day in days.items()}
+    else:
+        words = {name: f"{day}" for name, day in days.items()}
+    opened = _midnight(begin, zone) if first_day else -math.inf
+    closed = _midnight(end + timedelta(days=1), zone) if last_day else math.inf
+    return (opened, closed), words
 
 
 def _day(text: str, what: str, first: date) -> date:

@@ -35,8 +35,12 @@ class JobRows(Collected):
         return Jobs(**self.columns(), has_start=has_start, users=users, reading=reading)
 
 
-def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> np.ndarray:
-    """Return seconds from the start of each job to its end; ``open_s`` for one without an end, if permitted."""
+def lengths_of(
+    rows: Rows, begin: np.ndarray, *, unit_s: float = 1, open_s: float | None = None
+) -> np.ndarray:
+    """Return seconds of each job, as stated or until its end; ``open_s`` for one without an end, if permitted."""
+    if "duration" in rows.columns:
+        return rows.read("duration", partial(duration_s, unit_s=unit_s))
     end = rows.time("end", missing_s=open_s)
     rows.leave_out(end < begin, "audit.row.end before begin", rows.columns["end"], fault=True)
     length: np.ndarray = end - begin
@@ -76,28 +80,20 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         raise table.missing("audit.needs.jobs")
     if timed != {"interval"}:
         at.pop("interval", None)
-    length_of = {
-        key: partial(duration_s, unit_s=table.unit_s(at[key]))
-        for key in ("interval", "duration")
-        if key in at
-    }
+    interval_s, unit_s = (table.unit_s(at.get(key)) for key in ("interval", "duration"))
     log, jobs = Log(clock), JobRows()
     now = np.zeros(1)
     for rows in table.rows(at, log):
         if "interval" in at:
-            gaps = rows.read("interval", length_of["interval"])
+            gaps = rows.read("interval", partial(duration_s, unit_s=interval_s))
             now = np.cumsum(np.concatenate([now[-1:], np.nan_to_num(gaps)]))
         if "state" in at:
             state = rows.columns["state"]
-            rows.leave_out(
-                [text.strip().lower() in WAITING for text in state], "audit.row.never started", state
-            )
+            waits = [text.strip().lower() in WAITING for text in state]
+            rows.leave_out(waits, "audit.row.never started", state)
         gpus = requested(rows)
         submit, start = (now[1:], now[1:]) if "interval" in at else times_of(rows)
-        if "duration" in at:
-            duration = rows.read("duration", length_of["duration"])
-        else:
-            duration = until_end(rows, start)
+        duration = lengths_of(rows, start, unit_s=unit_s)
         rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns[sized[0]])
         rows.leave_out(duration == 0, "audit.row.no time")
         jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)

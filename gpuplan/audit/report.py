@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -86,9 +86,11 @@ def audit_text(findings: Findings) -> str:
     return page(
         "",
         chapter(said("audit.input file"), *_reading(audit.trace.reading)),
-        _allocation(audit, data),
-        _activity(audit, data),
-        _arrivals(audit, data),
+        *(
+            (chapter(said(head), *sentences(use, audit.time_zone)), _largest(build(use)))
+            for part, (head, sentences, build) in PARTS.items()
+            if (use := data[part])
+        ),
         (f"{note}." for note in audit.notes if note not in audit.trace.reading.notes),
         chapter(
             tables.suggestions(data["suggestions"]),
@@ -126,12 +128,6 @@ def hour_of_week(at: int) -> str:
     return f"{DAY_NAMES[at // 24]} {at % 24:02}:00"
 
 
-def _allocation(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
-    if use := data["allocation"]:
-        yield chapter(said("audit.allocation"), *requested(use, found.time_zone))
-        yield _largest(tables.holders(use))
-
-
 def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences the GPUs of jobs: requests, concurrency, burstiness, and the waits as they were."""
     held, week = use["held"] or use["wanted"], np.array(use["week_gpus"])
@@ -151,9 +147,9 @@ def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
         said(AT_ONCE[bool(use["held"]), dated], **at_once),
         said(
             "audit.bursts",
-            z=one_decimal(use["wanted"]["peakedness"]),
-            poisson=one_decimal(use["poisson_peakedness"]),
-            times=one_decimal(use["burst_factor"]),
+            z=written(use["wanted"]["peakedness"], ".1f"),
+            poisson=written(use["poisson_peakedness"], ".1f"),
+            times=written(use["burst_factor"], ".1f"),
         ),
     ]
     if use["utilisation"] is not None:
@@ -173,11 +169,6 @@ AT_ONCE = {
 """Starts known, and days known -> the sentence on GPUs at once."""
 
 
-def one_decimal(value: float) -> str:
-    """Return a number with one decimal, also if that is 0."""
-    return written(value, ".1f")
-
-
 def _largest(table: Table) -> Block:
     """Return the largest groups, and the number of the others."""
     more = more_groups(table, MOST_GROUPS)
@@ -190,30 +181,11 @@ def more_groups(table: Table, shown: int) -> str:
     return said("audit.more groups", n=left) if left > 0 else ""
 
 
-def _activity(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
-    if use := data["activity"]:
-        yield chapter(said("audit.activity"), busy(use, found.time_zone))
-        yield _largest(tables.activity(use))
-
-
-def busy(use: Mapping[str, Any], time_zone: str) -> str:
+def busy(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe the activity of chips in sentences."""
-    return said(
-        "audit.samples",
-        samples=use["samples"],
-        gpus=one_place(use["gpus_seen"]),
-        metric=use["metric"],
-        interval=f"{use['interval_s']:.0f}",
-        mean=points(use["mean_activity_pct"]),
-        **_period(use, time_zone),
-    )
-
-
-def _arrivals(found: Audit, data: dict[str, Any]) -> Iterator[Content]:
-    use = data["arrivals"]
-    if use:
-        yield chapter(said("audit.arrivals"), *came(use, found.time_zone))
-        yield _largest(tables.requests(use))
+    values = {"samples": use["samples"], "gpus": one_place(use["gpus_seen"]), "metric": use["metric"]}
+    values |= {"interval": f"{use['interval_s']:.0f}", "mean": points(use["mean_activity_pct"])}
+    return [said("audit.samples", **values, **_period(use, time_zone))]
 
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
@@ -235,6 +207,14 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
 
 def _lengths(tokens: Mapping[str, float]) -> dict[str, Any]:
     return {**tokens, "mean": round(tokens["mean"]), "spread": written(tokens["spread"], ".2f")}
+
+
+PARTS: Mapping[str, tuple[str, Callable[[Any, str], list[str]], Callable[[Any], Table]]] = {
+    "allocation": ("audit.allocation", requested, tables.holders),
+    "activity": ("audit.activity", busy, tables.activity),
+    "arrivals": ("audit.arrivals", came, tables.requests),
+}
+"""Part of an audit -> the head of its chapter, what it says, and its table."""
 
 
 def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:

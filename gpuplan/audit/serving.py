@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from gpuplan.audit.arrivals import by_hour
 from gpuplan.audit.curves import REAL_TIME_S
-from gpuplan.audit.suggestions import WINDOW_DAYS, WINDOW_JOBS, group_field_range, hours_text, window
+from gpuplan.audit.suggestions import (
+    AROUND,
+    WINDOW_DAYS,
+    WINDOW_JOBS,
+    group_field_range,
+    hours_text,
+    window,
+    with_group,
+)
 from gpuplan.audit.trace import Requests
 from gpuplan.audit.use import Audit
 from gpuplan.scenario import Group, Origin, Scenario, one_line
@@ -102,21 +110,14 @@ def serving_scenario(
     ``model`` is a row of ``llm_models``; if none is given, it and its promises are those of the first such group of ``base``.
     """
     before = next((group for group in base.groups if group.use_case == USE_CASE), None)
-    served = {group.id for group in base.groups if group.use_case == USE_CASE}
     kept = {name: getattr(before, name) for name in KEPT} if before else {}
     kept |= {"model": model} if model else {}
-    gone = [["groups", group] for group in served]
-    scenario = replace(
-        base,
-        groups=tuple(group for group in base.groups if group.id not in served),
-        origins=tuple(o for o in base.origins if o[0].split(".")[:2] not in gone),
-    )
+    scenario = base.with_groups(group for group in base.groups if group.use_case != USE_CASE)
     measured = Origin("measured", "scenario", note=said("audit.origin", file=one_line(file)[:80]))
     for suggested in groups:
-        group_id = scenario.new_group_id(suggested.name)
-        around = suggested.hours == "00:00-24:00"
+        around = suggested.hours == AROUND
         group = Group(
-            id=group_id,
+            id=scenario.new_group_id(suggested.name),
             name=suggested.name,
             use_case=USE_CASE,
             people=1,
@@ -126,7 +127,5 @@ def serving_scenario(
             sites=None if around else suggested.time_zone,
             **kept,
         )
-        scenario = scenario.with_groups((*scenario.groups, group))
-        for name in MEASURED:
-            scenario = scenario.with_origin(f"groups.{group_id}.{name}", measured)
+        scenario = with_group(scenario, group, dict.fromkeys(MEASURED, measured))
     return scenario

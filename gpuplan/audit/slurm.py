@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuplan.audit.jobs import JobRows, times_of, until_end
+from gpuplan.audit.jobs import JobRows, lengths_of, times_of
 from gpuplan.audit.table import COLUMNS, Log, Rows, Table
 from gpuplan.audit.trace import Jobs
-from gpuplan.audit.values import Clock, duration_s, is_missing
+from gpuplan.audit.values import Clock, is_missing
 from gpuplan.scenario import MAX_GPUS
 
 SACCT_COLUMNS = COLUMNS["sacct"]
@@ -83,10 +83,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         submit, start = times_of(rows)
         ends = rows.columns.get("end", ["0"] * len(job))
         still_open = np.array([is_missing(text) for text in ends], dtype=bool)
-        if "duration" in at:
-            duration = rows.read("duration", duration_s)
-        else:
-            duration = until_end(rows, start, open_s=math.inf)
+        duration = lengths_of(rows, start, open_s=math.inf)
         states = rows.columns.get("state", [""] * len(job))
         runs = still_open | np.array([text.upper().startswith("RUNNING") for text in states], dtype=bool)
         running += int((rows.kept & runs).sum())

@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
 from gpuplan.audit import REAL_TIME_S, tables
-from gpuplan.audit.report import again, busy, came, hour_of_week, more_groups, replayed, requested, silos
+from gpuplan.audit.report import PARTS, again, hour_of_week, more_groups, replayed, silos
 from gpuplan.audit.upload import Auditing
 from gpuplan.report.table import Table, records, screen
 from gpuplan.widgets import contract
@@ -92,9 +92,7 @@ def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
     changed = workbook.auditing.replayed != workbook.plan.scenario
     return [
         _read(workbook.auditing.name, found["reading"]),
-        *(requested(found["allocation"], zone) if found["allocation"] else ()),
-        *([busy(found["activity"], zone)] if found["activity"] else ()),
-        *(came(found["arrivals"], zone) if found["arrivals"] else ()),
+        *(text for part, (_, says, _) in PARTS.items() if found[part] for text in says(found[part], zone)),
         *(f"{note}." for note in notes),
         *(_replayed(found["comparison"], changed) if found["comparison"] else ()),
         *(again(found["replayed"]) if found["replayed"] else ()),
@@ -125,20 +123,14 @@ def audit_tables(workbook: Workbook) -> dict[str, Any]:
 
 
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
+    parts = [build(found[part]) for part, (_, _, build) in PARTS.items() if found[part]]
     drawn = [
-        screen(shown.top(SHOWN_GROUPS), title=shown.title, more=more_groups(shown, SHOWN_GROUPS))
-        for part, build in (
-            ("allocation", tables.holders),
-            ("activity", tables.activity),
-            ("arrivals", tables.requests),
-        )
-        if found[part]
-        for shown in [build(found[part])]
+        screen(part.top(SHOWN_GROUPS), title=part.title, more=more_groups(part, SHOWN_GROUPS))
+        for part in parts
     ]
-    if found["suggestions"]:
-        drawn.append(screen(tables.suggestions(found["suggestions"]), title=said("audit.groups")))
-    if found["serving"]:
-        drawn.append(screen(tables.serving(found["serving"]), title=said("audit.groups")))
+    for made, build in (("suggestions", tables.suggestions), ("serving", tables.serving)):
+        if found[made]:
+            drawn.append(screen(build(found[made]), title=said("audit.groups")))
     if compared := found["comparison"]:
         drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_denied(compared))]
     return drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
@@ -208,6 +208,10 @@ def _suggestion(
     )
 
 
+AROUND = "00:00-24:00"
+"""Hours of a group that works around the clock."""
+
+
 def hours_text(start: int, length: int) -> str:
     """Return hours of the day as a group has them."""
     return f"{start:02}:00-{(start + length - 1) % 24 + 1:02}:00"
@@ -243,10 +247,9 @@ def suggested_scenario(
     measured = Origin("measured", "scenario", note=note)
     guessed = Origin("assumed", "scenario", note=said("audit.origin.guessed"))
     for s in suggestions:
-        group_id = scenario.new_group_id(s.name)
-        around = s.hours == "00:00-24:00"
+        around = s.hours == AROUND
         group = Group(
-            id=group_id,
+            id=scenario.new_group_id(s.name),
             name=s.name,
             use_case=_use_case(s),
             people=s.people,
@@ -259,12 +262,9 @@ def suggested_scenario(
             work_h=float(f"{s.work_h:.4g}"),
             jobs_per_day=float(f"{s.jobs_per_day:.4g}"),
         )
-        scenario = scenario.with_groups((*scenario.groups, group))
-        scenario = scenario.with_origin(f"groups.{group_id}", measured)
-        for name in ("jobs_per_day", "work_h") if s.rounded_up else ():
-            scenario = scenario.with_origin(f"groups.{group_id}.{name}", replace(guessed, note=s.note))
-        for name in ("use_case", "remote_allowed", "low_latency", "isolation", "vmotion", "access"):
-            scenario = scenario.with_origin(f"groups.{group_id}.{name}", guessed)
+        rounded = ("jobs_per_day", "work_h") if s.rounded_up else ()
+        origins = dict.fromkeys(rounded, replace(guessed, note=s.note)) | dict.fromkeys(GUESSED, guessed)
+        scenario = with_group(scenario, group, {"": measured, **origins})
     demand = scenario.demand
     scenario = replace(
         scenario,
@@ -282,6 +282,18 @@ def suggested_scenario(
         origin = replace(guessed, note=said("audit.origin.method"))
         scenario = scenario.with_origin("demand.method", origin)
     return scenario.with_origin("demand.peakedness", measured)
+
+
+GUESSED = ("use_case", "remote_allowed", "low_latency", "isolation", "vmotion", "access")
+"""Inputs of a group that jobs say nothing about."""
+
+
+def with_group(scenario: Scenario, group: Group, origins: Mapping[str, Origin]) -> Scenario:
+    """Return a scenario with one more group, and with the origins of its inputs by name: the empty one for all others."""
+    scenario = scenario.with_groups((*scenario.groups, group))
+    for name, origin in origins.items():
+        scenario = scenario.with_origin(f"groups.{group.id}.{name}".rstrip("."), origin)
+    return scenario
 
 
 def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:

@@ -187,10 +187,6 @@ class Rows:
         return times
 
 
-def _norm(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-
-
 def _without_unit(name: str) -> tuple[str, float]:
     stem, _, unit = name.rpartition("_")
     return (stem, UNIT_S[unit]) if stem and unit in UNIT_S else (name, 1.0)
@@ -213,7 +209,7 @@ class Table:
         if len(self.header) > MAX_COLUMNS:
             columns = said("audit.columns", n=len(self.header))
             raise refusal("audit.too many columns", where="line 1", value=columns, most=MAX_COLUMNS)
-        self.names = [_norm(name) for name in self.header]
+        self.names = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in self.header]
         if len(self.header) < 2:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
 
@@ -282,9 +278,9 @@ class Table:
                     break
         return places
 
-    def unit_s(self, place: int) -> float:
+    def unit_s(self, place: int | None) -> float:
         """Return the seconds of the unit at the end of a column's name, else 1."""
-        return _without_unit(self.names[place])[1]
+        return 1.0 if place is None else _without_unit(self.names[place])[1]
 
     def columns(self, at: Mapping[str, int]) -> dict[str, str]:
         """Return value -> name of the column that contains it."""
