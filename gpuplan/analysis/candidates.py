@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.catalog import Catalog
@@ -224,20 +224,23 @@ def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str
     maker = catalog.servers[own.server].value("vendor") if own.server else None
     servers = {own.server: None}
     for gpu in gpus:
-        fits = {server: fit for server in takers(gpu, catalog) if (fit := fit_of(catalog, server, gpu))}
-        room = {server: (fit.gpus, fit.basis != "derived", server) for server, fit in fits.items()}
-        same = [server for server in room if catalog.servers[server].value("vendor") == maker]
-        near = {
-            server: (most >= own.gpus_per_host, -most, sure, server)
-            for server, (most, sure, _) in room.items()
-        }
-        if room:
-            largest = max(same or room, key=room.__getitem__)
-            servers |= dict.fromkeys((max(same or room, key=near.__getitem__), largest))
-            sure = [server for server in room if room[server][1]]
-            if sure and not room[largest][1]:
-                servers[max(sure, key=room.__getitem__)] = None
+        fits = ((server, fit) for server in takers(gpu, catalog) if (fit := fit_of(catalog, server, gpu)))
+        rooms = [_Room(fit.gpus, fit.basis != "derived", server) for server, fit in fits]
+        same = [room for room in rooms if catalog.servers[room.server].value("vendor") == maker] or rooms
+        if rooms:
+            largest = max(same)
+            near = max(same, key=lambda room: (room.gpus >= own.gpus_per_host, -room.gpus, *room[1:]))
+            sure = max((room for room in rooms if room.sure and not largest.sure), default=largest)
+            servers |= dict.fromkeys(room.server for room in (near, largest, sure))
     return tuple(servers)
+
+
+class _Room(NamedTuple):
+    """GPUs that a server takes, and whether a source says so."""
+
+    gpus: int
+    sure: bool
+    server: str
 
 
 def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:

@@ -67,16 +67,7 @@ def explore(
     ValueError if dask is missing or has no scheduler, or for an unknown engine.
     """
     catalog = load_catalog() if catalog is None else catalog
-    current = asked(scenario)
-    usual = default_space(scenario, catalog)
-    every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()
-    if space in (None, usual):
-        every = tuple(design for design in every if not roomier(scenario, catalog, usual, design))
-        never = tuple(replace(current, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
-        beyond = tuple(
-            gpu for gpu in catalog.gpus if gpu not in {*usual.gpus, *(design.gpu for design in never)}
-        )
-    wanted = tuple(sorted({current, *_planned(every, current, scenario, catalog), *never}, key=ORDER))
+    wanted, beyond = _wanted(scenario, catalog, space)
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     here = partial(_each, scenario, catalog)
@@ -87,6 +78,20 @@ def explore(
         if progress:
             progress(len(options), len(wanted))
     return sorted_out(scenario, catalog, [options[candidate] for candidate in wanted], beyond)
+
+
+def _wanted(
+    scenario: Scenario, catalog: Catalog, space: Space | None
+) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+    """Return the candidates of a space, those that are rejected once among them, and suitable boards beyond it."""
+    current, usual = asked(scenario), default_space(scenario, catalog)
+    every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()
+    if space in (None, usual):
+        every = tuple(design for design in every if not roomier(scenario, catalog, usual, design))
+        never = tuple(replace(current, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
+        tried = {*usual.gpus, *(design.gpu for design in never)}
+        beyond = tuple(gpu for gpu in catalog.gpus if gpu not in tried)
+    return tuple(sorted({current, *_planned(every, current, scenario, catalog), *never}, key=ORDER)), beyond
 
 
 def _planned(

@@ -75,7 +75,8 @@ def predict(
         except NotPredicted as error:
             why = str(error)
         for name, value in _given(run).items():
-            results.append(Prediction(run.id, name, value, *said.get(name, ()), why=why))
+            figure, low, high = said.get(name, (None, None, None))
+            results.append(Prediction(run.id, name, value, figure, low, high, why))
     return tuple(results)
 
 

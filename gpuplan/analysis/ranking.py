@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.board_equivalence import Work, work_of
-from gpuplan.analysis.candidates import SHARING, asked, takers, too_little
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, takers, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
@@ -73,19 +74,7 @@ def sorted_out(
     rejected = [o for o in options if o.reasons or o.net_present is None]
     inside = [o for o in options if not o.reasons and o.net_present is not None]
 
-    def rank(option: Option) -> tuple[Any, ...]:
-        failures = option.candidate.host_failures
-        return (
-            2 if failures < current.host_failures else int(failures > current.host_failures),
-            option.maybe_ended,
-            option.net_present,
-            option.candidate != current,
-            len(option.confirm),
-            option.hosts,
-            option.candidate.link_gbit_s != current.link_gbit_s,
-            option.label,
-        )
-
+    rank = partial(_rank, current)
     ranked = sorted((o for o in inside if not o.unpriced), key=rank)
     winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
     return Exploration(
@@ -96,7 +85,7 @@ def sorted_out(
         winner=winner,
         asked=next(o for o in options if o.candidate == current),
         currency=scenario.cost.currency,
-        works=tuple(_works(scenario, catalog, [o for o in ranked if o.candidate.gpu != current.gpu])),
+        works=tuple(_works(scenario, catalog, ranked)),
         notes=(
             *_notes_on_boards(scenario, catalog, options, ranked),
             *_notes_on_missing(scenario, catalog, options, beyond),
@@ -105,10 +94,26 @@ def sorted_out(
     )
 
 
-def _works(scenario: Scenario, catalog: Catalog, others: Sequence[Option]) -> Iterator[BoardWork]:
-    """Yield the work of each ranked board, identical groups together."""
+def _rank(current: Candidate, option: Option) -> tuple[Any, ...]:
+    """Return the order of an option beside the current design."""
+    failures = option.candidate.host_failures
+    return (
+        2 if failures < current.host_failures else int(failures > current.host_failures),
+        option.maybe_ended,
+        option.net_present,
+        option.candidate != current,
+        len(option.confirm),
+        option.hosts,
+        option.candidate.link_gbit_s != current.link_gbit_s,
+        option.label,
+    )
+
+
+def _works(scenario: Scenario, catalog: Catalog, ranked: Sequence[Option]) -> Iterator[BoardWork]:
+    """Yield the work of each other ranked board, identical groups together."""
     board = scenario.hardware.gpu
-    for gpu in dict.fromkeys(option.candidate.gpu for option in others):
+    others = (option.candidate.gpu for option in ranked if option.candidate.gpu != board)
+    for gpu in dict.fromkeys(others):
         alike: dict[Work, list[str]] = {}
         for group in scenario.groups:
             alike.setdefault(work_of(catalog, group, board, gpu), []).append(group.name)

@@ -139,8 +139,8 @@ def _write(path: Path, scenario: Scenario | None, why: str) -> None:
     try:
         path.write_text(scenario.to_yaml(), encoding="utf-8")
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise refusal(said("audit.option.scenario", why=why), "--scenario", path_text(path)) from None
+        reason = getattr(error, "strerror", None) or error
+        raise refusal(said("audit.option.scenario", why=reason), "--scenario", path_text(path)) from None
 
 
 def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:

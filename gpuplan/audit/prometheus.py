@@ -237,13 +237,18 @@ def _place(table: Table, key: str, names: tuple[str, ...], given: Mapping[str, s
     return table.find({key: names}, {k: v for k, v in given.items() if k == key}).get(key)
 
 
+def _value_place(table: Table, given: Mapping[str, str], named: Sequence[int]) -> int:
+    """Return the column of the values: as given, by its usual name, or by that of the preferred counter."""
+    place = _place(table, "value", ("value",), given)
+    if place is None and not named:
+        raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
+    return min(named, key=lambda at: list(COUNTERS).index(table.header[at])) if place is None else place
+
+
 def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: int) -> Samples:
     named = [at for at, name in enumerate(table.header) if name in COUNTERS]
-    value_at = _place(table, "value", ("value",), given)
-    if value_at is None:
-        if not named:
-            raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
-        value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
+    value_at = _value_place(table, given, named)
+    if value_at in named and given.get("value") is None:
         given = {**given, "metric": table.header[value_at]}
     label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
     log, samples = Log(clock), SampleRows()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -107,7 +107,7 @@ def compare(
     denied = replays.run(hosts, said("audit.replay.denied"), longest_wait_h=0.0).denied_share()
     first, last = period_s(jobs)
     hours = (last - first) / 3600
-    offered = float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
+    offered = _offered(jobs, hours)
     wanted = needed_steps(jobs).curve(first, last)
     sizes, count = np.unique(jobs.gpus, return_counts=True)
     loads = [float(jobs.duration_s[jobs.gpus == size].sum()) / 3600 / hours for size in sizes]
@@ -152,7 +152,7 @@ def compare(
         Method("replay", as_came, replays.waits_long(gpus), pool_gpus),
         Method("replay on the hosts", on_hosts, longer(waiting), fewest(longer, math.inf)),
     ]
-    silos = _silos(jobs, policy, wait_limit_h, share, hours, progress)
+    silos = _silos(replays, share, hours)
     silo_gpus = sum(s.gpus for s in silos)
     return Comparison(
         hosts=tuple(hosts),
@@ -175,16 +175,14 @@ def compare(
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Replays:
     """Replays of the same jobs."""
 
-    def __init__(
-        self, jobs: Jobs, policy: str, wait_limit_h: float, progress: Callable[[str], bool] | None
-    ) -> None:
-        self.arrival = (jobs.submit_s - jobs.submit_s.min()) / 3600
-        self.duration = jobs.duration_s / 3600
-        self.gpus = jobs.gpus
-        self.policy, self.wait_limit_h, self.progress = policy, wait_limit_h, progress
+    jobs: Jobs
+    policy: str
+    wait_limit_h: float
+    progress: Callable[[str], bool] | None
 
     def run(self, hosts: Sequence[int], what: str, longest_wait_h: float = math.inf) -> Replayed:
         def going_on(_: Progress | None = None) -> bool:
@@ -193,9 +191,9 @@ class _Replays:
         if not going_on():
             raise Cancelled
         done = replay(
-            self.arrival,
-            duration_h=self.duration,
-            gpus=self.gpus,
+            (self.jobs.submit_s - self.jobs.submit_s.min()) / 3600,
+            duration_h=self.jobs.duration_s / 3600,
+            gpus=self.jobs.gpus,
             hosts=hosts,
             policy=self.policy,
             longest_wait_h=longest_wait_h,
@@ -208,12 +206,12 @@ class _Replays:
 
     def waits_long(self, gpus: int) -> float:
         """Return the share that waits longer than the limit in one pool; all of them if the largest job never fits."""
-        if gpus < self.gpus.max():
+        if gpus < self.jobs.gpus.max():
             return 1.0
         return self.run([gpus], said("audit.replay.pool", gpus=gpus)).longer_share(self.wait_limit_h)
 
     def denied(self, gpus: int) -> float:
-        if gpus < self.gpus.max():
+        if gpus < self.jobs.gpus.max():
             return 1.0
         return self.run([gpus], said("audit.replay.pool denied", gpus=gpus), 0.0).denied_share()
 
@@ -250,7 +248,7 @@ def _on_identical_hosts(
         return None
 
     def on(n: int) -> float:
-        if n * size < math.ceil(replays.gpus.max() / size) * size:
+        if n * size < math.ceil(replays.jobs.gpus.max() / size) * size:
             return 1.0
         what = said("audit.replay.hosts", n=n, size=size)
         return chance(replays.run([size] * n, what, longest_wait_h))
@@ -258,19 +256,17 @@ def _on_identical_hosts(
     return size * least_servers(on, target=share, start=len(hosts))
 
 
-def _silos(
-    jobs: Jobs,
-    policy: str,
-    wait_limit_h: float,
-    share: float,
-    hours: float,
-    progress: Callable[[str], bool] | None,
-) -> tuple[Silo, ...]:
-    silos = []
+def _offered(jobs: Jobs, hours: float) -> float:
+    """Return the offered load in GPUs."""
+    return float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
+
+
+def _silos(together: _Replays, share: float, hours: float) -> tuple[Silo, ...]:
+    jobs, silos = together.jobs, []
     for group, at in sorted(jobs.parts(), key=lambda part: jobs.groups.index(part[0])):
         alone = jobs.where(at)
-        offered = float((alone.gpus * alone.duration_s).sum()) / 3600 / hours
-        replays = _Replays(alone, policy, wait_limit_h, progress)
-        gpus = least_servers(replays.waits_long, target=share, start=max(1, math.ceil(offered)))
+        offered = _offered(alone, hours)
+        chance = replace(together, jobs=alone).waits_long
+        gpus = least_servers(chance, target=share, start=max(1, math.ceil(offered)))
         silos.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
     return tuple(sorted(silos, key=lambda s: -s.gpus))

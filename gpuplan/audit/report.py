@@ -161,10 +161,10 @@ def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
 
 
 AT_ONCE = {
-    (True, True): "audit.held dated",
-    (True, False): "audit.held",
-    (False, True): "audit.wanted dated",
-    (False, False): "audit.wanted",
+    (True, True): "audit.allocated dated",
+    (True, False): "audit.allocated",
+    (False, True): "audit.needed dated",
+    (False, False): "audit.needed",
 }
 """Starts known, and days known -> the sentence on GPUs at once."""
 

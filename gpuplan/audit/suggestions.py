@@ -323,10 +323,6 @@ def _use_case(suggestion: Suggestion) -> str:
     """Return the workload kind of Table 1 that jobs of this size resemble."""
     if suggestion.vms_each > 1:
         return "horovod"
-    return (
-        "high-end-training"
-        if suggestion.gpus_each > 1
-        else "ds-workstation"
-        if suggestion.gpus_each == 1
-        else "small-workstation"
-    )
+    if suggestion.gpus_each > 1:
+        return "high-end-training"
+    return "ds-workstation" if suggestion.gpus_each == 1 else "small-workstation"

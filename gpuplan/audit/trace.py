@@ -131,7 +131,8 @@ class Jobs(Trace):
     @property
     def amount(self) -> np.ndarray:
         """Return GPU-hours."""
-        return self.gpus * self.duration_s / 3600
+        gpu_hours: np.ndarray = self.gpus * self.duration_s / 3600
+        return gpu_hours
 
     def where(self, chosen: np.ndarray) -> Self:
         """Return some of the jobs, and count their users."""
@@ -171,7 +172,8 @@ class Requests(Trace):
     @property
     def amount(self) -> np.ndarray:
         """Return tokens."""
-        return self.tokens_in + self.tokens_out
+        tokens: np.ndarray = self.tokens_in + self.tokens_out
+        return tokens
 
 
 class Names(dict[str, int]):

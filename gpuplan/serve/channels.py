@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable
-from itertools import pairwise
 from typing import Any, cast
 
 import tornado.iostream
@@ -131,14 +130,12 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         self.session.heard = now()
         try:
             header = read_frame(frame)[1]
+            if header["msg_type"] not in self.kernel_manager.allowed_message_types:
+                raise BadFrame("a message of a type that no page sends")
+            if header["msg_id"] in self.waiting:
+                raise BadFrame("two messages with one number")
         except BadFrame as error:
             self.refuse(WRONG_DATA, str(error))
-            return None
-        if header["msg_type"] not in self.kernel_manager.allowed_message_types:
-            self.refuse(WRONG_DATA, "a message of a type that no page sends")
-            return None
-        if header["msg_id"] in self.waiting:
-            self.refuse(WRONG_DATA, "two messages with one number")
             return None
         return self._pass_on(cast(bytes, frame), header["msg_id"])
 
@@ -174,14 +171,14 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     def write_message(self, message: Any, binary: bool = False) -> Any:
         """Send a message of the session to the page, unless it is for the log."""
         if isinstance(message, bytes):
-            header, parent = _headers(message)
-            kind = header.get("msg_type")
+            kind = _part(message, HEADER).get("msg_type")
             if kind in FOR_THE_LOG:
-                log_text(_output(message))
+                content = _part(message, CONTENT)
+                log_text(str(content.get("text") or "\n".join(content.get("traceback", ()))))
             if kind in (*UNSPOKEN, *FOR_THE_LOG):
                 return None
             if kind == "status" and b'"idle"' in message[-64:]:
-                self._took(parent.get("msg_id", ""))
+                self._took(_part(message, PARENT).get("msg_id", ""))
         try:
             written = super().write_message(message, binary)
             # the page may have left meanwhile: that is no error
@@ -242,15 +239,12 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         self.taken.set()
 
 
-def _headers(message: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header and parent header of a message that a session sends."""
-    at = [int.from_bytes(message[start : start + 8], "little") for start in range(16, 40, 8)]
-    header, parent = (json.loads(message[start:end] or b"{}") for start, end in pairwise(at))
-    return header, parent
+HEADER, PARENT, CONTENT = 1, 2, 4
+"""Parts of a message by their places; the channel is the first."""
 
 
-def _output(message: bytes) -> str:
-    """Return the output of a session, or its error."""
-    at = [int.from_bytes(message[start : start + 8], "little") for start in range(40, 56, 8)]
-    content = json.loads(message[at[0] : at[1]] or b"{}")
-    return str(content.get("text") or "\n".join(content.get("traceback", ())))
+def _part(message: bytes, place: int) -> dict[str, Any]:
+    """Return a part of a message that a session sends."""
+    at = 8 * (place + 1)
+    begin, end = (int.from_bytes(message[start : start + 8], "little") for start in (at, at + 8))
+    return dict(json.loads(message[begin:end] or b"{}"))
