@@ -104,8 +104,7 @@ class Sample:
         setup, replicas, requests = self.cut
         of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
         replica = Replica(self.work.shape, self.work.board, setup, speeds)
-        lengths = {"tokens_in": self.work.tokens_in, "tokens_out": self.work.tokens_out}
-        result = of[self.quantity](replica, requests=requests, **lengths).value
+        result = of[self.quantity](replica, **self.work.load(requests)).value
         return result * replicas if self.quantity == "tokens_per_s" else result
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, lengths_of, model_of, pools_of, work_of
@@ -19,7 +19,7 @@ from gpuplan.models.llm.serving import (
     token_rate,
 )
 from gpuplan.models.llm.shape import Range, Setup
-from gpuplan.models.llm.speeds import Replica, Speeds
+from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan.llm_parts import speeds_of
 
 TAIL = 0.8
@@ -90,32 +90,15 @@ def _given(run: Run) -> dict[str, float]:
 
 def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Return time per token, first token [ms] and tokens per second of a run, by its mode."""
-    mode = work.run.load
-    if mode in ("server", "interactive"):
-        said = _open(catalog, work, speeds, mode)
-    elif mode == "static":
-        said = _static(work, speeds)
-    elif mode == "disaggregated":
-        said = _disaggregated(work, speeds)
-    else:
-        usual = _closed(work, speeds, *best_cut(work, speeds))
-        if mode != "burst":
-            return usual
-        said = _burst(work, usual)
-    return {name: _wider(figure) for name, figure in said.items()}
+    other = OTHER_MODES.get(work.run.load)
+    if other is None:
+        return _closed(work, speeds, *best_cut(work, speeds))
+    return {name: _wider(figure) for name, figure in other(catalog, work, speeds).items()}
 
 
 def _wider(found: Range) -> Range:
     value = found.value
     return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
-
-
-def _on(work: Work, setup: Setup, speeds: Speeds) -> Replica:
-    return Replica(work.shape, work.board, setup, speeds, measured=work.measured)
-
-
-def _load(work: Work, requests: float) -> dict[str, float]:
-    return {"requests": requests, "tokens_in": work.tokens_in, "tokens_out": work.tokens_out}
 
 
 def _times(found: Range, factor: float) -> Range:
@@ -126,14 +109,14 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
     """Return the way to cut a run that gives most tokens a second."""
 
     def rate(cut: tuple[Setup, float, float]) -> float:
-        speed = token_rate(_on(work, cut[0], speeds), **_load(work, cut[2]))
+        speed = token_rate(work.on(cut[0], speeds), **work.load(cut[2]))
         return cut[1] * speed.value
 
     return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
 
 
 def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
-    replica, load = _on(work, setup, speeds), _load(work, requests)
+    replica, load = work.on(setup, speeds), work.load(requests)
     per_token = time_per_token_ms(replica, **load)
     first = first_token_ms(replica, **load)
     rate = _times(token_rate(replica, **load), replicas)
@@ -143,14 +126,14 @@ def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests:
     return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
 
 
-def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
+def _open(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict open arrivals at the highest rate within the limits of the benchmark, with the time per token kept.
 
     Near the highest rate more concurrent requests only wait longer: it is run a little below.
     """
     model, _ = model_of(catalog, work.run)
     _, _, row = lengths_of(catalog, work.run, model)
-    allowed = row and row[f"{mode}_token_ms"]
+    allowed = row and row[f"{work.run.load}_token_ms"]
     options = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
     return max(options, key=lambda said: said["tokens_per_s"].value)
 
@@ -166,7 +149,7 @@ def _open_at(
     top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
     goal = FULL * at(top)["tokens_per_s"].value
     said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
-    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
+    prompt = prompt_ms(work.on(setup, speeds), tokens_in=work.tokens_in)
     first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
     return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
 
@@ -182,19 +165,20 @@ def _highest(most: float, keeps: Callable[[float], bool]) -> float:
     return low
 
 
-def _burst(work: Work, said: dict[str, Range]) -> dict[str, Range]:
+def _burst(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict a burst of all requests, until the longest ends: waves of as many as fit, and the tail of the last."""
+    said = _closed(work, speeds, *best_cut(work, speeds))
     _, replicas, requests = work.setups[0]
     waves = (work.run.concurrency or requests) / (requests * replicas)
     return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
 
 
-def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
+def _static(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict one batch from its start to its end, and nothing else."""
     setup, replicas, requests = work.setups[0]
     context = work.tokens_in + work.tokens_out / 2
-    step = decode_step_ms(_on(work, setup, speeds), requests=requests, context_tokens=context)
-    prompt = prompt_ms(_on(work, setup, speeds), tokens_in=work.tokens_in)
+    step = decode_step_ms(work.on(setup, speeds), requests=requests, context_tokens=context)
+    prompt = prompt_ms(work.on(setup, speeds), tokens_in=work.tokens_in)
     first = max(requests * prompt, step)
     rate = replicas * requests * work.tokens_out * 1e3 / (first + step * (work.tokens_out - 1))
     now = {"tpot_ms": step, "ttft_ms": first, "tokens_per_s": rate}
@@ -202,7 +186,7 @@ def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
     return {name: _times(usual[name], now[name] / usual[name].value) for name in now}
 
 
-def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
+def _disaggregated(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict a run whose prompts are read on GPUs of their own: decoding does not wait for them."""
     setup, _, requests = work.setups[0]
     apart = replace(speeds, overlap_share=1e-9)
@@ -210,4 +194,14 @@ def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
     said = _closed(work, apart, setup, replicas, requests)
     cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
     queue = requests * replicas / (reading.pipeline if reading else 1)
-    return said | {"ttft_ms": first_token_ms(_on(work, cut, speeds), **_load(work, queue))}
+    return said | {"ttft_ms": first_token_ms(work.on(cut, speeds), **work.load(queue))}
+
+
+OTHER_MODES: Mapping[str, Callable[[Catalog, Work, Speeds], dict[str, Range]]] = {
+    "server": _open,
+    "interactive": _open,
+    "static": _static,
+    "disaggregated": _disaggregated,
+    "burst": _burst,
+}
+"""Kinds of runs that nothing was fitted on -> how each is predicted."""

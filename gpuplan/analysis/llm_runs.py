@@ -15,6 +15,7 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row
 from gpuplan.wording import said
 
@@ -80,7 +81,14 @@ class Work:
     tokens_out: float
     measured: bool
     """True if the catalog has runs of this board and model."""
-    notes: tuple[str, ...] = ()
+
+    def on(self, setup: Setup, speeds: Speeds) -> Replica:
+        """Return a replica that is cut in one way."""
+        return Replica(self.shape, self.board, setup, speeds, measured=self.measured)
+
+    def load(self, requests: float) -> dict[str, float]:
+        """Return concurrent requests with their tokens."""
+        return {"requests": requests, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
 
 
 class NotPredicted(ValueError):

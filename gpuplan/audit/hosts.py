@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from gpuplan.audit.files import Lines, open_text
 from gpuplan.audit.trace import refusal
@@ -56,14 +56,14 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
     """
     text, _ = open_text(file)
     counted = _counted(csv.reader(Lines(text)))
-    rows, left = [], Counter[str]()
+    rows, left = [], Counter[tuple[str, str, str]]()
     for kind, hosts in counted.items():
         matches = [] if not kind.model else _matches(kind.model, gpus, models or {})
         if kind.gpus < 1:
-            left[said("audit.hosts.without")] += hosts
+            left["audit.hosts.without", "", ""] += hosts
         elif kind.model and len(matches) != 1:
             why = "audit.hosts.several" if matches else "audit.hosts.unknown"
-            left[said(why, model=one_line(kind.model)[:40], names=", ".join(matches[:4]))] += hosts
+            left[why, one_line(kind.model)[:40], ", ".join(matches[:4])] += hosts
         else:
             row = {"hosts": hosts, "gpus_per_host": kind.gpus, "gpu": matches[0] if matches else None}
             row |= {"vcpus_per_host": kind.vcpus or None, "memory_gib_per_host": kind.memory or None}
@@ -71,7 +71,8 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
     existing = hosts_text(rows)
     if existing is None:
         raise refusal("audit.hosts.most")
-    return HostList(existing, tuple(f"{n} {why}" for why, n in left.items()))
+    told = (said(why, n=n, model=model, names=names) for (why, model, names), n in left.items())
+    return HostList(existing, tuple(told))
 
 
 def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
@@ -85,8 +86,8 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
     for number, cells in enumerate(table, 2):
         if number > MAX_ROWS:
             raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
-        values = {"gpus": 0, "vcpus": 0, "memory": 0, "hosts": 1}
-        words = {"model": "", "name": ""}
+        values: dict[str, Any] = {"gpus": 0, "vcpus": 0, "memory": 0}
+        words: dict[str, Any] = {"model": "", "name": ""}
         for at, what, unit in of:
             text = cells[at].strip() if at < len(cells) else ""
             if what in words:
@@ -96,9 +97,8 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
                     place = said("audit.hosts.place", column=heads[at], line=number)
                     raise refusal("audit.hosts.number", where=place, value=show(text))
                 values[what] = int(exact(text) * unit)
-        counts[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
-            values["hosts"]
-        )
+        count = values.pop("hosts", 1)
+        counts[_Kind(**values, **words)] += count
     return counts
 
 

@@ -72,11 +72,9 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
 
 def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
     """True if the design has hosts for the jobs, or replicas for the requests."""
-    return (
-        bool(workbook.plan.llm.serving)
-        if found["arrivals"]
-        else bool(found["allocation"] and workbook.plan.pools)
-    )
+    if found["arrivals"]:
+        return bool(workbook.plan.llm.serving)
+    return bool(found["allocation"] and workbook.plan.pools)
 
 
 def _progress(audit: Auditing) -> contract.Progress | None:
@@ -145,15 +143,11 @@ def _formulas(table: Table) -> dict[str, Any]:
 
 def week_rows(workbook: Workbook) -> dict[str, Any]:
     """Return the rows of the audit chart: GPUs needed, or activity, by hour of the week and group."""
-    findings = workbook.auditing.found
-    if not findings:
-        return {}
+    findings = workbook.auditing.found or {"allocation": None, "activity": None}
     allocation = findings["allocation"]
-    if not allocation and not findings["activity"]:
-        return {}
-    if allocation and allocation["first_s"] < REAL_TIME_S:
-        return {}
     use = allocation or findings["activity"]
+    if not use or (allocation and allocation["first_s"] < REAL_TIME_S):
+        return {}
     names = [group["name"] for group in use["groups"]]
     shown = names[:CHART_GROUPS]
     week = use["week_gpus" if allocation else "week_activity_pct"]
