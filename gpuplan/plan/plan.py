@@ -103,9 +103,9 @@ class Held(Protocol):
         """Its plan."""
 
 
-def _worded(chapter: Callable[[Plan], T]) -> Callable[[Plan], T]:
-    """A chapter with words in the locale of its scenario, computed on first use."""
-    return spoken(chapter)
+def chapter(compute: Callable[[Plan], T]) -> cached_property[T]:
+    """Make a method a chapter: computed on first use, with words in the locale of its scenario."""
+    return cached_property(spoken(compute))
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,8 +128,7 @@ class Plan(Carded):
         """Its charts for a notebook, such as ``plan.plot.cost()``."""
         return WAYS["plot"](self)
 
-    @cached_property
-    @_worded
+    @chapter
     def llm(self) -> Llm:
         """Language models: the replicas, jobs or services that each group needs to serve, tune or search with one."""
         return llm_of(self._trail("llm"), self.scenario, self.catalog)
@@ -151,20 +150,17 @@ class Plan(Carded):
         """The scenario with each group that uses a language model as the replicas, jobs or services that it needs."""
         return self.llm.scenario
 
-    @cached_property
-    @_worded
+    @chapter
     def weighed(self) -> Mapping[str, Weighed]:
         """The access of each group, with the alternatives that were weighed."""
         return weigh(self.sized, self.catalog, lambda asked: _outcome(asked, self.catalog))
 
-    @cached_property
-    @_worded
+    @chapter
     def demand(self) -> Demand:
         """VMs and GPUs of each group."""
         return demand_of(self._trail("demand"), self.sized, self.catalog, lambda: self.shape)
 
-    @cached_property
-    @_worded
+    @chapter
     def shape(self) -> Shaped:
         """The request of one VM of each group, and the times at which the groups are active."""
         return shaped(self.sized, self.catalog, self.weighed)
@@ -176,68 +172,58 @@ class Plan(Carded):
         other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog)
         return self._taken_over(other, () if self._by_money else ("weighed", "shape")).demand
 
-    @cached_property
-    @_worded
+    @chapter
     def requests(self) -> Requests:
         """Access mode and sharing: how each group reaches its GPUs, and the requests of its VMs."""
         trail, wanted = self._trail("requests"), self.demand.groups
         return requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
 
-    @cached_property
-    @_worded
+    @chapter
     def groups(self) -> tuple[GroupPlan, ...]:
         """The groups with their access modes."""
         return self.requests.groups
 
-    @cached_property
-    @_worded
+    @chapter
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: the VMs on each host of each pool, as if the pool were one cluster."""
         return layouts(self.sized, self.catalog, self.requests)
 
-    @cached_property
-    @_worded
+    @chapter
     def divisions(self) -> Mapping[str, Division]:
         """The clusters of each pool: one, or several where one cluster may not have as many hosts."""
         return divisions(self.sized, self.catalog, self.requests, self.layouts)
 
-    @cached_property
-    @_worded
+    @chapter
     def pools(self) -> tuple[Pool, ...]:
         """Each cluster with its hosts and the effect of host failures."""
         trail = self._trail("pools")
         return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
 
-    @cached_property
-    @_worded
+    @chapter
     def power_on(self) -> Mapping[str, PowerOn]:
         """Results of starting the VMs of each cluster one after another, as vSphere does, by cluster id."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
 
-    @cached_property
-    @_worded
+    @chapter
     def rehearsed(self) -> Mapping[str, Rehearsed]:
         """Upgrades host by host, restarts and a week of coming and going in each cluster, as vSphere places VMs."""
         return rehearsed_of(self.sized, self.catalog, self.groups, self.pools, lambda: self.weeks)
 
-    @cached_property
-    @_worded
+    @chapter
     def inventory(self) -> Inventory | None:
         """Split of the demand between existing hosts and hosts to buy; None without existing hosts."""
         trail = self._trail("inventory")
         return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
 
-    @cached_property
-    @_worded
+    @chapter
     def waiting(self) -> Mapping[str, Line]:
         """The probability that requests beyond the plan wait in the busiest hours."""
         return waiting_lines(
             self._trail("waiting"), self.sized, self.catalog, self.pools, self.groups, self.weeks
         )
 
-    @cached_property
-    @_worded
+    @chapter
     def totals(self) -> Totals:
         """The answer in a few numbers."""
         return totals(self._trail("totals"), self.sized, self.demand.planned, self.pools, self.groups)
@@ -249,40 +235,34 @@ class Plan(Carded):
             return self.lines
         return Lines((key, line) for key, line in self.lines.items() if not key.startswith("network.job."))
 
-    @cached_property
-    @_worded
+    @chapter
     def placed(self) -> Placed:
         """Proof that all planned VMs are placed, now and after failures."""
         return placed_of(self.groups, self.pools)
 
-    @cached_property
-    @_worded
+    @chapter
     def postures(self) -> tuple[Posture, ...]:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("postures")
         return postures_of(trail, self.sized, self.catalog, self.requests, self.divisions)
 
-    @cached_property
-    @_worded
+    @chapter
     def network(self) -> NetworkUse:
         """Effect of the network on remote GPUs and on training across several hosts."""
         return network_use(self._trail("network"), self.sized, self.catalog, self.groups, self.pools)
 
-    @cached_property
-    @_worded
+    @chapter
     def cabling(self) -> Cabling | None:
         """Ports, switches and cables; None without GPU hosts."""
         return cabling(self._trail("cabling"), self.sized, self.catalog, self.pools, self.network)
 
-    @cached_property
-    @_worded
+    @chapter
     def held_gpus(self) -> Mapping[str, Line]:
         """GPUs allocated to each group on average over the year, and in total under the empty key."""
         return held_gpus_lines(self._trail("held_gpus"), self.sized, self.requests, self.weeks)
 
-    @cached_property
-    @_worded
+    @chapter
     def power(self) -> PowerUse | None:
         """Power, heat and space; None without GPU hosts."""
         if self.cabling is None:
@@ -292,15 +272,13 @@ class Plan(Carded):
         load = utilisation_line(trail, self.sized, self.held_gpus[""])
         return power_use(trail, self.sized, self.catalog, self.pools, self.cabling, load)
 
-    @cached_property
-    @_worded
+    @chapter
     def management(self) -> ManagementDomain | None:
         """The management domain, its appliances and hosts; None without GPU hosts."""
         trail = self._trail("management")
         return management_domain(trail, self.sized, self.catalog, self.pools, self.groups)
 
-    @cached_property
-    @_worded
+    @chapter
     def host_line(self) -> HostLine | None:
         """A new GPU host to order; None where none is bought."""
         if self.power is None or self.cabling is None or self.management is None:
@@ -308,8 +286,7 @@ class Plan(Carded):
         trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
         return host_line(trail, self.sized, self.catalog, self.pools, beside, self.cabling, self.power)
 
-    @cached_property
-    @_worded
+    @chapter
     def growth(self) -> Growth:
         """Hosts of each pool and GPUs installed in each year of the analysis period."""
         modes = {group.id: group.mode for group in self.groups}
@@ -327,8 +304,7 @@ class Plan(Carded):
         """Cores of each processor of a GPU host, for which licences are counted."""
         return processor_cores(self.scenario, self.catalog, self.host_line)
 
-    @cached_property
-    @_worded
+    @chapter
     def counts(self) -> Counts | None:
         """Quantities that the hosts need; None without GPU hosts."""
         if self.cabling is None:
@@ -336,38 +312,33 @@ class Plan(Carded):
         remote = any(group.mode == "bitfusion" for group in self.groups)
         return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores, remote)
 
-    @cached_property
-    @_worded
+    @chapter
     def costs(self) -> Costs | None:
         """Costs over the analysis period; None without GPU hosts."""
         if self.power is None or self.counts is None or self.management is None:
             return None
         return costs(self._trail("costs"), self.counts, self.power, self.growth, self.management)
 
-    @cached_property
-    @_worded
+    @chapter
     def token_costs(self) -> Mapping[str, TokenCost]:
         """Cost of the tokens of each group that a language model serves."""
         trail = self._trail("token_costs")
         users = weeks(self.scenario, self.catalog)
         return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks, users)
 
-    @cached_property
-    @_worded
+    @chapter
     def cost_ranges(self) -> CostRanges | None:
         """Low and high of each total of the cost, from the ranges of prices and factors; None without GPU hosts."""
         if self.costs is None or self.power is None or self.counts is None:
             return None
         return cost_ranges(self.counts, self.power, self.growth, self.costs)
 
-    @cached_property
-    @_worded
+    @chapter
     def decisions(self) -> tuple[Decision, ...]:
         """Design decisions, numbered, each with its justification and implication."""
         return decide(self.counts, self.groups, self.postures, self.lines, self.costs, self.power_on)
 
-    @cached_property
-    @_worded
+    @chapter
     def lines(self) -> Mapping[str, Line]:
         """Every number of the plan by its key."""
         self.read()
@@ -379,14 +350,12 @@ class Plan(Carded):
         for chapter in CHAPTERS:
             getattr(self, chapter)
 
-    @cached_property
-    @_worded
+    @chapter
     def hours(self) -> tuple[PoolDemand, ...]:
         """The mixes of each pool, where groups are not simply summed at their peaks."""
         return self.demand.hours
 
-    @cached_property
-    @_worded
+    @chapter
     def weeks(self) -> Mapping[str, Mapping[str, Week]]:
         """The working week of each group, by season."""
         return weeks(self.sized, self.catalog, self.groups)
