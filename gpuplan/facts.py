@@ -312,18 +312,3 @@ class Fact:
     def parameter(self) -> str:
         """Last part of the key, such as ``memory_gib``."""
         return self.key.rpartition("/")[2]
-
-
-def derived(key: str, value: Value, unit: str, note: str) -> Fact:
-    """A value that the plan itself works out and then uses as an input."""
-    return Fact(
-        key=key,
-        value=value,
-        unit=unit,
-        low=None,
-        high=None,
-        basis="derived",
-        sources=("gpuplan-method",),
-        locator="",
-        note=note,
-    )

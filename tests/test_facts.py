@@ -14,7 +14,6 @@ from gpuplan.facts import (
     Fact,
     Source,
     data_root,
-    derived,
     did_you_mean,
     did_you_mean_file,
     weakest,
@@ -108,12 +107,6 @@ def test_weakest_refuses_nothing_and_nonsense() -> None:
 
 def test_data_root_holds_the_catalog() -> None:
     assert (data_root() / "schema.csv").is_file()
-
-
-def test_what_the_plan_works_out_says_so() -> None:
-    fact = derived("plan/x", 3, "VM", "counted")
-    assert (fact.value, fact.unit, fact.basis, fact.note) == (3, "VM", "derived", "counted")
-    assert fact.sources == ("gpuplan-method",)
 
 
 @pytest.mark.parametrize(

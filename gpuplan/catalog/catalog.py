@@ -60,6 +60,11 @@ class Row(Brief):
         """Address of the record, such as ``rules/bitfusion-server-count``."""
         return f"{self.table}/{self.id}"
 
+    def fact(self, column: str, unit: str = "1") -> Fact:
+        """A cell as a fact, with the record's basis and sources."""
+        origin = (self.basis, self.sources, self.locator, self.note)
+        return Fact(f"{self.key}/{column}", self[column], unit, None, None, *origin)
+
 
 class _Table:
     """Items by id of the fact table with the name of the attribute, in table order."""

@@ -22,6 +22,7 @@ TRANSLATED = {
     "words/acceptance": (("key",), ("area", "test", "expected")),
     "words/cluster_settings": (("setting",), ("area", "setting", "value", "why")),
     "words/decisions": (("case",), ("title", "decision", "justification", "implication")),
+    "words/derived": (("key",), ("note",)),
     "words/failures": (("part",), ("part", "left", "affected")),
     "words/host_parts": (("key", "when"), ("name", "size", "rule")),
     "words/lines": (("key", "when"), ("label", "formula")),

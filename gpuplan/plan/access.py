@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import access, availability, demand, sharing
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
@@ -242,12 +243,8 @@ def _stun(
         here.record(key, availability.stun_time_s, stun_s, when="read", stun_read_s=read)
         return None if weighed_against else stun_s
     measured = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu)
-    used = derived(
-        f"groups/{group.id}/frame buffer of a VM",
-        frame_buffer_mb / MIB_PER_GIB,
-        "GB",
-        "all vGPUs of the VM, fully used",
-    )
+    used_gb = frame_buffer_mb / MIB_PER_GIB
+    used = derived(f"groups/{group.id}/frame buffer of a VM", used_gb, "frame buffer of a VM")
     line = here.compute(
         key,
         availability.stun_time_s,

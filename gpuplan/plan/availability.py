@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models import availability, placement
 from gpuplan.plan.clusters import Division, divisions
 from gpuplan.plan.hosts import Named
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Line, Trail
@@ -161,8 +162,7 @@ def _mixed_hosts_lines(
     listed = derived(
         f"pools/{cluster.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
         ", ".join(str(n) for n in laid.new_needed),
-        "",
-        "placed again for each, the worst of as many; more hosts down count as too many",
+        "new hosts needed",
     )
     lines = {}
     for name, (function, behind) in MIXED_HOSTS.items():

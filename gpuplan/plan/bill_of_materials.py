@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived, own_rows
+from gpuplan.facts import Fact, own_rows
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
+from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.prices import (
     TERM_PRICES,
@@ -25,7 +26,7 @@ from gpuplan.plan.prices import (
     sockets,
 )
 from gpuplan.plan.sharing import version_order
-from gpuplan.plan.trail import Line, Trail, sources_of
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import counted, number, said
 
@@ -268,7 +269,7 @@ class _Bill:
             f"cost.materials.{key}",
             cost.purchase_cost,
             words={"name": name, "less": " less {discount} of it" * (getattr(self.cost, discount) > 0)},
-            quantity=derived(f"materials/{key}", quantity, "1", f"counted: {name}"),
+            quantity=derived(f"materials/{key}", quantity, "quantity of a material", name=name),
             unit_price=price.fact,
             discount=self.scenario.fact(f"cost.{discount}"),
         )

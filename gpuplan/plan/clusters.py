@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models import availability
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot
 from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import (
     Layout,
     enough_of,
@@ -308,8 +309,10 @@ def _cluster_lines(
     }
     for split in SPLIT_NAMES:
         way = _divided(scenario, catalog, kind, requests.members[kind], division.whole, split)
-        note = f"in {counted(len(way.clusters), 'cluster')}"
-        inputs[split.replace("-", "_")] = derived(f"clusters/{split}", way.hosts, "host", note)
+        clusters = counted(len(way.clusters), "cluster")
+        inputs[split.replace("-", "_")] = derived(
+            f"clusters/{split}", way.hosts, "hosts of a division", clusters=clusters
+        )
     here.record("clusters", availability.cluster_count, count, inputs)
     parts: dict[str, Fact | Line] = {
         str(number): trail[f"pools.{kind}-{number}.hosts"] for number in range(1, count + 1)

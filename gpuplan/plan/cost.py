@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.facts import Brief, Fact, derived, weakest
+from gpuplan.facts import Brief, Fact, weakest
 from gpuplan.locales import written
 from gpuplan.models import cost
 from gpuplan.plan.bill_of_materials import Counts, Material, bill
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
-from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, pick
 from gpuplan.wording import counted
 
@@ -134,7 +135,17 @@ def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency:
     for part in parts:
         key, behind = part.key, flows.facts[part.name]
         facts[part.name] = {
-            year: resting_on(behind, f"cost/{key}/year_{year}", paid, currency, f"{part.name}, {when}")
+            year: replace(
+                resting_on(
+                    behind,
+                    f"cost/{key}/year_{year}",
+                    paid,
+                    "cost of a part in a year",
+                    part=part.name,
+                    when=when,
+                ),
+                unit=currency,
+            )
             for year, paid in enumerate(part.yearly)
             for when in [f"year {year}" if year else "at the start"]
             if paid
@@ -172,11 +183,8 @@ def _hour_line(
     discounted = cost.net_present_cost([0.0, *hours], rate=float(rate.value))
     if not discounted:
         return None
-    basis, what = "derived", "8,760 h a year of every GPU"
-    if name == "used":
-        basis, what = weakest(f.basis for f in flows.use.facts), "hours in which GPUs are used"
-    note = f"{what}, later years discounted like the money"
-    gpu_hours = replace(derived(f"cost/gpu_hours_{name}", discounted, "1", note), basis=basis)
+    basis = weakest(f.basis for f in flows.use.facts) if name == "used" else "derived"
+    gpu_hours = replace(derived(f"cost/gpu_hours_{name}", discounted), basis=basis)
     key = f"cost.gpu_hour_{name}"
     return float(trail.compute(key, cost.gpu_hour_cost, total_cost=present, gpu_hours=gpu_hours).value)
 

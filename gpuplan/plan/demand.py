@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import placed_mixed
 from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
@@ -247,13 +248,13 @@ def _target_lines(
     here = trail.about(f"pools.{pool}")
     parts = {}
     for ask in want.mix.asks:
-        key, note = f"groups/{ask.group}/GPUs that one takes", "all its VMs, as profiles fill GPUs"
+        key = f"groups/{ask.group}/GPUs that one takes"
         parts[ask.group] = trail.about(f"groups.{ask.group}", name=groups[ask.group].name).record(
             "busy_gpus",
             demand.group_demand_gpus,
             ask.load * ask.gpus,
             load=_load_line(trail, scenario, catalog, groups[ask.group], ask),
-            gpus=derived(key, ask.gpus, "GPU", note),
+            gpus=derived(key, ask.gpus, "GPUs of one request"),
         )
     named = {f"part{n}": part for n, part in enumerate(parts.values())}
     sum_of = {"sum": " + ".join(f"{{{name}}}" for name in named)}

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Brief, Fact, derived, own_rows
+from gpuplan.facts import Brief, Fact, own_rows
 from gpuplan.locales import filled
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
@@ -26,9 +26,10 @@ from gpuplan.models.network.fabric import (
 )
 from gpuplan.models.network.leaf import LeafSpine, TooManyLeaves
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.trail import Trail, sources_of
+from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number, whole_percent
@@ -213,12 +214,7 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     trains = max((t.needs_gbit_s for t in use.training[:-1]), default=0.0)
     usable = catalog.assumptions[ITEM["ring"]].fact("usable_share")
     port = scenario.fact("network.link_gbit_s")
-    together = derived(
-        "network.ports/work_gbit_s",
-        round(remote + trains, 3),
-        "Gbit/s",
-        "average of what remote GPUs and training across hosts move in one host",
-    )
+    together = derived("network.ports/work_gbit_s", round(remote + trains, 3))
     other = scenario.fact("network.other_gbit_s")
     apart = network.transport in APART
     demand = float(other.value) + (0.0 if apart else float(together.value))
@@ -446,10 +442,8 @@ def _record(
 ) -> None:
     shape = switches.shape
     inputs = {
-        "hosts": derived(
-            "network.fabric/hosts", hosts, "host", "GPU hosts and the compute hosts on the same switches"
-        ),
-        "ports_per_host": derived("network.fabric/ports_per_host", ports, "1", "ports of one host"),
+        "hosts": derived("network.fabric/hosts", hosts),
+        "ports_per_host": derived("network.fabric/ports_per_host", ports),
         "port_gbit_s": scenario.fact("network.link_gbit_s"),
         "max_oversubscription": bound,
     }
@@ -465,12 +459,10 @@ def _record(
     trail.compute(
         "network.fabric.oversubscription",
         oversubscription,
-        down_ports=derived(
-            "network.fabric/down_ports", shape.down_ports_used, "1", "ports in use on the busiest leaf"
-        ),
+        down_ports=derived("network.fabric/down_ports", shape.down_ports_used),
         down_gbit_s=scenario.fact("network.link_gbit_s"),
-        up_ports=derived("network.fabric/up_ports", up, "1", "its uplinks, or its links to the other leaf"),
-        up_gbit_s=derived("network.fabric/up_gbit_s", switches.up_gbit_s, "Gbit/s", "speed of an uplink"),
+        up_ports=derived("network.fabric/up_ports", up),
+        up_gbit_s=derived("network.fabric/up_gbit_s", switches.up_gbit_s),
     )
 
 

@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Brief, Fact, derived, own_rows, weakest
+from gpuplan.facts import Brief, Fact, own_rows, weakest
 from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
 from gpuplan.models.management import share_of_host, vsan_raw_gb
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived, resting_on, sources_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import catalog_factor, sockets, stated_or
-from gpuplan.plan.trail import Line, Trail, resting_on, sources_of
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, other_vms
 from gpuplan.wording import amount, number, stated_percent, watts
 
@@ -79,10 +80,9 @@ class Sizes:
         self.ratio = stated_or(scenario, "hardware.vcpus_per_core", self.fact("vcpus_per_core"))
         kept = [self.fact("hypervisor_share"), *[self.fact("vsan_cpu_share")] * vsan]
         share = sum(float(fact.value) for fact in kept)
-        note = f"of the cores, for {self.keepers}"
-        self.kept_cores = resting_on(kept, "host_line/kept_share", share, "1", note)
+        self.kept_cores = resting_on(kept, "host_line/kept_share", share, keepers=self.keepers)
         self.kept_memory = self.fact("hypervisor_share")
-        none = derived("host_line/kept_gib", 0, "GiB", "no vSAN in the hosts")
+        none = derived("host_line/kept_gib", 0)
         self.kept_gib = self.fact("vsan_memory_gib") if vsan else none
 
     @property
@@ -255,12 +255,12 @@ class _Ordered:
         by_gpu = float(per_gpu.value) * self.gpus
         if (self._stated("vcpus") and self.new) or vcpus > by_gpu:
             behind = self._behind("vcpus_each") or [per_gpu]
-            need = resting_on(behind, "host_line/vcpus", vcpus, "1", "on the fullest host")
+            need = resting_on(behind, "host_line/vcpus", vcpus)
             return "", {"vcpus": need, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
         least = float(usual.value) * int(sockets(self.scenario, self.catalog).value)
         if by_gpu >= least or self.scenario.cost.cores_per_socket:
-            return "by GPU", {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "1", "cores by GPUs")}
-        return "usual", {"vcpus": resting_on([usual], "host_line/cores", least, "1", "usual cores")}
+            return "by GPU", {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "cores by GPUs")}
+        return "usual", {"vcpus": resting_on([usual], "host_line/cores", least, "usual cores")}
 
     def memory(self) -> tuple[HostPart, int]:
         """Memory modules and their size."""
@@ -282,10 +282,8 @@ class _Ordered:
             words |= {"stated": number(offered), "by_gpu": number(round(gpus_gib * float(multiple.value)))}
             return sizes.part("memory", "stated", words, stated, short=TOO_LITTLE * (gib > offered)), offered
         inputs = {
-            "vms_gib": resting_on(behind or [multiple], "host_line/vms_gib", float(gib), "GiB", taken),
-            "gpus_gib": resting_on(
-                [self.gpu.fact("memory_gib")], "host_line/gpus_gib", gpus_gib, "GiB", "all GPUs of a host"
-            ),
+            "vms_gib": resting_on(behind or [multiple], "host_line/vms_gib", float(gib), taken=taken),
+            "gpus_gib": resting_on([self.gpu.fact("memory_gib")], "host_line/gpus_gib", gpus_gib),
             "per_gpu_memory": multiple,
             "kept_share": sizes.kept_memory,
             "kept_gib": sizes.kept_gib,
@@ -321,13 +319,8 @@ class _Ordered:
         if not usable or hosts < 2:
             return sizes.part("data", "unsized", words, [least, disk])
         raw_gb = vsan_raw(self.catalog, usable * 1000)
-        share = resting_on(
-            raw_gb,
-            "host_line/raw_gb",
-            share_of_host(float(raw_gb[0].value), hosts=hosts),
-            "GB",
-            "with one host down",
-        )
+        of_host = share_of_host(float(raw_gb[0].value), hosts=hosts)
+        share = resting_on(raw_gb, "host_line/raw_gb", of_host)
         line = self.trail.compute("host_line.disks", ordered_disks, raw_gb=share, disk_gb=disk, least=least)
         words |= {"disks": line.value, "usable": number(usable), "hosts": hosts}
         words |= {"raw": number(round(float(raw_gb[0].value) / 1000, 1))}
@@ -379,7 +372,7 @@ def vsan_raw(catalog: Catalog, disk_gb: float, memory_gb: float = 0.0) -> tuple[
     raw = vsan_raw_gb(
         disk_gb, memory_gb=memory_gb, redundancy=redundancy, reserve_share=reserve, growth_share=growth
     )
-    return resting_on(shares, "host_line/vsan_raw_gb", raw, "GB", "raw capacity of vSAN"), *shares
+    return resting_on(shares, "host_line/vsan_raw_gb", raw), *shares
 
 
 def fullest(pools: Sequence[Pool]) -> tuple[int, float]:

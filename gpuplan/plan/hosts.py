@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import availability, demand, placement, power_on
 from gpuplan.models.availability import failover
 from gpuplan.models.availability.idle import Idle
 from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level, spare_hosts
 from gpuplan.plan.over_time.rules import policy_facts
 from gpuplan.plan.requests import Requests
@@ -411,4 +412,4 @@ def after_loss_line(
 
 def counted_vms(key: str, value: int) -> Fact:
     """A count of VMs that the placement itself gives."""
-    return derived(key, value, "VM", "counted in the placement, each host failed in turn")
+    return derived(key, value, "counted VMs")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpuplan.facts import Fact
-from gpuplan.plan.trail import Input, Line, input_of, label_of
+from gpuplan.plan.inputs import Input, label_of
+from gpuplan.plan.trail import Line, input_of
 
 if TYPE_CHECKING:
     from gpuplan.plan.plan import Plan

@@ -11,14 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import cost
 from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
 from gpuplan.models.management import domain_hosts, share_of_host, vsan_raw_gb
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.host_line import HostPart, Sizes
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.inputs import derived, resting_on
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, other_vms
 from gpuplan.wording import amount, number
 
@@ -224,8 +225,8 @@ class _Domain:
         facts: dict[str, Fact | Line] = {"disk_gb": disk, "memory_gb": memory}
         facts |= {name.removeprefix("vsan_"): self._fact(name) for name in names}
         if not self.vsan:
-            facts |= {name: derived(f"domain/{name}", value, "1", "external storage sees to that itself")
-                      for name, value in (("redundancy", 1.0), ("reserve_share", 0.0))}  # fmt: skip
+            facts["redundancy"] = derived("domain/redundancy", 1.0)
+            facts["reserve_share"] = derived("domain/reserve_share", 0.0)
         return self.trail.compute("domain.raw_gb", vsan_raw_gb, facts)
 
     def _min_hosts(self) -> Fact:
@@ -267,8 +268,8 @@ class _Domain:
             fact = self.scenario.fact("management.cores_per_host")
             return sizes.part("management-processors", "stated", {"cores": stated}, [fact]), stated
         share = share_of_host(float(vcpus.value), hosts=hosts)
-        need = resting_on([vcpus], "domain/vcpus_each", share, "1", f"on each of {hosts - 1} hosts")
-        two = derived("domain/sockets", 2, "1", "processors of a host")
+        need = resting_on([vcpus], "domain/vcpus_each", share, hosts=hosts - 1)
+        two = derived("domain/sockets", 2)
         inputs: dict[str, Fact | Line] = {
             "vcpus": need,
             "sockets": two,
@@ -294,7 +295,7 @@ class _Domain:
             fact = self.scenario.fact("management.memory_gib_per_host")
             return sizes.part("management-memory", "stated", {"memory": number(stated)}, [fact]), stated
         share = share_of_host(float(memory.value), hosts=hosts)
-        need = resting_on([memory], "domain/memory_each", share, "GiB", f"on each of {hosts - 1} hosts")
+        need = resting_on([memory], "domain/memory_each", share, hosts=hosts - 1)
         ordered = ordered_memory_gib(
             share,
             sizes_gib=sizes.memory,
@@ -326,25 +327,14 @@ class _Domain:
     def _needed(self, vcpus: Line, memory: Line, cores: int, memory_gib: int, least: Fact) -> Line:
         """Hosts that the appliances need."""
         sizes, (host_vcpus, host_memory) = self.sizes, self._offered(cores, memory_gib)
+        by_cores, by_gib = (sizes.ratio, sizes.kept_cores), (sizes.kept_memory, sizes.kept_gib)
         return self.trail.compute(
             "domain.hosts",
             domain_hosts,
             vcpus=vcpus,
             memory_gb=memory,
-            host_vcpus=resting_on(
-                [sizes.ratio, sizes.kept_cores],
-                "domain/host_vcpus",
-                round(host_vcpus, 6),
-                "1",
-                f"of {cores} cores",
-            ),
-            host_memory_gb=resting_on(
-                [sizes.kept_memory, sizes.kept_gib],
-                "domain/host_memory_gb",
-                round(host_memory, 6),
-                "GB",
-                f"of {memory_gib} GB",
-            ),
+            host_vcpus=resting_on(by_cores, "domain/host_vcpus", round(host_vcpus, 6), cores=cores),
+            host_memory_gb=resting_on(by_gib, "domain/host_memory_gb", round(host_memory, 6), gib=memory_gib),
             min_hosts=least,
             spare_hosts=self._fact("spare_hosts"),
         )

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Brief, derived, weakest
+from gpuplan.facts import Brief, weakest
 from gpuplan.locales import written
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.remote_gpus import (
     RemoteUse,
     RemoteWork,
@@ -261,8 +262,8 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
 
     A single user on a link, and training on as many hosts as the training job of the scenario.
     """
-    settings, note = scenario.training, "hosts of the training job, at least two"
-    hosts = derived("network.carried/hosts", max(2, settings.hosts), "host", note)
+    settings = scenario.training
+    hosts = derived("network.carried/hosts", max(2, settings.hosts))
     per_host = settings.gpus_per_host or scenario.hardware.gpus_per_host
     results = []
     for preset in catalog.rows("network_workloads"):

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling, at_sites
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.prices import catalog_factor, factor
-from gpuplan.plan.trail import Given, Line, Trail, resting_on
+from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
@@ -160,10 +161,10 @@ def _host_lines(
         peak = trail.compute(
             "power.host_peak",
             power.host_power_w,
-            boards=derived("power/boards", per_host, "1", "GPU boards in a host"),
+            boards=derived("power/boards", per_host),
             base_w=base,
             board_w=_board_w(catalog, scenario),
-            adapters=derived("power/adapters", fabric.adapters, "1", "adapters in a host"),
+            adapters=derived("power/adapters", fabric.adapters),
             adapter_w=catalog_factor(catalog, "nic_w"),
             psu_efficiency=efficiency,
         )
@@ -171,17 +172,12 @@ def _host_lines(
     share = min(1.0, gpus_w / float(peak.value))
     at_rest = [catalog_factor(catalog, name) for name in ("gpu_idle_share", "host_idle_share")]
     mixed = share * float(at_rest[0].value) + (1 - share) * float(at_rest[1].value)
-    note = "share of its peak that a host draws idle, of GPUs and of the rest by their watts"
-    idle = resting_on(at_rest, "power/idle_share", mixed, "1", note)
+    idle = resting_on(at_rest, "power/idle_share", mixed)
     typical = trail.compute(
         "power.host_typical", power.typical_power_w, peak_w=peak, idle_share=idle, load=utilisation
     )
-    return (
-        peak,
-        typical,
-        idle,
-        (resting_on([typical], typical.key, typical.value, typical.unit, typical.label),),
-    )
+    known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
+    return peak, typical, idle, (Fact(*known, note=typical.label),)
 
 
 def _board_w(catalog: Catalog, scenario: Scenario) -> Fact:
@@ -189,7 +185,7 @@ def _board_w(catalog: Catalog, scenario: Scenario) -> Fact:
     gpu = catalog.gpus[scenario.hardware.gpu]
     if gpu.value("tdp_w") is not None:
         return gpu.fact("tdp_w")
-    return derived(f"gpus/{gpu.id}/tdp_w", 0, "W", "the catalog does not know the power of this board")
+    return derived(f"gpus/{gpu.id}/tdp_w", 0, "power of an unknown board")
 
 
 def _hosts_part(
@@ -276,8 +272,9 @@ def usual_power_w(switch: Item) -> float | None:
 
 def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line:
     """Return the power of all parts, known no better than the host's power, which is most of the sum."""
-    note = "all of them together; hosts as their own lines say"
-    facts = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
+    facts = {
+        name: resting_on([host], f"power/{name}", watts, "power of a part") for name, watts in parts.items()
+    }
     return trail.add_up(key, power.total_power_w, facts)
 
 
@@ -308,7 +305,7 @@ def _racks(
     if more := scenario.cost.management_hosts:
         behind = [counted, scenario.fact("cost.management_hosts")]
         every = fabric.gpu_hosts + more
-        counted = resting_on(behind, "power/hosts", every, "host", "GPU hosts and management hosts")
+        counted = resting_on(behind, "power/hosts", every)
     if len(fabric.site_hosts) == 1:
         racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=per_rack)
         return int(per_rack.value), int(racks.value)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Fact, weakest
 from gpuplan.models.network.links import Link, delivered_gbit_s, fair_share_gbit_s
 from gpuplan.models.network.remoting import Remoting, remote_slowdown, remote_time_s
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.training.speed import (
     LINKS,
@@ -21,7 +22,6 @@ from gpuplan.plan.training.speed import (
     many_tcp_rate,
     network_bases,
     round_trip,
-    row_fact,
     verdict_of,
 )
 from gpuplan.scenario import Scenario
@@ -151,31 +151,21 @@ def _record_remote(
     preset, path = work.preset, f"network.remote.{work.key}"
     here = trail.about(path, name=work.name)
     native_s = work.native_s(scenario, catalog)
-    native = derived(f"{path}/native_s", native_s, "s", "batch over the speed of the GPU")
+    native = derived(f"{path}/native_s", native_s, "native time of remote work")
     trip = round_trip(scenario, catalog)
     if values["round_trip_us"] != trip.value:
-        trip = derived(
-            f"{path}/round_trip_us",
-            values["round_trip_us"],
-            "us",
-            "the round trip that the measured overhead was read as: what a shorter one gains is not measured",
-        )
+        trip = derived(f"{path}/round_trip_us", values["round_trip_us"], "round trip of the measurement")
     inputs: dict[str, Fact | Line] = {
         "native_s": native,
-        "sent_mb": row_fact(preset, "sent_mb", "MB"),
-        "received_mb": row_fact(preset, "received_mb", "MB"),
-        "syncs": row_fact(preset, "waits", "1"),
-        "sync_us": derived(f"{path}/sync_us", 0, "us", "counted with the round trips"),
-        "hidden_share": row_fact(preset, "hidden", "1"),
+        "sent_mb": preset.fact("sent_mb", "MB"),
+        "received_mb": preset.fact("received_mb", "MB"),
+        "syncs": preset.fact("waits"),
+        "sync_us": derived(f"{path}/sync_us", 0, "software of a call"),
+        "hidden_share": preset.fact("hidden"),
         "link_gbit_s": scenario.fact("network.link_gbit_s"),
         "transport": scenario.fact("network.transport"),
         "mtu_bytes": scenario.fact("network.mtu_bytes"),
-        "users": derived(
-            f"{path}/users",
-            values["users"],
-            "1",
-            "the link over what the other users leave of it on average, shared fairly",
-        ),
+        "users": derived(f"{path}/users", values["users"], "users of a link"),
         "round_trip_us": trip,
         "usable_share": catalog.assumptions["remoting"].fact("usable_share"),
     }

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models import availability, cost, demand, placement
 from gpuplan.models.availability import failover
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.demand import peakedness_fact
 from gpuplan.plan.hosts import Pool, after_loss_line, counted_vms, whole_pools
+from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
-from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
@@ -82,24 +83,16 @@ def held_gpus_lines(
         share = plan.vms_placed / plan.vms if plan.vms else 0.0
         requests = share * sum(float(week.loads.mean()) for week in weeks) / len(weeks)
         behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
-        note = "over all hours of the year, by the group's people, active share and hours"
         parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).compute(
             "held_gpus",
             demand.group_demand_gpus,
-            vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "1", note),
-            gpus_each=derived(
-                f"groups/{plan.id}/gpus_held", weeks[0].gpus, "GPU", "GPUs that one of them really takes"
-            ),
+            vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "requests under way"),
+            gpus_each=derived(f"groups/{plan.id}/gpus_held", weeks[0].gpus, "GPUs held by a request"),
         )
     if UNASSIGNED in asked.by_group:
         peak = sum(plan.vms_placed * exact(plan.gpus_each) for plan in asked.groups)
         share = min(1.0, sum(float(part.value) for part in parts.values()) / float(peak)) if peak else 1.0
-        parts[UNASSIGNED] = derived(
-            "demand/unassigned_busy_gpus",
-            asked.by_group[UNASSIGNED].vms * share,
-            "GPU",
-            "stated GPUs of no group, allocated as much of the time as those of the groups; without groups, always",
-        )
+        parts[UNASSIGNED] = derived("demand/unassigned_busy_gpus", asked.by_group[UNASSIGNED].vms * share)
     whole = trail.add_up("demand.busy_gpus", demand.total_demand_gpus, parts)
     return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}
 
@@ -146,8 +139,8 @@ def waiting_lines(
             continue
         chance, method, gpus, load, z = max(cases)
         inputs: dict[str, Fact | Line] = {
-            "gpus": derived(f"plan/GPUs {about}", gpus, "GPU", "in the pool where it is most likely"),
-            "load": derived("plan/GPUs needed on average", load, "GPU", "in its busiest hours"),
+            "gpus": derived(f"plan/GPUs {about}", gpus, "GPUs of the likeliest pool"),
+            "load": derived("plan/GPUs needed on average", load),
         }
         if method == "bursty":
             inputs["peakedness"] = peakedness_fact(scenario, catalog, z)

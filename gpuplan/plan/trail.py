@@ -8,16 +8,14 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, get_type_hints
 
-from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, Value, own_rows, weakest
-from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.facts import Fact, own_rows, weakest
+from gpuplan.plan.inputs import Input, label_of
 from gpuplan.showing import Carded
-from gpuplan.units import SUFFIX
 
 
 class Lines(dict[str, "Line"], Carded):
@@ -25,21 +23,6 @@ class Lines(dict[str, "Line"], Carded):
 
     def __repr__(self) -> str:
         return f"<{len(self)} lines: {', '.join(list(self)[:5])}{', ...' if len(self) > 5 else ''}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One input of a line: a scenario input, a catalog fact, or an earlier line (by its key)."""
-
-    name: str
-    key: str
-    label: str
-    value: Any
-    unit: str
-    basis: str
-    sources: tuple[str, ...]
-    locator: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,26 +81,6 @@ class Line(Carded):
             "basis",
         )
         return {name: getattr(self, name) for name in names}
-
-
-def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str, note: str) -> Fact:
-    """Return a value derived from others: known no better than the weakest of them, with the sources of all."""
-    facts = tuple(behind)
-    sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
-    return Fact(key, value, unit, None, None, weakest(fact.basis for fact in facts), sources, note=note)
-
-
-def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
-    """Ids of sources as a table names them; ``rules/ID`` and ``assumptions/ITEM/NAME`` cite a row's or fact's own."""
-    for name in cited.split():
-        table, *place = name.split("/")
-        if table == "rules":
-            yield from catalog.row("rules", *place).sources
-        elif place:
-            item, fact = place
-            yield from catalog.items(table)[item].fact(fact).sources
-        else:
-            yield name
 
 
 class Words(NamedTuple):
@@ -290,46 +253,6 @@ def input_of(name: str, given: Fact | Line) -> Input:
     label = label_of(given.key)
     details = (given.value, given.unit, given.basis, given.sources, given.locator, given.note)
     return Input(name, given.key, label, *details)
-
-
-def label_of(key: str) -> str:
-    """Return the label of an input on the screen, from its scenario path or catalog key."""
-    if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
-        return field_of(key).label
-    words = " ".join(_plain_words(part) for part in key.split("/")[1:])
-    return words[:1].upper() + words[1:]
-
-
-PLAIN_NAMES = {
-    "compute_s": "computing time",
-    "grid_kg_kwh": "CO\u2082 of a kWh",
-    "host_base_w": "power of a host without GPUs",
-    "host_u": "height of a host",
-    "maintenance_h_per_host": "hours of maintenance of a host",
-    "mtbf_h": "time between failures",
-    "native_s": "time without the network",
-    "nic_w": "power of an adapter",
-    "psu_efficiency": "efficiency of the power supply",
-    "pue": "power usage effectiveness (PUE)",
-    "rack_kw": "power limit of a rack",
-    "tdp_w": "board power",
-    "up_gbit_s": "speed of an uplink",
-}
-"""Names of the catalog and of intermediate values that are not words -> their wording."""
-SHORT_WORDS = {"gpu": "GPU", "gpus": "GPUs", "rdma": "RDMA", "tcp": "TCP", "vcf": "VCF", "vgpu": "vGPU"}
-UNITS_AT_END = SUFFIX.keys() - {"gpus", "hosts", "vms"}
-
-
-def _plain_words(name: str) -> str:
-    """Word a name of the catalog or of an intermediate value; the unit at its end is shown with the value."""
-    if name in PLAIN_NAMES or name != name.lower():
-        return PLAIN_NAMES.get(name, name).replace("_", " ")
-    words = name.replace("-", "_").split("_")
-    for size in (2, 1):
-        if len(words) > size and "_".join(words[-size:]) in UNITS_AT_END:
-            words = words[:-size]
-            break
-    return " ".join(SHORT_WORDS.get(word, word) for word in words)
 
 
 CITED = re.compile(r"\[(\S+)\]_")

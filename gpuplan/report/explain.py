@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from gpuplan.facts import Brief
 from gpuplan.locales import per_cent, quoted, spoken
 from gpuplan.plan import Plan, of_design
-from gpuplan.plan.trail import Input, Line
+from gpuplan.plan.inputs import Input
+from gpuplan.plan.trail import Line
 from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from approved import has_approved, is_approved
+from approved import has_approved
 from command_line import run
 from docx import Document
 from pptx import Presentation
@@ -161,7 +161,7 @@ def test_the_files_speak_the_language_and_what_is_not_translated_is_counted(tmp_
     )
     path.write_text(path.read_text(encoding="utf-8").replace("\ufeff", ""), encoding="utf-8-sig")
     done = report("starter", tmp_path, path, "html")
-    assert is_approved(done.stderr, "de.csv", len(texts()) - 2, len(texts()))
+    assert re.findall(r"\d+", done.stderr) == [str(len(texts()) - 2), str(len(texts()))]
     made = next(tmp_path.glob("*.html")).read_text(encoding="utf-8")
     assert "Abnahme" in made and "Acceptance</h" not in made
 

@@ -8,10 +8,10 @@ from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, 
 from gpuplan.facts import weakest
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
+from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.sizing_rule import Target
-from gpuplan.plan.trail import Input
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name

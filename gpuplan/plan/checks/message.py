@@ -9,9 +9,9 @@ from typing import Any
 from gpuplan.facts import own_rows
 from gpuplan.locales import filled
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.trail import sources_of
 from gpuplan.wording import some_of
 
 LEVELS = ("stop", "warn", "note")

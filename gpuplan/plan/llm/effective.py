@@ -10,16 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Brief, Fact, derived
+from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
+from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
 from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_size
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
-from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
 from gpuplan.wording import stated_percent
 
@@ -204,7 +205,7 @@ def _behind(catalog: Catalog, item: str, *names: str) -> dict[str, Fact]:
     """Combine parameters of an item as one input of a line: known as well as the weakest, with their sources."""
     facts = [catalog.assumptions[item].fact(name) for name in names]
     note = ", ".join(_part(name, fact) for name, fact in zip(names, facts, strict=True))
-    return {item: resting_on(facts, f"assumptions/{item}", "fitted", "", note)}
+    return {item: resting_on(facts, f"assumptions/{item}", "fitted", "fitted parameters", note=note)}
 
 
 def _part(name: str, fact: Fact) -> str:
@@ -223,12 +224,8 @@ def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
             "requests_at_once", demand.active_people, people=people, active_share=share, when="people"
         )
     token_ms, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
-    stay = derived(
-        f"groups/{made.id}/stay",
-        (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3,
-        "s",
-        "first token and answer",
-    )
+    stay_s = (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
+    stay = derived(f"groups/{made.id}/stay", stay_s, "stay of a request")
     rate = asks.fact("requests_per_s")
     return here.record(
         "requests_at_once", replicas.replicas, made.requests, rate=rate, stay=stay, when="rate"

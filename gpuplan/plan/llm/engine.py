@@ -67,10 +67,7 @@ class Engine:
 
     def fact(self, column: str) -> Fact:
         """A value of the model as a fact."""
-        row = self.model
-        unit = "token" if column.endswith("_tokens") else "1"
-        origin = (row.basis, row.sources, row.locator, row.note)
-        return Fact(f"{row.key}/{column}", row[column], unit, None, None, *origin)
+        return self.model.fact(column, "token" if column.endswith("_tokens") else "1")
 
 
 def engine_of(asks: Asks) -> Engine:

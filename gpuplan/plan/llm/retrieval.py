@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Row
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models import demand
 from gpuplan.models.llm import retrieval
 from gpuplan.models.llm.memory import GIB
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
@@ -205,9 +206,8 @@ def _share(asks: Asks, models: tuple[Encoder, ...], busy: float, least: int) -> 
 
 
 def _gib_fact(group: str, models: tuple[Encoder, ...]) -> Fact:
-    return derived(
-        f"groups/{group}/weights", sum(model.weights_gib for model in models), "GiB", "weights in 16 bits"
-    )
+    gib = sum(model.weights_gib for model in models)
+    return derived(f"groups/{group}/weights", gib, "weights of models")
 
 
 def _queries_line(here: Trail, asks: Asks) -> Line:

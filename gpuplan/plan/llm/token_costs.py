@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuplan.facts import derived
 from gpuplan.locales import written
 from gpuplan.models.demand.working_hours import growth_factor
 from gpuplan.models.llm.token_cost import million_tokens_cost, prompt_share, tokens_per_year, user_month_cost
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import Week
@@ -94,21 +94,17 @@ def _token_cost(
     share = here.compute(
         "prompt_share",
         prompt_share,
-        prompt_s=derived(
-            f"groups/{made.id}/time_of_a_prompt", made.prompt_s, "s", "read with nothing beside it"
-        ),
-        step_s=derived(f"groups/{made.id}/time_of_a_step", made.step_s, "s", "of all requests of a replica"),
-        tokens_out=derived(f"groups/{made.id}/tokens_out", float(asks["tokens_out"]), "1", "of an answer"),
-        requests=derived(f"groups/{made.id}/requests_of_a_replica", requests, "1", "at the planned load"),
+        prompt_s=derived(f"groups/{made.id}/time_of_a_prompt", made.prompt_s, "time of a prompt"),
+        step_s=derived(f"groups/{made.id}/time_of_a_step", made.step_s, "time of a step"),
+        tokens_out=derived(f"groups/{made.id}/tokens_out", float(asks["tokens_out"]), "tokens of an answer"),
+        requests=derived(f"groups/{made.id}/requests_of_a_replica", requests, "requests of a replica"),
     )
     out = here.compute(
         "tokens_out_a_year",
         tokens_per_year,
         replica_tokens=trail[f"{at}.llm_replica_tokens"],
-        replicas=derived(f"groups/{made.id}/replicas", made.replicas * grown, "1", "on average, with growth"),
-        load_share=derived(
-            f"groups/{made.id}/load_share", busy, "1", "mean of the year over the busiest hour, by its hours"
-        ),
+        replicas=derived(f"groups/{made.id}/replicas", made.replicas * grown, "replicas over the years"),
+        load_share=derived(f"groups/{made.id}/load_share", busy, "load over the year"),
     )
     ratio = float(asks["tokens_in"]) / float(asks["tokens_out"])
     prices = {}
@@ -126,7 +122,7 @@ def _token_cost(
     if asks["requests_per_s"] is None and asks["people"]:
         people = asks["people"] * grown
         value = user_month_cost(float(total.value), years=costs.years, users=people)
-        users = derived(f"groups/{made.id}/users", people, "1", "on average, with growth")
+        users = derived(f"groups/{made.id}/users", people, "users over the years")
         month = here.record(
             "user_month", user_month_cost, value, cost=total, users=users, words={"years": costs.years}
         )

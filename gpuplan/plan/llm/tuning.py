@@ -12,8 +12,9 @@ from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.training import tokens_time_h
 from gpuplan.models.llm.tuning import TuningMemory, fewest_gpus
+from gpuplan.plan.inputs import resting_on
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.trail import Trail, resting_on
+from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.llm import LlmTraining, LlmTrainingUse, tuning
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, hours_length_h, show
 from gpuplan.wording import NAMES, amount, rough, said
@@ -159,7 +160,9 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
     )
     method = asks.said("tuning", made.method, "LoRA where nothing is stated")
     item = catalog.assumptions["llm-training"]
-    fitted = resting_on(item.facts.values(), "assumptions/llm-training", "fitted", "", made.how)
+    fitted = resting_on(
+        item.facts.values(), "assumptions/llm-training", "fitted", "fitted parameters", note=made.how
+    )
     memory = catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib")
     inputs: Any = {"parameters": size, "method": method, "memory_gib": memory}
     stated = asks.group.replica_gpus is not None

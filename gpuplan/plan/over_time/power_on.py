@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models import power_on
 from gpuplan.models.placement import Request, Room
 from gpuplan.models.power_on.cluster import LARGEST, SMALLEST
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import for_share, placed
 from gpuplan.plan.over_time.rules import (
     FEWEST,
@@ -365,9 +366,7 @@ def _lines(trail: Trail, made: PowerOn) -> None:
     pool, now = made.pool, made.now
     here, (low, high) = trail.about(f"pools.{pool.id}", name=pool.name), now.chance
     sources = tuple(dict.fromkeys(source for reading in made.readings for source in reading.sources))
-    tried_orders = derived(
-        "power_on/orders tried under each reading", now.orders, "", "at random, from one seed"
-    )
+    tried_orders = derived("power_on/orders tried under each reading", now.orders)
     rules = Fact("power_on/readings of the rules", len(made.readings), "", None, None, "quoted", sources)
     inputs: dict[str, Fact | Line] = {
         "hosts": trail[f"pools.{pool.id}.hosts"],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Fact, weakest
 from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_share
 from gpuplan.models.llm.training_run import matmul_shares, sent_gb, step_times
 from gpuplan.models.llm.training_setup import TrainingRun
@@ -15,6 +15,7 @@ from gpuplan.models.network.training import (
     scaling_efficiency,
     training_throughput,
 )
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.training.llm import (
     ITEM,
@@ -25,7 +26,7 @@ from gpuplan.plan.training.llm import (
 )
 from gpuplan.plan.training.scaling import HOSTS, MAX_HOSTS, PATH, Curve, Step, beside, curves, ranged
 from gpuplan.plan.training.speed import ITEM as NETWORK_ITEM
-from gpuplan.plan.training.speed import LINKS, network_bases, row_fact, verdict_of
+from gpuplan.plan.training.speed import LINKS, network_bases, verdict_of
 from gpuplan.plan.training.use import JOB, TrainingUse, hours_and_knee
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import NAMES, amount, number, whole_percent
@@ -87,8 +88,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
     hosts = scenario.fact("training.hosts")
     if use is None:
         fewest = fewest_hosts(scenario, catalog)
-        note = f"the fewest that hold it; {training.hosts} are stated"
-        hosts = derived(f"{PATH}/hosts", fewest, "host", note)
+        hosts = derived(f"{PATH}/hosts", fewest, "fewest hosts of a job", stated=training.hosts)
         use = job_of(scenario, catalog, fewest)
         assert use is not None
     row = catalog.row("llm_models", use_model(scenario))
@@ -257,20 +257,19 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         if value
     ]
     counts = {
-        "micro_batches": derived(f"{PATH}/micro_batches", times.micro_batches, "1", "of a step on each copy"),
-        "stages": derived(f"{PATH}/stages", run.pipeline, "1", "of the pipeline"),
-        "gpus": derived(f"{PATH}/gpus", run.gpus, "GPU", "GPUs of the job, those of all its hosts"),
-    }
-    apart = {
-        name: derived(f"{PATH}/{name}", getattr(times, name), "s", "worked out with the step")
-        for name in ("tensor_s", "step_exchange_s", "optimizer_s")
+        "micro_batches": derived("network.job/micro_batches", times.micro_batches),
+        "stages": derived("network.job/stages", run.pipeline),
+        "gpus": derived(f"{PATH}/gpus", run.gpus, "GPUs of a job"),
+        "tensor_s": derived("network.job/tensor_s", times.tensor_s),
+        "step_exchange_s": derived("network.job/step_exchange_s", times.step_exchange_s),
+        "optimizer_s": derived("network.job/optimizer_s", times.optimizer_s),
     }
     shares = {name: fit.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
     step = here.compute(
         "step_s",
         llm_step_s,
-        {"compute_s": compute, "exchange_s": exchanged, **counts, **apart, **shares},
+        {"compute_s": compute, "exchange_s": exchanged, **counts, **shares},
         when="llm",
         words={"others": f", and {', '.join(others)}" if others else ""},
     )
@@ -283,22 +282,18 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
     row, fit = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
     rate = "fp8_tensor_tflops" if run.board.fp8 else "fp16_tensor_tflops"
     inputs: dict[str, Fact | Line] = {
-        name: derived(f"{PATH}/{name}", value, "1", note)
-        for name, value, note in (
-            ("tokens", run.micro_batch * run.sequence_tokens, "of a micro-batch"),
-            ("sequence_tokens", run.sequence_tokens, "stated, or as usual"),
-            ("attention_size", run.model.attention_size, "heads times their width"),
-            ("tied_embeddings", run.model.tied_embeddings, "input and output share a table"),
-            ("parts", run.parts, "GPUs that share a micro-batch"),
-            ("stages", run.pipeline, "of the pipeline"),
-            ("method", run.method, "what is trained"),
-            ("recompute", run.recompute, "activations computed again"),
-            ("eager", run.eager, "layers started one operation after the other"),
-        )
+        "tokens": derived("network.job/tokens", run.micro_batch * run.sequence_tokens),
+        "sequence_tokens": derived("network.job/sequence_tokens", run.sequence_tokens),
+        "attention_size": derived("network.job/attention_size", run.model.attention_size),
+        "tied_embeddings": derived("network.job/tied_embeddings", run.model.tied_embeddings),
+        "parts": derived("network.job/parts", run.parts),
+        "stages": derived("network.job/stages", run.pipeline),
+        "method": derived("network.job/method", run.method),
+        "recompute": derived("network.job/recompute", run.recompute),
+        "eager": derived("network.job/eager", run.eager),
     }
-    inputs["active_parameters"] = row_fact(row, "active_parameters", "1")
-    for name in ("layers", "hidden_size", "vocabulary"):
-        inputs[name] = row_fact(row, name, "1")
+    for name in ("active_parameters", "layers", "hidden_size", "vocabulary"):
+        inputs[name] = row.fact(name)
     inputs["tensor_tflops"], inputs["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
     inputs["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
     shares = matmul_shares(run.board, fitted_values(catalog))
@@ -330,9 +325,7 @@ def _answers(
     """Add lines for the job's throughput per second, MFU, memory and hours; return the MFU."""
     run, fit = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
     tokens = round(run.batch * run.sequence_tokens / run.gpus)
-    alone = derived(
-        f"{PATH}/alone_s", tokens / use.alone, "s", f"{use.how}; memory enough, nothing between hosts"
-    )
+    alone = derived("network.job/alone_s", tokens / use.alone, how=use.how)
     seen = {name: number(fit.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
     here.record(
         "efficiency",
@@ -342,25 +335,19 @@ def _answers(
         when="llm",
         words=seen,
     )
-    batch = derived(f"{PATH}/batch_per_gpu", tokens, "1", "tokens of a GPU in a step")
+    batch = derived("network.job/batch_per_gpu", tokens)
     together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": batch, "step_s": step}
     here.compute("per_s", training_throughput, together)
     shape: dict[str, Fact | Line] = {
-        "active_parameters": row_fact(
-            catalog.row("llm_models", use_model(scenario)), "active_parameters", "1"
-        ),
+        "active_parameters": catalog.row("llm_models", use_model(scenario)).fact("active_parameters"),
         **{
-            name: derived(f"{PATH}/{name}", getattr(run.model, name), "1", "of the model")
+            name: derived(f"{PATH}/{name}", getattr(run.model, name), "shape of a model")
             for name in ("layers", "attention_size")
         },
-        "sequence_tokens": derived(
-            f"{PATH}/sequence_tokens", run.sequence_tokens, "1", "stated, or as usual"
-        ),
-        "matmul_tflops": derived(
-            f"{PATH}/matmul_tflops", run.board.matmul_tflops, "TFLOP/s", "in the precision of the products"
-        ),
+        "sequence_tokens": derived("network.job/sequence_tokens", run.sequence_tokens),
+        "matmul_tflops": derived("network.job/matmul_tflops", run.board.matmul_tflops),
     }
-    rate = derived(f"{PATH}/tokens_per_gpu", round(use.tokens_per_gpu, 1), "1", "a second")
+    rate = derived("network.job/tokens_per_gpu", round(use.tokens_per_gpu, 1))
     mfu = here.compute("mfu", model_flops_share, {"tokens_per_gpu": rate, **shape})
     memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
     parts = {

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact
 from gpuplan.models.network.collectives import allreduce_time_s, collective_time_s
 from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.training import (
@@ -21,6 +21,7 @@ from gpuplan.models.network.training import (
     scaling_efficiency,
     training_step_s,
 )
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Given, Line, call
 from gpuplan.plan.training.speed import (
     ITEM,
@@ -30,7 +31,6 @@ from gpuplan.plan.training.speed import (
     inside_host_gb_s,
     many_tcp_rate,
     nvlink_gb_s,
-    row_fact,
     tcp_rate,
 )
 from gpuplan.scenario import Scenario
@@ -165,14 +165,14 @@ def step_model(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path
     """Return the model of a step for the job and the network of a scenario."""
     how = summed_by(scenario, int(hosts.value))
     fit, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
-    late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
+    late = replace(network.fact("late_share"), note="share of the gradient that is ready last")
     shares = {"compute_s": _compute(job, path), "late_share": late} | {
         name: fit.fact(name) for name in SHARES
     }
     moved = _moved(scenario, catalog, job, hosts, path)
     if how == "parameter-server":
         size_mb = network["largest_tensor_parameters"] * GRADIENT_BYTES[scenario.training.gradients] / 1e6
-        largest = derived(f"{path}/largest_variable_mb", size_mb, "MB", "largest variable of the network")
+        largest = derived(f"{path}/largest_variable_mb", size_mb, "largest variable")
         more = {"largest_variable_mb": largest, "server_gbit_s": fit.fact("server_gbit_s")}
         return StepModel(parameter_server_step_s, {**shares, **moved, **more}, case="servers")
     gpu = catalog.gpus[scenario.hardware.gpu]
@@ -198,7 +198,7 @@ def step_times(scenario: Scenario, catalog: Catalog, job: Job) -> Callable[[int]
     def time_s(hosts: int) -> float:
         how = summed_by(scenario, hosts)
         if how not in models:
-            models[how] = step_model(scenario, catalog, job, derived("hosts", hosts, "host", ""))
+            models[how] = step_model(scenario, catalog, job, derived("hosts", hosts))
         return models[how].time_s(hosts)
 
     return time_s
@@ -232,7 +232,7 @@ def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: st
         f"{number(network['parameters'])} parameters of {network['name']}"
     )
     gradient = replace(
-        row_fact(network, "parameters", "1"),
+        network.fact("parameters"),
         key=f"{path}/gradient_mb",
         value=job.gradient_mb,
         unit="MB",
@@ -241,9 +241,7 @@ def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: st
     moved: dict[str, Fact | Line] = {
         "gradient_mb": gradient,
         "hosts": hosts,
-        "gpus_per_host": derived(
-            f"{path}/gpus_per_host", job.gpus_per_host, "GPU", "GPUs of the job in each host"
-        ),
+        "gpus_per_host": derived(f"{path}/gpus_per_host", job.gpus_per_host, "GPUs of a job in each host"),
         "link_gbit_s": all_links(scenario, path),
         "transport": scenario.fact("network.transport"),
         "mtu_bytes": scenario.fact("network.mtu_bytes"),

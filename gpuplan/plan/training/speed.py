@@ -66,7 +66,7 @@ def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
     speeds: dict[str, tuple[Fact, str]] = {}
     if preset["batch"] >= LARGE_BATCH:
         speeds.update(_measured(catalog, preset["neural_network"] or "", preset["phase"]))
-    measured = row_fact(preset, "one_gpu_per_s", "1")
+    measured = preset.fact("one_gpu_per_s")
     if measured.value:
         measured = replace(measured, value=float(measured.value))
         if preset["gpu"] is None:
@@ -105,7 +105,7 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Known:
         ]
         if kept:
             middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
-            speed = row_fact(middle, "throughput_per_s", "1")
+            speed = middle.fact("throughput_per_s")
             fact = speed if middle["gpu"] else replace(speed, basis="assumed")
             speeds[gpu] = fact, " in mixed precision" if mixed else " in FP32"
     return speeds
@@ -181,7 +181,7 @@ def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
     measured = [row for row in catalog.rows("nccl_rates") if row["gpu"] == gpu]
     if measured:
         near = min(measured, key=lambda row: (abs(row["gpus"] - gpus), row["gpus"]))
-        return row_fact(near, "rate_gb_s", "GB/s")
+        return near.fact("rate_gb_s", "GB/s")
     planned = nvlink_gb_s(catalog, gpu)
     if planned is not None:
         return planned
@@ -198,12 +198,6 @@ def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
         basis="assumed",
         note=f"fitted on PCIe 3.0 and doubled with each generation: PCIe {generation}.0",
     )
-
-
-def row_fact(row: Row, column: str, unit: str) -> Fact:
-    """A cell of a catalog row as a fact."""
-    key = f"{row.table}/{row.id}/{column}"
-    return Fact(key, row[column], unit, None, None, row.basis, row.sources, row.locator, row.note)
 
 
 def verdict_of(catalog: Catalog, kept: float) -> str:

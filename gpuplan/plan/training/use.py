@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Fact, weakest
 from gpuplan.models.network.training import (
     host_traffic_gbit_s,
     overlapped_step_s,
@@ -18,6 +18,7 @@ from gpuplan.models.network.training import (
     training_throughput,
     training_time_h,
 )
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.plan.training.scaling import (
     MAX_HOSTS,
@@ -35,7 +36,6 @@ from gpuplan.plan.training.speed import (
     inside_host_gb_s,
     network_bases,
     nvlink_gb_s,
-    row_fact,
     tcp_rate,
     verdict_of,
 )
@@ -258,7 +258,7 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
 
 def _gpus(training: TrainingWork) -> Fact:
     gpus = int(training.hosts.value) * training.job.gpus_per_host
-    return derived(f"{training.path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts")
+    return derived(f"{training.path}/gpus", gpus, "GPUs of a job")
 
 
 def _answer_lines(
@@ -275,15 +275,13 @@ def _answer_lines(
     job, path, here = training.job, training.path, trail.about(training.path, name=training.name)
     together: dict[str, Fact | Line] = {
         "gpus": _gpus(training),
-        "batch_per_gpu": derived(
-            f"{path}/batch_per_gpu", job.batch, "1", "stated, or that of the work planned with"
-        ),
+        "batch_per_gpu": derived(f"{path}/batch_per_gpu", job.batch, "batch of a job"),
         "step_s": step,
     }
     here.compute("per_s", training_throughput, together)
     samples = scenario.fact("training.samples")
     if samples.value is None:
-        samples = row_fact(training.preset, "samples", "1")
+        samples = training.preset.fact("samples")
     hours_and_knee(here, scenario, catalog, together, samples if timed else None, worth)
 
 

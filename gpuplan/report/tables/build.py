@@ -14,9 +14,9 @@ from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.over_time.power_on import PowerOn, as_set_up
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
-from gpuplan.plan.trail import sources_of
 from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report.bitfusion import all_servers, clients, server_memory_gib

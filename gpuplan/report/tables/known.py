@@ -7,8 +7,8 @@ from typing import Any
 
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
+from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs, unconfirmed
-from gpuplan.plan.trail import Input
 from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import value_words
