@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,12 +36,13 @@ from gpuplan.scenario import (
     hours_length_h,
     other_vms,
     parse_value,
+    problem,
     show,
     sites_people,
     wrong_values,
 )
 from gpuplan.units import exact
-from gpuplan.wording import amount, verb
+from gpuplan.wording import NAMES, said
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], Scenario]) -> list[Problem]:
@@ -51,14 +52,14 @@ def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], 
     """
     if problems := wrong_values(scenario):
         return problems
-    if problems := [problem for check in MUST_BE_KNOWN for problem in check(scenario, catalog)]:
+    if problems := [wrong for check in MUST_BE_KNOWN for wrong in check(scenario, catalog)]:
         return problems
-    problems = [problem for check in MUST_BE_POSSIBLE for problem in check(scenario, catalog)]
+    problems = [wrong for check in MUST_BE_POSSIBLE for wrong in check(scenario, catalog)]
     try:
         of_vms = sized()
     except ScenarioError as error:
         problems += error.problems
-    return problems or [problem for check in OF_THE_VMS for problem in check(of_vms, catalog)]
+    return problems or [wrong for check in OF_THE_VMS for wrong in check(of_vms, catalog)]
 
 
 def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -83,8 +84,14 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         value = scenario.get(path)
         if value is not None and value not in ids:
             near = [i for i in ids if value.lower() in i][:3] or _similar(value, ids)
-            hint = f"nearest are {', '.join(near)}; " if near else ""
-            yield Problem(path, show(value), f"{hint}'gpuplan catalog {table}' lists all {len(ids)}")
+            yield _unlisted(path, value, near, table, len(ids))
+
+
+def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int) -> Problem:
+    """A choice that is no id of its table, with the nearest ones."""
+    if near:
+        return problem(path, show(value), "limit.unlisted near", near=", ".join(near), table=table, many=many)
+    return problem(path, show(value), "limit.unlisted", table=table, many=many)
 
 
 def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -94,13 +101,12 @@ def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         for name, wanted in (("model", KINDS[group.use_case]), ("reranker", "rerank")):
             model = getattr(group, name)
             if model in kinds and kinds[model][0] != wanted:
-                does = ", ".join(id for id, (kind, _) in kinds.items() if kind == wanted)
-                yield Problem(
-                    f"groups.{group.id}.{name}", show(model), f"a model that {DOES[wanted]}: {does}"
-                )
+                ids = ", ".join(id for id, (kind, _) in kinds.items() if kind == wanted)
+                path, does = f"groups.{group.id}.{name}", DOES[wanted]
+                yield problem(path, show(model), "limit.other work", does=does, ids=ids)
 
 
-DOES = {"generate": "writes text", "embed": "makes embeddings", "rerank": "orders what a search found"}
+DOES = NAMES["work of a model"]
 
 
 def _similar(given: str, known: Iterable[str]) -> list[str]:
@@ -113,7 +119,7 @@ def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     workload = scenario.training.workload
     if phases.get(workload, "training") != "training":
         trains = ", ".join(i for i, phase in phases.items() if phase == "training")
-        yield Problem("training.workload", workload, f"work that trains: {trains}")
+        yield problem("training.workload", workload, "limit.no training", ids=trains)
 
 
 def _unknown_origins(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -129,7 +135,7 @@ def _unknown_notes(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 def _unknown_source(at: str, source: str, catalog: Catalog) -> Iterator[Problem]:
     if source not in catalog.sources:
-        yield Problem(f"{at}.source", show(source), "the id of a row in sources.csv")
+        yield problem(f"{at}.source", show(source), "limit.source")
 
 
 def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -150,10 +156,8 @@ def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for name, gpu, count in hosts:
         per_board = int(catalog.gpus[gpu].value("gpus_per_board") or 1)
         if count % per_board:
-            allowed = (
-                f"{catalog.gpus[gpu].name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
-            )
-            yield Problem(f"hardware.{name}", str(count), allowed)
+            board = catalog.gpus[gpu].name
+            yield problem(f"hardware.{name}", count, "limit.boards", gpu=board, each=per_board)
 
 
 def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -161,12 +165,7 @@ def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for kind in host_kinds(scenario.hardware.existing):
         if kind.gpu is not None and kind.gpu not in catalog.gpus:
             near = _similar(kind.gpu, catalog.gpus)
-            hint = f"nearest are {', '.join(near)}; " if near else ""
-            yield Problem(
-                "hardware.existing",
-                show(kind.gpu),
-                f"{hint}'gpuplan catalog gpus' lists all {len(catalog.gpus)}",
-            )
+            yield _unlisted("hardware.existing", kind.gpu, near, "gpus", len(catalog.gpus))
 
 
 def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
@@ -178,11 +177,10 @@ def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
             (vm.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
         ):
             if need and not offered:
-                allowed = f"state it: each of {vm.name} takes {need} {unit}"
-                yield Problem(f"hardware.{name}", "nothing", allowed)
+                yield problem(f"hardware.{name}", None, "limit.state it", name=vm.name, need=need, unit=unit)
             elif need and offered and need > offered:
-                allowed = f"a host gives its VMs {offered} {unit}: at most {offered}"
-                yield Problem("hardware.other_vms", f"{vm.name} with {need} {unit}", allowed)
+                vms = said("limit.vm needs", name=vm.name, need=need, unit=unit)
+                yield problem("hardware.other_vms", vms, "limit.a host gives", most=offered, unit=unit)
 
 
 def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -191,7 +189,7 @@ def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     if rule:
         gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
         where = "; ".join(catalog.sources[source].title for source in rule.sources)
-        stated = f"mixed sizes with {gpu.name} on {version.name}"
+        stated = said("limit.mixed sizes", gpu=gpu.name, version=version.name)
         yield Problem("platform.vgpu_sizes", stated, f"{rule['rule']} ({where})")
 
 
@@ -199,16 +197,14 @@ def _refused_placement(scenario: Scenario, catalog: Catalog) -> Iterator[Problem
     """Settings of power-on that this version does not have, that this board cannot follow, or that take more than the spare hosts."""
     platform, gpu = scenario.platform, catalog.gpus[scenario.hardware.gpu]
     if platform.drs_consolidation and (since := lacks(platform.vsphere, catalog, "host-consolidate")):
-        on, allowed = catalog.vsphere[platform.vsphere].name, f"{catalog.vsphere[since].name} or later has it"
-        yield Problem("platform.drs_consolidation", f"yes on {on}", allowed)
+        on = said("limit.on version", version=catalog.vsphere[platform.vsphere].name)
+        yield problem("platform.drs_consolidation", on, "limit.since", version=catalog.vsphere[since].name)
     linked = gpu.value("nvlink_gb_s") or gpu.value("nvlink_bridge_gpus")
     if platform.nvlink_groups == "yes" and not linked:
-        allowed = f"no source of the catalog says that {gpu.name} has NVLink: auto or no"
-        yield Problem("platform.nvlink_groups", "yes", allowed)
+        yield problem("platform.nvlink_groups", "yes", "limit.no nvlink", gpu=gpu.name)
     reserved, spare = scenario.availability.reserved_hosts, spare_hosts(scenario)
     if reserved > spare:
-        allowed = f"{amount(spare, 'host')} of each cluster {verb(spare, 'are')} spare: at most {spare}"
-        yield Problem("availability.reserved_hosts", str(reserved), allowed)
+        yield problem("availability.reserved_hosts", reserved, "limit.spare hosts", spare=spare)
 
 
 def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -216,12 +212,11 @@ def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         yield from _vm_problems(scenario, group)
         off = group.off_hours_share
         if group.jobs_per_day is None and off is not None and off > group.active_share:
-            allowed = f"at most the {show(group.active_share)} that are active within the hours; swap the hours if not"
-            yield Problem(f"groups.{group.id}.off_hours_share", show(off), allowed)
+            share = show(group.active_share)
+            yield problem(f"groups.{group.id}.off_hours_share", off, "limit.off hours", share=share)
         for name, _ in sites_people(group.sites):
             if not zone_of(name, catalog):
-                allowed = "a city, a time zone such as Asia/Kolkata, or UTC+5:30; or a larger city in the same time zone"
-                yield Problem(f"groups.{group.id}.sites", show(name), allowed)
+                yield problem(f"groups.{group.id}.sites", show(name), "limit.site")
 
 
 def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -232,37 +227,23 @@ def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     if sum(vms.values()) > MAX_VMS:
         largest = max(scenario.groups, key=lambda group: vms[group.id])
         name = "people" if largest.jobs_per_day is None else "jobs_per_day"
-        stated, allowed = (
-            f"{written(sum(vms.values()), ',')} VMs in all",
-            f"at most {written(MAX_VMS, ',')} VMs in one design",
-        )
-        yield Problem(f"groups.{largest.id}.{name}", stated, allowed)
+        stated = said("limit.vms in all", many=written(sum(vms.values()), ","))
+        yield problem(f"groups.{largest.id}.{name}", stated, "limit.vms", most=written(MAX_VMS, ","))
     gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
     if gpus > MAX_GPUS:
-        yield Problem(
-            "groups",
-            f"{written(float(gpus), ',.0f')} GPUs in all",
-            f"at most {written(MAX_GPUS, ',')} GPUs in one design",
-        )
+        stated = said("limit.gpus in all", many=written(float(gpus), ",.0f"))
+        yield problem("groups", stated, "limit.gpus", most=written(MAX_GPUS, ","))
 
 
 def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Prices of nothing, ranges of no input, a currency without its rate, and a margin beyond every price."""
     keys = price_keys(catalog)
-    before = [
-        *(
-            problem
-            for key, price in scenario.prices
-            for problem in _unpriced(key, f"prices.{key}", price, keys)
-        ),
-        *(
-            problem
-            for path, ends in scenario.ranges
-            for problem in _range_problems(scenario, path, ends, keys)
-        ),
-        *_rate_problems(scenario),
-    ]
-    yield from before or _margin_problems(scenario, catalog)
+    before: list[Problem] = []
+    for key, price in scenario.prices:
+        before += _unpriced(key, f"prices.{key}", price, keys)
+    for path, ends in scenario.ranges:
+        before += _range_problems(scenario, path, ends, keys)
+    yield from [*before, *_rate_problems(scenario)] or _margin_problems(scenario, catalog)
 
 
 def _range_problems(
@@ -277,11 +258,11 @@ def _range_problems(
             scenario.get(path)
         except ScenarioError as error:
             yield from (
-                replace(problem, path=f"ranges.{path}", value=show([*ends])) for problem in error.problems
+                replace(wrong, path=f"ranges.{path}", value=show([*ends])) for wrong in error.problems
             )
             return
         if field_of(path).kind not in ("int", "number", "share", "gpus"):
-            yield Problem(f"ranges.{path}", show([*ends]), "the path of an input that is a number")
+            yield problem(f"ranges.{path}", show([*ends]), "limit.no number")
             return
     for end in ends:
         try:
@@ -293,10 +274,9 @@ def _range_problems(
 def _rate_problems(scenario: Scenario) -> Iterator[Problem]:
     currency, rate = scenario.cost.currency, scenario.cost.usd_rate
     if currency != "USD" and rate is None:
-        question = f"how much {currency} is one US dollar? Prices are in US dollars"
-        yield Problem("cost.usd_rate", "nothing", question)
+        yield problem("cost.usd_rate", None, "limit.no rate", currency=currency)
     if currency == "USD" and rate not in (None, 1):
-        yield Problem("cost.usd_rate", show(rate), "1 or nothing while the currency is USD")
+        yield problem("cost.usd_rate", rate, "limit.rate of one")
 
 
 def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
@@ -307,18 +287,19 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     dearest = max(prices.sold().values(), key=lambda price: price.value)
     if dearest.value <= PRICE.high:
         return []
-    allowed = f"the customer would pay {written(dearest.value, ',.0f')} for {dearest.key}, and a price is at most {written(PRICE.high, ',.0f')}"
-    return [Problem("internal.margin", written(prices.margin, "g"), allowed)]
+    paid, most = written(dearest.value, ",.0f"), written(PRICE.high, ",.0f")
+    margin = written(prices.margin, "g")
+    return [problem("internal.margin", margin, "limit.margin", paid=paid, key=dearest.key, most=most)]
 
 
 def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
     """Report a price, or a range of one, whose key prices nothing."""
     if key not in known:
         plain = ", ".join(sorted(k for k in known if "/" not in k))
-        near = _similar(key, known)
-        hint = f"; nearest are {', '.join(near)}" if near else ""
-        allowed = f"what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of {plain}{hint}"
-        yield Problem(path, show(given), allowed)
+        if near := ", ".join(_similar(key, known)):
+            yield problem(path, show(given), "limit.unpriced near", keys=plain, near=near)
+        else:
+            yield problem(path, show(given), "limit.unpriced", keys=plain)
 
 
 def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
@@ -333,21 +314,16 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
     """Report questions that the assumption about arrivals cannot answer, and invalid ranges."""
     settings = scenario.demand
     if settings.rule == "stated" and settings.stated_gpus is None and scenario.groups:
-        yield Problem(
-            "demand.stated_gpus",
-            "nothing",
-            "state the total that sizes the design, or choose another sizing rule",
-        )
+        yield problem("demand.stated_gpus", None, "limit.no total")
     if settings.method == "closed" and settings.rule in RISKS:
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
-            allowed = f"{jobs.name} states jobs a day, not a known number of users; choose another setting for Arrivals"
-            yield Problem("demand.method", "closed", allowed)
+            yield problem("demand.method", "closed", "limit.jobs a day", group=jobs.name)
     stated = {name: getattr(settings, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
     bounds = [(name, value) for name, value in stated.items() if value is not None]
     for (low_name, low), (_, high) in itertools.pairwise(bounds):
         if low > high:
-            yield Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
+            yield problem(f"demand.{low_name}", low, "limit.stated above", high=high)
 
 
 def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -358,23 +334,14 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     most, spare = int(catalog.assumptions["vi-cluster"].fact("max_hosts").value), spare_hosts(scenario)
     version = catalog.vsphere[scenario.platform.vsphere]
     allowed = max(most, int(version.value("max_cluster_hosts") or most))
+    words = {"version": version.name, "most": most, "allowed": allowed}
     if stated > most and scenario.cost.platform_licence == "vcf":
-        also = f"; without it {version.name} may have {allowed}" if allowed > most else ""
-        yield Problem(
-            path,
-            str(stated),
-            f"VMware Cloud Foundation and vSAN allow a cluster {most} hosts: at most {most}{also}",
-        )
+        key = "limit.cluster of vcf or more" if allowed > most else "limit.cluster of vcf"
+        yield problem(path, stated, key, **words)
     elif stated > allowed:
-        yield Problem(
-            path, str(stated), f"{version.name} allows a cluster {allowed} hosts: at most {allowed}"
-        )
+        yield problem(path, stated, "limit.cluster", version=version.name, most=allowed)
     elif stated <= spare:
-        yield Problem(
-            path,
-            str(stated),
-            f"{spare} of them are failover capacity, one more carries demand: at least {spare + 1}",
-        )
+        yield problem(path, stated, "limit.cluster of spare hosts", spare=spare, least=spare + 1)
 
 
 MUST_BE_KNOWN = (
@@ -392,8 +359,7 @@ def _sums_in_switches(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]
     """Sums in switches that do not sum."""
     how, transport = scenario.training.aggregation, scenario.network.transport
     if how == "in-network" and transport != "infiniband":
-        allowed = f"only switches of InfiniBand sum, and the transport is {transport}: ring, hierarchical or parameter-server"
-        yield Problem("training.aggregation", show(how), allowed)
+        yield problem("training.aggregation", show(how), "limit.sum in switches", transport=transport)
 
 
 def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -424,24 +390,18 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
     """Report requests of a group's VM that no host can meet."""
     at, hardware = f"groups.{group.id}", scenario.hardware
     if group.gpus_each > hardware.gpus_per_host:
-        allowed = (
-            f"all GPUs of one VM are in one host, and a new host has {hardware.gpus_per_host}: at most "
-            f"{hardware.gpus_per_host}, or more GPUs per host"
-        )
-        yield Problem(f"{at}.gpus_each", show(group.gpus_each), allowed)
+        most = hardware.gpus_per_host
+        yield problem(f"{at}.gpus_each", group.gpus_each, "limit.gpus of a VM", most=most)
     if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
-        allowed = (
-            f"a vGPU is at most one GPU, so {written(group.gpus_each, 'g')} GPUs are at least {written(group.gpus_each, 'g')} vGPUs; 1 gives a "
-            "vGPU for each whole GPU"
-        )
-        yield Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed)
+        gpus = written(group.gpus_each, "g")
+        yield problem(f"{at}.vgpus_each", group.vgpus_each, "limit.vgpus of a VM", gpus=gpus)
     for field, host, unit in (
         ("vcpus_each", "vcpus_per_host", "vCPUs"),
         ("memory_gib_each", "memory_gib_per_host", "GiB"),
     ):
         need, most = getattr(group, field), getattr(hardware, host)
         if need and most and need > most:
-            yield Problem(f"{at}.{field}", str(need), f"a host gives its VMs {most} {unit}: at most {most}")
+            yield problem(f"{at}.{field}", need, "limit.a host gives", most=most, unit=unit)
 
 
 def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:
@@ -456,37 +416,32 @@ def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> lis
         most = max(layout[at] for layout in family.layouts)
         gpus = -(-request.shares // most)
         if gpus > per_host:
-            allowed = (
-                f"{request.shares} vGPUs {request.profile} take {amount(gpus, 'GPU')} in one host, and a new host has {per_host}; fewer "
-                "vGPUs, or more GPUs per host"
-            )
-            problems.append(Problem(f"groups.{group_id}.vgpus_each", str(request.shares), allowed))
+            words = {"vgpus": request.shares, "profile": request.profile, "gpus": gpus, "most": per_host}
+            path = f"groups.{group_id}.vgpus_each"
+            problems.append(problem(path, request.shares, "limit.vgpus in a host", **words))
     return problems
 
 
 def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:
     """Most GPUs of this model that this server is known to take (None if not known), and a sentence about it."""
     if scenario.hardware.server is None:
-        return None, "no server is chosen"
+        return None, said("limit.no server")
     server, gpu = catalog.servers[scenario.hardware.server], catalog.gpus[scenario.hardware.gpu]
     form, per_board = str(gpu.value("form_factor") or ""), gpus_per_board(scenario, catalog)
-    wanted = scenario.hardware.gpus_per_host
+    wanted, words = scenario.hardware.gpus_per_host, {"gpu": gpu.name, "server": server.name}
     if form.startswith("SXM"):
         taken = str(server.value("sxm_form_factor") or "").split()
         if taken and form not in taken:
-            return 0, f"{gpu.name} is {form}, and of SXM boards {server.name} takes {' or '.join(taken)} only"
+            return 0, said("limit.form factor", form=form, taken=" or ".join(taken), **words)
         kind, boards = form, server.value("max_gpus_sxm")
     else:
         kind, boards = _slots(server, gpu, wanted / per_board)
     if boards is None:
-        return None, f"no source says how many {gpu.name} {server.name} takes"
+        return None, said("limit.server unknown", **words)
     most = int(boards) * per_board
     if server.value("gpu_limits") == "lower-bound" and wanted > most:
-        return (
-            None,
-            f"{server.name} is known to hold {most} {kind} GPUs; no source says whether it holds more",
-        )
-    return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"
+        return None, said("limit.server at least", most=most, kind=kind, **words)
+    return most, said("limit.server", most=most, kind=kind, **words)
 
 
 def _slots(server: Item, gpu: Item, wanted: float) -> tuple[str, Value | None]:

@@ -54,7 +54,7 @@ from gpuplan.scenario.inputs import (
     table_path,
 )
 from gpuplan.scenario.kinds import Field, as_python, parse_value
-from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, show, shown_name
+from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, problem, show, shown_name
 from gpuplan.scenario.scenario import (
     CONFIRMED,
     DEFAULT,

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from gpuplan.facts import did_you_mean
 from gpuplan.locales import THIN_SPACE
+from gpuplan.wording import said
 
 _T = TypeVar("_T")
 FEW = 12
@@ -44,6 +45,11 @@ class ScenarioError(ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(p) for p in self.problems))
+
+
+def problem(path: str, given: object, key: str, /, **words: object) -> Problem:
+    """The error in an input: its value, shown as text, and what is allowed, by its key in ``data/words/report.csv``."""
+    return Problem(path, "nothing" if given is None else str(given), said(key, **words))
 
 
 def refusal(message: str) -> ScenarioError:
