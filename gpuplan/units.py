@@ -5,10 +5,12 @@ docstrings and fails where the two disagree. A name without a suffix is a count 
 """
 
 import math
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Real
+from typing import Any
 
 SUFFIX = {
     "gib": "GiB",
@@ -128,3 +130,25 @@ def number_between(name: str, value: float, *, least: float = 0, most: float) ->
     if not _is_number(value) or not least <= value <= most:
         raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
     return float(value)
+
+
+_NUMBER = r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,3})?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}"
+"""A decimal number, one without a digit before its point, or a fraction."""
+
+
+def exact_number(given: Any, percent: bool) -> Fraction | None:
+    """A number exactly as written; None for anything else."""
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return Fraction(given)
+    if isinstance(given, float):
+        return Fraction(str(given)) if math.isfinite(given) else None
+    if not isinstance(given, str) or len(given) > 40:
+        return None
+    percent = percent and given.endswith("%")
+    text = given.removesuffix("%").strip() if percent else given
+    if not re.fullmatch(_NUMBER, text):
+        return None
+    value = Fraction(text.replace(" ", ""))
+    return value / 100 if percent else value

@@ -23,7 +23,7 @@ from gpuplan.report.charts.look import LIGHT, config
 from gpuplan.report.plan_data import costs_dict
 from gpuplan.report.table import csv_text
 from gpuplan.scenario import Scenario, field_of, load_scenario, parse_value
-from gpuplan.scenario.scenario import Format
+from gpuplan.scenario.sections import Format
 from gpuplan.wording import kept_range, share_range, stated_percent
 
 

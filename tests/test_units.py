@@ -17,6 +17,7 @@ from gpuplan.units import (
     above_zero,
     at_least_one,
     exact,
+    exact_number,
     not_negative,
     number_between,
     whole_from_zero,
@@ -131,3 +132,26 @@ def test_a_number_between_two_others(value: float) -> None:
     assert number_between("load", 2, most=2000) == 2.0
     with pytest.raises(ValueError, match=re.escape(f"load is {value!r}: must be a number from 0 to 2,000")):
         number_between("load", value, most=2000)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (3, 3),
+        (0.1, Fraction(1, 10)),
+        ("1/8", Fraction(1, 8)),
+        (".5", Fraction(1, 2)),
+        ("1e-3", Fraction(1, 1000)),
+        ("1,5", None),
+        ("1/0", None),
+        (True, None),
+        (math.inf, None),
+        ("9" * 41, None),
+    ],
+)
+def test_a_number_is_read_as_it_is_written(text: object, number: float | None) -> None:
+    assert exact_number(text, percent=False) == number
+
+
+def test_a_percentage_is_one_where_it_may_be() -> None:
+    assert (exact_number("12.5 %", percent=True), exact_number("12.5 %", percent=False)) == (0.125, None)

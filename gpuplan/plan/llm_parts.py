@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
 from gpuplan.models.llm.speeds import Speeds
+from gpuplan.wording import said
 
 _T = TypeVar("_T")
 
@@ -36,8 +37,7 @@ def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float 
     bandwidth, half = value("memory_bandwidth_gb_s"), value("fp16_tensor_tflops")
     name = gpu.name if isinstance(gpu, Item) else gpu["name"]
     if not bandwidth or not half:
-        missing = "tensor rate" if bandwidth else "memory bandwidth"
-        raise ValueError(f"{name}: its {missing} is not known, so it cannot be sized for a language model")
+        raise ValueError(said("llm.no tensor rate" if bandwidth else "llm.no bandwidth", name=name))
     link = value("nvlink_gb_s")
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
     joined = "PCIe" not in str(value("form_factor") or "")

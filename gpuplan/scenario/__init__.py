@@ -55,20 +55,19 @@ from gpuplan.scenario.inputs import (
 )
 from gpuplan.scenario.kinds import Field, as_python, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, problem, show, shown_name
-from gpuplan.scenario.scenario import (
+from gpuplan.scenario.scenario import UNASSIGNED, Scenario
+from gpuplan.scenario.schema import json_schema
+from gpuplan.scenario.sections import (
     CONFIRMED,
     DEFAULT,
     STATED,
-    UNASSIGNED,
     Availability,
     Group,
     Internal,
     Network,
     Origin,
-    Scenario,
     Training,
 )
-from gpuplan.scenario.schema import json_schema
 
 
 class _Callable(ModuleType):

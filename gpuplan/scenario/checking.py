@@ -14,19 +14,11 @@ from gpuplan.facts import BASES, did_you_mean
 from gpuplan.scenario.hosts_and_vms import OTHER_VMS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
-from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
-from gpuplan.scenario.scenario import (
-    DEFAULTS,
-    FIELDS_OF,
-    MAPS,
-    SECTIONS,
-    UNASSIGNED,
-    Group,
-    Note,
-    Origin,
-    Scenario,
-)
+from gpuplan.scenario.problems import Problem, ScenarioError, problem, show, show_key
+from gpuplan.scenario.scenario import MAPS, UNASSIGNED, Scenario
+from gpuplan.scenario.sections import DEFAULTS, FIELDS_OF, SECTIONS, Group, Note, Origin
 from gpuplan.scenario.versions import up_to_date
+from gpuplan.wording import said
 
 MAX_GROUPS = 100
 MAX_VMS = 200_000
@@ -56,8 +48,7 @@ def from_dict(data: Any) -> Scenario:
     Fields that are left out take their default and are recorded as assumed.
     """
     if not isinstance(data, Mapping):
-        wanted = "a scenario is a mapping of fields to values, such as 'name: My design'"
-        raise ScenarioError([Problem("", show(data), f"{wanted}; this file holds {_kind(data)}")])
+        raise ScenarioError([problem("", show(data), "file.no mapping", kind=_kind(data))])
     data = up_to_date(data)
     problems: _Problems = []
     origins = _origins(data.get("origins", {}), problems)
@@ -86,7 +77,7 @@ def from_dict(data: Any) -> Scenario:
         try:
             scenario.check_origin(path)
         except ScenarioError as error:
-            problems += [replace(problem, path="origins", value=show(path)) for problem in error.problems]
+            problems += [replace(wrong, path="origins", value=show(path)) for wrong in error.problems]
             if len(problems) == MAX_NAMED:
                 break
     if problems:
@@ -125,7 +116,7 @@ def _values(
 def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Problems) -> dict[str, Any]:
     """Return the values of a section; omitted inputs are recorded as defaults."""
     if not isinstance(given, Mapping):
-        problems.append(Problem(head, show(given), "a mapping of fields to values"))
+        problems.append(problem(head, show(given), "file.no section"))
         return {}
     values, left_out = _values(FIELDS_OF[head], given, f"{head}.", problems)
     for path, origin in left_out.items():
@@ -135,29 +126,30 @@ def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Probl
 
 def _groups(given: Any, origins: dict[str, Origin], problems: _Problems) -> tuple[Group, ...]:
     if not isinstance(given, list):
-        problems.append(Problem("groups", show(given), "a list of groups"))
+        problems.append(problem("groups", show(given), "file.no groups"))
         return ()
     if len(given) > MAX_GROUPS:
-        problems.append(Problem("groups", f"{len(given)} groups", f"at most {MAX_GROUPS} groups"))
+        many = said("file.groups", many=len(given))
+        problems.append(problem("groups", many, "file.most groups", most=MAX_GROUPS))
         return ()
     groups: dict[str, Group] = {}
     for number, item in enumerate(given, 1):
         if not isinstance(item, Mapping):
-            problems.append(Problem(f"groups.{number}", show(item), "a mapping of fields to values"))
+            problems.append(problem(f"groups.{number}", show(item), "file.no section"))
         elif wrong := _wrong_id(item.get("id"), groups):
-            problems.append(Problem(f"groups.{number}.id", show(item.get("id")), wrong))
+            problems.append(problem(f"groups.{number}.id", show(item.get("id")), wrong))
         else:
             groups[item["id"]] = _group(item["id"], item, origins, problems)
     return tuple(groups.values())
 
 
 def _wrong_id(given: Any, taken: Iterable[str]) -> str:
-    """Say what the id of a group must be instead; empty if it is right."""
+    """The key of what the id of a group must be instead; empty if it is right."""
     if not isinstance(given, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", given):
-        return "1 to 40 lower-case letters, digits and hyphens"
+        return "file.id"
     if given == UNASSIGNED or given.startswith(OTHER_VMS):
-        return "another id; this one stands for what is of no group"
-    return "each group has an id of its own" if given in taken else ""
+        return "file.id taken"
+    return "file.id twice" if given in taken else ""
 
 
 def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], problems: _Problems) -> Group:
@@ -174,33 +166,36 @@ def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problem
     if len(problems) >= MAX_UNKNOWN:
         return
     if len(data) > MAX_UNKNOWN:
-        many, allowed = f"{len(data):,} fields", f"there are {len(known)}"
-        whole = f"the file holds {many}, and {allowed} in a scenario"
-        problems.append(Problem(prefix.rstrip("."), many, allowed) if prefix else Problem("", "", whole))
+        counts = {"many": f"{len(data):,}", "most": len(known)}
+        if prefix:
+            many = said("file.fields", **counts)
+            problems.append(problem(prefix.rstrip("."), many, "file.most fields", **counts))
+        else:
+            problems.append(problem("", "", "file.fields of a file", **counts))
         return
-    known_are = "there is no such field; known are " + ", ".join(sorted(known))
+    names = ", ".join(sorted(known))
     for key in data:
         if key not in known:
             near = did_you_mean(key, known)
-            message = f"there is no such field{near}" if near else known_are
-            problems.append(Problem(prefix + show_key(key), show(data[key]), message))
+            wrong = "file.unknown field near" if near else "file.unknown field"
+            problems.append(problem(prefix + show_key(key), show(data[key]), wrong, near=near, known=names))
 
 
 def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems) -> list[tuple[Any, Any]]:
     """(key or number, value) of each entry of a list or a mapping that is not too long."""
-    kind = list if wanted == "a list" else Mapping
+    kind = list if wanted == "file.a list" else Mapping
     if not isinstance(given, kind):
-        problems.append(Problem(name, show(given), wanted))
+        problems.append(problem(name, show(given), wanted))
         return []
     if len(given) > most:
-        problems.append(Problem(name, f"{len(given)} entries", f"at most {most} entries"))
+        problems.append(problem(name, said("file.entries", many=len(given)), "file.most entries", most=most))
         return []
     return list(given.items() if isinstance(given, Mapping) else enumerate(given, 1))
 
 
 def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], ...]:
     """(key, value) of each entry of ``prices`` or ``ranges``."""
-    entries = _entries(given, name, "a mapping of what it is for to the value", MAX_ENTRIES, problems)
+    entries = _entries(given, name, "file.no map", MAX_ENTRIES, problems)
     named = ((show_key(key), value) for key, value in entries)
     spec = INPUTS[f"{name}.*"]
     pairs = [(key, _parsed(spec, value, f"{name}.{key}", problems)) for key, value in named]
@@ -220,15 +215,14 @@ def _text_fields(
         ):
             rows.append((show_key(key), dict(item)))
         else:
-            problems.append(
-                Problem(f"{name}.{show_key(key)}", show(item), "text fields " + ", ".join(allowed))
-            )
+            path, names = f"{name}.{show_key(key)}", ", ".join(allowed)
+            problems.append(problem(path, show(item), "file.text fields", names=names))
     return rows
 
 
 def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
     origins: dict[str, Origin] = {}
-    entries = _entries(given, "origins", "a mapping", MAX_ORIGINS, problems)
+    entries = _entries(given, "origins", "file.a mapping", MAX_ORIGINS, problems)
     for path, item in _text_fields(entries, "origins", Origin.__slots__, problems):
         if wrong := _wrong_origin(item):
             field, value, allowed = wrong
@@ -237,27 +231,28 @@ def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
             origins[path] = Origin(**item)
     stated = sum(origin not in DEFAULTS.values() for origin in origins.values())
     if stated > MAX_ENTRIES:
-        problems.append(Problem("origins", f"{stated} entries", f"at most {MAX_ENTRIES} beside defaults"))
+        many = said("file.entries", many=stated)
+        problems.append(problem("origins", many, "file.most beside defaults", most=MAX_ENTRIES))
     return origins
 
 
 def _wrong_origin(item: Mapping[str, str]) -> tuple[str, str | None, str] | None:
     """(field of an origin that is wrong, its value, its allowed values)."""
     if item.get("basis") not in BASES:
-        return "basis", item.get("basis"), "one of " + ", ".join(BASES)
+        return "basis", item.get("basis"), said("file.one of", names=", ".join(BASES))
     if item.get("as_of") and _parsed(AS_OF, item["as_of"], "as_of", []) is None:
         return "as_of", item["as_of"], AS_OF.allowed()
-    return None if item.get("source") else ("source", "", "the id of a source, or 'scenario'")
+    return None if item.get("source") else ("source", "", said("file.no source"))
 
 
 def _notes(given: Any, problems: _Problems) -> tuple[Note, ...]:
     notes = []
-    entries = _entries(given, "notes", "a list", MAX_ENTRIES, problems)
+    entries = _entries(given, "notes", "file.a list", MAX_ENTRIES, problems)
     for number, item in _text_fields(entries, "notes", Note.__slots__, problems):
         if item.get("text") and item.get("source"):
             notes.append(Note(**item))
         else:
-            problems.append(Problem(f"notes.{number}", show(item), "a text and the id of a source"))
+            problems.append(problem(f"notes.{number}", show(item), "file.note"))
     return tuple(notes)
 
 
@@ -268,9 +263,7 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
     """Inputs that are out of bounds in a scenario that was not read from a file but made in Python."""
     ids = Counter(g.id for g in scenario.groups)
     problems = [
-        Problem(f"groups.{i}.id", show(i), "an id of its own for each group")
-        for i, n in ids.items()
-        if n > 1 or i == UNASSIGNED
+        problem(f"groups.{i}.id", show(i), "file.own id") for i, n in ids.items() if n > 1 or i == UNASSIGNED
     ]
     for head, names in _NAMES.items():
         record, prefix = (getattr(scenario, head), f"{head}.") if head else (scenario, "")
@@ -300,9 +293,9 @@ def _wrong_fields(
     """The same, remembered by the types too, because 1 and True are the same to a dictionary."""
     paths = [prefix + name for name in names]
     return tuple(
-        problem
+        wrong
         for path, value in zip(paths, values, strict=True)
-        for problem in _wrong(path, field_of(path), value)
+        for wrong in _wrong(path, field_of(path), value)
     )
 
 
@@ -315,7 +308,6 @@ def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
     if spec.kind not in ("text", "area") and (
         read != given or (spec.kind == "int" and type(read) is not type(given))
     ):
-        return (
-            Problem(path, f"{show(given)} of type {type(given).__name__}", f"in Python it is {show(read)}"),
-        )
+        shown = said("file.type", value=show(given), type=type(given).__name__)
+        return (problem(path, shown, "file.in Python", value=show(read)),)
     return ()

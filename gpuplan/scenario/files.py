@@ -13,8 +13,9 @@ import yaml
 
 from gpuplan.facts import data_root, did_you_mean_file
 from gpuplan.scenario.checking import from_dict
-from gpuplan.scenario.problems import Problem, ScenarioError, one_line, refusal, show, show_key
+from gpuplan.scenario.problems import ScenarioError, one_line, problem, refusal, show, show_key
 from gpuplan.scenario.scenario import Scenario
+from gpuplan.wording import said
 
 MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 100_000
@@ -45,20 +46,20 @@ def _read_json(text: str) -> Any:
 def _read_yaml(text: str) -> Any:
     """Return the data of a YAML text: its events are counted before any object is built."""
     if re.search(r"^%TAG", text, re.MULTILINE):
-        raise refusal("tags (%TAG) are not allowed in a scenario file")
+        raise refusal(said("file.tags"))
     values = depth = documents = 0
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.AliasEvent):
-            raise refusal("anchors and aliases ('&' and '*') are not allowed in a scenario file")
+            raise refusal(said("file.anchors"))
         documents += isinstance(event, yaml.DocumentStartEvent)
         values += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if values > MAX_VALUES:
-            raise refusal(f"the file holds more than {MAX_VALUES:,} values; a scenario has fewer")
+            raise refusal(said("file.values", most=f"{MAX_VALUES:,}"))
         if depth > MAX_DEPTH:
-            raise refusal("the file is nested too deeply")
+            raise refusal(said("file.nested"))
         if documents > 1:
-            raise refusal("the file holds several documents ('---'); a scenario is one")
+            raise refusal(said("file.documents"))
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -85,7 +86,8 @@ def _check_node(node: Any) -> None:
 def _check_once(keys: Iterable[str]) -> None:
     for key, times in Counter(keys).items():
         if times > 1:
-            raise ScenarioError([Problem(show_key(key), f"given {times} times", "each field once")])
+            given = said("file.each once", times=times)
+            raise ScenarioError([problem(show_key(key), given, "file.once")])
 
 
 def _parsed_yaml(text: str) -> Any:
@@ -100,29 +102,29 @@ def _parsed_yaml(text: str) -> Any:
             where = (
                 f" (line {mark.line + 1}, column {mark.column + 1}{': ' + show(line, 40) if line else ''})"
             )
-        what = getattr(error, "problem", None) or "it cannot be read"
-        raise refusal(f"the file is not valid YAML{where}: {what}") from None
+        what = getattr(error, "problem", None) or said("file.cannot be read")
+        raise refusal(said("file.no YAML", where=where, what=what)) from None
     except RecursionError:
-        raise refusal("the file is nested too deeply") from None
+        raise refusal(said("file.nested")) from None
     except ScenarioError:
         raise
     except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError):
         # PyYAML, on values it cannot make
-        raise refusal("the file holds a value that cannot be read, such as a date or a tag") from None
+        raise refusal(said("file.value")) from None
 
 
 def parse_scenario(text: str) -> Scenario:
     """A scenario from the text of a YAML or JSON file."""
     if len(text) > MAX_FILE_BYTES:
-        raise refusal(f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}")
+        raise refusal(said("file.characters", many=f"{len(text):,}", most=f"{MAX_FILE_BYTES:,}"))
     if "\0" in text:
-        raise refusal("the file is not text")
+        raise refusal(said("file.no text"))
     try:
         data = _read_json(text)
     except ScenarioError:
         raise
     except RecursionError:
-        raise refusal("the file is nested too deeply") from None
+        raise refusal(said("file.nested")) from None
     except ValueError:  # no JSON, or with a number that only YAML has
         data = _parsed_yaml(text)
     return from_dict(data)
@@ -131,11 +133,11 @@ def parse_scenario(text: str) -> Scenario:
 def decode_scenario(content: bytes) -> Scenario:
     """A scenario from the bytes of a file: at most 1 MB, UTF-8."""
     if len(content) > MAX_FILE_BYTES:
-        raise refusal(f"the file is too large; a scenario has at most {MAX_FILE_BYTES:,} bytes")
+        raise refusal(said("file.too large", most=f"{MAX_FILE_BYTES:,}"))
     try:
         return parse_scenario(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise refusal("the file is not UTF-8 text; save it with that encoding") from None
+        raise refusal(said("file.no UTF-8")) from None
 
 
 BETWEEN = "...\n---\n"
@@ -162,7 +164,8 @@ def load_scenario(path: str | Path) -> Scenario:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         meant = did_you_mean_file(path, example_names())
-        raise refusal(f"cannot read {one_line(str(path))}: {why}{meant}") from None
+        shown = one_line(str(path))
+        raise refusal(said("file.unreadable", path=shown, why=why, meant=meant)) from None
     return decode_scenario(content)
 
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.locales import SPOKEN, per_cent, written
+from gpuplan.locales import SPOKEN, written
 from gpuplan.scenario.hosts_and_vms import (
     HOST_KEYS,
     MAX_KINDS,
@@ -25,7 +25,8 @@ from gpuplan.scenario.hosts_and_vms import (
 )
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
 from gpuplan.scenario.problems import Problem, ScenarioError, show
-from gpuplan.units import exact
+from gpuplan.units import exact, exact_number
+from gpuplan.wording import NAMES, said, told
 
 NEXT_TO_NOTHING = Fraction(1, 10**12)
 """Smallest magnitude other than 0: a smaller number would vanish somewhere on the way to the answer."""
@@ -58,13 +59,20 @@ class Field:
     def allowed(self) -> str:
         """Allowed values of this field, in words."""
         scale = 100 if self.kind == "share" else 1
-        words = KINDS[self.kind].words.format(
-            low=_bound(scale * self.low),
-            high=_bound(scale * self.high),
-            table=self.table,
-            choices=", ".join(str(choice) for choice in self.choices),
-        )
-        return per_cent(words) + (", or leave it empty" if self.optional else "")
+        low, high = _bound(scale * self.low), _bound(scale * self.high)
+        choices = ", ".join(map(str, self.choices))
+        words = {"low": low, "high": high, "table": self.table, "choices": choices, **COUNTS}
+        allowed = told(NAMES["allowed"][self.kind], words)
+        return said("limit.or empty", allowed=allowed) if self.optional else allowed
+
+
+COUNTS = {
+    "kinds": MAX_KINDS,
+    "host_keys": ", ".join(HOST_KEYS.values()),
+    "vm_keys": ", ".join(VM_KEYS.values()),
+    "sites": MAX_SITES,
+}
+"""Numbers and names of what is listed, in the words of allowed values."""
 
 
 def _bound(value: float) -> str:
@@ -127,10 +135,6 @@ def field_schema(spec: Field) -> dict[str, Any]:
 # ---- readers of each kind: the value, or None if it is not allowed
 
 
-def _bool(_: Field, given: Any) -> bool | None:
-    return given if isinstance(given, bool) else None
-
-
 def _typed(read: Callable[[str], str | None]) -> Callable[[Field, Any], str | None]:
     """Return a reader of values that are stored as text in one form, however they are typed."""
 
@@ -185,33 +189,6 @@ def _of_length(spec: Field, text: str) -> str | None:
     return text if spec.low <= len(text) <= spec.high else None
 
 
-def _fraction(given: Any, percent: bool) -> Fraction | None:
-    """A number exactly as written."""
-    if isinstance(given, bool):
-        return None
-    if isinstance(given, int):
-        return Fraction(given)
-    if isinstance(given, float):
-        return Fraction(str(given)) if math.isfinite(given) else None
-    if not isinstance(given, str) or len(given) > 40:
-        return None
-    percent = percent and given.endswith("%")
-    text = given.removesuffix("%").strip() if percent else given
-    plain, small, share = (
-        r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,3})?",
-        r"[+-]?\.\d{1,18}",
-        r"\d{1,9}\s*/\s*[1-9]\d{0,8}",
-    )
-    if not re.fullmatch(f"{plain}|{small}|{share}", text):
-        return None
-    value = Fraction(text.replace(" ", ""))
-    return value / 100 if percent else value
-
-
-def _given_number(spec: Field, given: Any) -> Fraction | None:
-    return _fraction(given, percent=spec.kind in ("share", "gpus"))
-
-
 def _grouped_digits(spec: Field, given: Any) -> str:
     """The digits of 12,500 or 12.500; empty for a number that is no riddle: 1.000 is one to some and a thousand to others."""
     grouped = isinstance(given, str) and re.fullmatch(r"\d{1,3}([.,]\d{3})+", given)
@@ -220,16 +197,18 @@ def _grouped_digits(spec: Field, given: Any) -> str:
 
 def _number_hint(spec: Field, given: Any) -> str:
     if digits := _grouped_digits(spec, given):
-        return f"; if thousands are meant, write {digits}"
-    number = _given_number(spec, given)
+        return said("limit.grouped", digits=digits)
+    number = exact_number(given, percent=spec.kind in ("share", "gpus"))
     if number and abs(number) < NEXT_TO_NOTHING:
-        return f"; what is not 0 is at least {float(NEXT_TO_NOTHING):.12f}"
+        return said("limit.next to nothing", least=f"{float(NEXT_TO_NOTHING):.12f}")
     return ""
 
 
 def _within(spec: Field, given: Any) -> Fraction | None:
     """A number between the bounds of its field."""
-    number = None if _grouped_digits(spec, given) else _given_number(spec, given)
+    number = (
+        None if _grouped_digits(spec, given) else exact_number(given, percent=spec.kind in ("share", "gpus"))
+    )
     if number is None or 0 < abs(number) < NEXT_TO_NOTHING:
         return None
     return number if exact(spec.low) <= number <= exact(spec.high) else None
@@ -265,7 +244,7 @@ def _range(spec: Field, given: Any) -> tuple[float, float] | None:
         given = [match[1].strip(), match[2]] if match else []
     if not isinstance(given, list | tuple) or len(given) != 2:
         return None
-    low, high = (_fraction(end, percent=isinstance(end, str)) for end in given)
+    low, high = (exact_number(end, percent=isinstance(end, str)) for end in given)
     if low is None or high is None or not exact(spec.low) <= low <= high <= exact(spec.high):
         return None
     return _plain(low), _plain(high)
@@ -314,22 +293,13 @@ def _as_fraction(value: Any) -> Any:
     return str(share) if share.denominator <= 10_000 and float(share) == value else value
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _no_hint(_: Field, given: Any) -> str:
-    return ""
-
-
 class Kind(NamedTuple):
-    """A kind of input: allowed values in words, reader, error message, schema, and its form in a file."""
+    """A kind of input: reader, schema, error message, and its form in a file; ``allowed`` in names.csv words its values."""
 
-    words: str
     read: Callable[[Field, Any], Any]
     schema: Callable[[Field], dict[str, Any]]
-    hint: Callable[[Field, Any], str] = _no_hint
-    written: Callable[[Any], Any] = _same
+    hint: Callable[[Field, Any], str] = lambda _spec, _given: ""
+    written: Callable[[Any], Any] = lambda value: value
 
 
 _CLOCK = "[0-9]{1,2}([:.][0-9]{2})?"
@@ -337,56 +307,22 @@ _LENGTH = _limited("string", "minLength", "maxLength")
 _BOUNDS = _limited("number", "minimum", "maximum")
 
 KINDS: Mapping[str, Kind] = {
-    "text": Kind("text of {low} to {high} characters on one line", _text, _LENGTH),
-    "area": Kind("text of at most {high} characters on any number of lines", _area, _LENGTH),
-    "int": Kind(
-        "a whole number from {low} to {high}",
-        _numeric(_whole),
-        _limited("integer", "minimum", "maximum"),
-        _number_hint,
-    ),
-    "number": Kind("a number from {low} to {high}", _numeric(_plain), _BOUNDS, _number_hint),
-    "share": Kind("a share from {low} % to {high} %", _numeric(float), _BOUNDS, _number_hint),
-    "gpus": Kind(
-        "a fraction of one GPU from {low} (such as 1/8), or a whole number up to {high}",
-        _numeric(_gpus),
-        _gpus_schema,
-        _number_hint,
-        _as_fraction,
-    ),
-    "range": Kind(
-        "two numbers, the lower first, such as '20 to 60' or '20 % to 60 %'", _range, _range_schema
-    ),
-    "hours": Kind(
-        "hours in quarter-hour steps, such as 09:00-18:00 or 22:00-06:00",
-        _typed(hours_text),
-        _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$"),
-    ),
-    "sites": Kind(
-        f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the users "
-        "of each or of none",
-        _typed(sites_text),
-        lambda _: {"type": "string", "minLength": 1},
-    ),
+    "text": Kind(_text, _LENGTH),
+    "area": Kind(_area, _LENGTH),
+    "int": Kind(_numeric(_whole), _limited("integer", "minimum", "maximum"), _number_hint),
+    "number": Kind(_numeric(_plain), _BOUNDS, _number_hint),
+    "share": Kind(_numeric(float), _BOUNDS, _number_hint),
+    "gpus": Kind(_numeric(_gpus), _gpus_schema, _number_hint, _as_fraction),
+    "range": Kind(_range, _range_schema),
+    "hours": Kind(_typed(hours_text), _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$")),
+    "sites": Kind(_typed(sites_text), lambda _: {"type": "string", "minLength": 1}),
     "hosts": Kind(
-        f"at most {MAX_KINDS} kinds of hosts such as 'R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts', or a list of "
-        + ", ".join(HOST_KEYS.values()),
-        _listed(hosts_text),
-        _rows_schema(HOST_KEYS),
-        written=lambda text: file_rows(text, HOST_KEYS),
+        _listed(hosts_text), _rows_schema(HOST_KEYS), written=lambda text: file_rows(text, HOST_KEYS)
     ),
-    "vms": Kind(
-        f"at most {MAX_KINDS} kinds of VMs such as 'Web: 12 x 4 vCPUs, 16 GiB', or a list of "
-        + ", ".join(VM_KEYS.values()),
-        _listed(vms_text),
-        _rows_schema(VM_KEYS),
-        written=lambda text: file_rows(text, VM_KEYS),
-    ),
-    "date": Kind("a date such as 2026-11-21", _typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
-    "currency": Kind(
-        "three capital letters such as USD, EUR or INR", _typed(_currency_text), _string("^[A-Za-z]{3}$")
-    ),
-    "choice": Kind("one of {choices}", _choice, lambda spec: {"enum": list(spec.choices)}),
-    "bool": Kind("true or false", _bool, lambda _: {"type": "boolean"}),
-    "id": Kind("the id of a row in the catalog table {table}", _id, _string()),
+    "vms": Kind(_listed(vms_text), _rows_schema(VM_KEYS), written=lambda text: file_rows(text, VM_KEYS)),
+    "date": Kind(_typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
+    "currency": Kind(_typed(_currency_text), _string("^[A-Za-z]{3}$")),
+    "choice": Kind(_choice, lambda spec: {"enum": list(spec.choices)}),
+    "bool": Kind(lambda _, given: given if isinstance(given, bool) else None, lambda _: {"type": "boolean"}),
+    "id": Kind(_id, _string()),
 }

@@ -8,7 +8,8 @@ from gpuplan.facts import BASES
 from gpuplan.scenario.checking import MAX_GROUPS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, PRICE, RANGE
 from gpuplan.scenario.kinds import field_schema
-from gpuplan.scenario.scenario import UNASSIGNED, Note, Origin
+from gpuplan.scenario.scenario import UNASSIGNED
+from gpuplan.scenario.sections import Note, Origin
 from gpuplan.scenario.versions import SCHEMA_VERSION
 
 

@@ -8,18 +8,17 @@ from typing import Any
 from gpuplan.facts import own_rows
 from gpuplan.scenario.hosts_and_vms import hosts_text
 from gpuplan.scenario.inputs import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, GROUP_RULES, field_of
-from gpuplan.scenario.problems import Problem, ScenarioError, show
+from gpuplan.scenario.problems import Problem, ScenarioError, problem, show
+from gpuplan.wording import said
 
 SCHEMA_VERSION = 2
-SIZED_BY_TOTAL = "the file is of schema 1, in which a stated total sized the design"
 
 
 def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """The data of a file in the terms of this version; a file of an unknown version is refused."""
     version = data.get("schema", SCHEMA_VERSION)
     if isinstance(version, bool) or version not in (1, SCHEMA_VERSION):
-        allowed = f"this version of gpuplan reads schema 1 and {SCHEMA_VERSION}"
-        raise ScenarioError([Problem("schema", show(version), allowed)])
+        raise ScenarioError([problem("schema", show(version), "file.version", newest=SCHEMA_VERSION)])
     data = renamed(data)
     data = _hosts_of_kinds(data)
     return _total_decides(_whole_as_vgpus(data)) if version == 1 else data
@@ -37,25 +36,18 @@ def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     if hosts := hardware.get(OLD_HOSTS):
         row = {"hosts": hosts, "gpus_per_host": hardware.get(OLD_GPUS)}
         if hosts_text([row]) is None:
-            shown = f"{show(hosts)} with {show(row['gpus_per_host'])} GPUs"
-            raise ScenarioError(
-                [Problem(f"hardware.{OLD_HOSTS}", shown, field_of("hardware.existing").allowed())]
-            )
+            shown = said("file.old hosts", hosts=show(hosts), gpus=show(row["gpus_per_host"]))
+            allowed = field_of("hardware.existing").allowed()
+            raise ScenarioError([Problem(f"hardware.{OLD_HOSTS}", shown, allowed)])
         now.setdefault("existing", [row])
     changed: dict[Any, Any] = {**data, "hardware": now}
     if isinstance(origins, Mapping):
-        kept = {
-            key: value
-            for key, value in origins.items()
-            if key not in (f"hardware.{OLD_HOSTS}", f"hardware.{OLD_GPUS}")
-        }
+        old = (f"hardware.{OLD_HOSTS}", f"hardware.{OLD_GPUS}")
+        kept = {key: value for key, value in origins.items() if key not in old}
         if f"hardware.{OLD_HOSTS}" in origins and "existing" in now:
             kept["hardware.existing"] = origins[f"hardware.{OLD_HOSTS}"]
         changed["origins"] = kept
     return changed
-
-
-VGPU_FIRST = "the file is of schema 1, in which whole GPUs were vGPUs wherever the board has them"
 
 
 def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -66,21 +58,19 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     pinned = [g for g in groups if isinstance(g, Mapping) and _was_vgpu(data, g)]
     if not pinned:
         return data
-    derived = {
-        f"groups.{g.get('id')}.access": {"basis": "derived", "source": "scenario", "note": VGPU_FIRST}
-        for g in pinned
-    }
+    origin = {"basis": "derived", "source": "scenario", "note": said("file.schema 1 vgpus")}
     names = ", ".join(str(g.get("name") or g.get("id")) for g in pinned)
-    text = (
-        f"{VGPU_FIRST[0].upper()}{VGPU_FIRST[1:]}: {names}. This is kept as a decision; "
-        "with automatic access gpuplan now weighs what vMotion really achieves and costs."
-    )
     return {
         **data,
         "groups": [{**g, "access": "vgpu"} if g in pinned else g for g in groups],
-        "origins": {**origins, **derived},
-        "notes": [*notes, {"text": text, "source": "gpuplan-method"}],
+        "origins": {**origins, **{f"groups.{g.get('id')}.access": origin for g in pinned}},
+        "notes": [*notes, _note(said("file.schema 1 vgpus note", names=names))],
     }
+
+
+def _note(text: str) -> dict[str, str]:
+    """A note of gpuplan itself."""
+    return {"text": text, "source": "gpuplan-method"}
 
 
 def _given(data: Mapping[Any, Any], section: str, name: str) -> Any:
@@ -129,14 +119,10 @@ def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         return data
     changed: dict[Any, Any] = {**data, "demand": {**demand, "rule": "stated"}}
     if isinstance(origins, Mapping):
-        origin = {"basis": "derived", "source": "scenario", "note": SIZED_BY_TOTAL}
+        origin = {"basis": "derived", "source": "scenario", "note": said("file.schema 1 total")}
         changed["origins"] = {**origins, "demand.rule": origin}
     if rule != "sum" and isinstance(notes, list):
-        text = (
-            f"{SIZED_BY_TOTAL[0].upper()}{SIZED_BY_TOTAL[1:]}, and the rule {rule!r} divided it among the groups. "
-            "The total is unchanged; the groups now take their shares of it at their own peaks."
-        )
-        changed["notes"] = [*notes, {"text": text, "source": "gpuplan-method"}]
+        changed["notes"] = [*notes, _note(said("file.schema 1 total note", rule=rule))]
     return changed
 
 

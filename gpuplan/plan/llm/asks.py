@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Problem, Scenario, ScenarioError
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Scenario, ScenarioError, problem
 
 SERVING, TUNING, RETRIEVAL = "llm-serving", "fine-tuning", "rag"
 USES = (SERVING, TUNING, RETRIEVAL)
@@ -83,9 +83,9 @@ class Asks:
             stated if stated.value is not None else replace(stated, value=value, basis="assumed", note=note)
         )
 
-    def refuse(self, name: str, value: str, allowed: str) -> ScenarioError:
+    def refuse(self, name: str, value: object, key: str, /, **words: object) -> ScenarioError:
         """Return the error that names an input of this group, its value, and values that would work."""
-        return ScenarioError([Problem(f"groups.{self.group.id}.{name}", value, allowed)])
+        return ScenarioError([problem(f"groups.{self.group.id}.{name}", value, key, **words)])
 
     def label(self, name: str) -> str:
         """Return the label of an input."""

@@ -22,7 +22,7 @@ from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_siz
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
-from gpuplan.wording import stated_percent
+from gpuplan.wording import said, stated_percent
 
 MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
 """Inputs of a group that its VMs no longer depend on once they are sized."""
@@ -129,7 +129,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         memory.weights_gib,
         usage.weights_gib * count,
         parameters=engine.fact("total_parameters"),
-        precision=asks.said("weights", engine.weights, "where nothing is stated, 16 bits"),
+        precision=asks.said("weights", engine.weights, said("llm.bits")),
     )
     room = here.record(
         "cache_gib",

@@ -77,11 +77,11 @@ def engine_of(asks: Asks) -> Engine:
     try:
         shape = shape_of_row(row)
     except ValueError as error:
-        raise asks.refuse("model", show(group.model), f"{error}; choose another model") from None
+        raise asks.refuse("model", show(group.model), "limit.choose another model", why=error) from None
     try:
         board = board_of(gpu, catalog.rows("nccl_rates"))
     except ValueError as error:
-        raise asks.refuse("model", show(group.model), f"{error}; choose another GPU") from None
+        raise asks.refuse("model", show(group.model), "limit.choose another GPU", why=error) from None
     weights, cache = group.weights or "bf16", group.cache or "bf16"
     _check_precision(asks, gpu, weights)
     joined = int(gpu.value("nvlink_bridge_gpus") or 0)
@@ -91,8 +91,8 @@ def engine_of(asks: Asks) -> Engine:
         sizes = tuple(size for size in sizes if size <= joined)
     if (stated := group.replica_gpus) is not None:
         if stated not in sizes and not (stated < 1 and _divides(asks, stated)):
-            allowed = f"{', '.join(map(number, sizes))}: profiles of the board, or powers of two that divide the attention heads, in one host"
-            raise asks.refuse("replica_gpus", written(stated, "g"), allowed)
+            listed = ", ".join(map(number, sizes))
+            raise asks.refuse("replica_gpus", written(stated, "g"), "limit.replica sizes", sizes=listed)
         sizes = (float(stated),)
     return Engine(
         row,
@@ -153,9 +153,9 @@ def _check_precision(asks: Asks, gpu: Item, weights: str) -> None:
     needs, emulated = row["needs"], str(row["unpacked_on"] or "")
     if needs and not gpu.value(needs) and gpu.value("architecture") not in emulated.split("; "):
         rows = asks.catalog.rows("llm_precisions")
-        have = [option.id for option in rows if not option["needs"] or gpu.value(option["needs"])]
-        allowed = f"one of {', '.join(have)}: {gpu.name} does not compute in {row['name']}, and no published run unpacks it there"
-        raise asks.refuse("weights", show(weights), allowed)
+        have = ", ".join(option.id for option in rows if not option["needs"] or gpu.value(option["needs"]))
+        words = {"have": have, "gpu": gpu.name, "precision": row["name"]}
+        raise asks.refuse("weights", show(weights), "limit.precision", **words)
 
 
 def unpacked(engine: Engine, catalog: Catalog) -> bool:

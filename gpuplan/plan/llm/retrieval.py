@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Row
-from gpuplan.facts import Fact
 from gpuplan.models import demand
 from gpuplan.models.llm import retrieval
 from gpuplan.models.llm.memory import GIB
@@ -17,7 +16,7 @@ from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show, sites_people, vms_text
-from gpuplan.wording import number, rough, said
+from gpuplan.wording import rough, said
 
 
 class Encoder(NamedTuple):
@@ -124,7 +123,9 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
     least = int(asks.value("least_replicas"))
     gpus = _share(asks, models, busy, least)
     count = max(least, math.ceil(busy / gpus - 1e-9)) if queries.value else 0
-    size = here.record("rag_share", retrieval.busy_gpus, gpus, work=work, memory=_gib_fact(group.id, models))
+    gib = sum(model.weights_gib for model in models)
+    weights = derived(f"groups/{group.id}/weights", gib, "weights of models")
+    size = here.record("rag_share", retrieval.busy_gpus, gpus, work=work, memory=weights)
     replicas = here.record(
         "rag_replicas", retrieval.busy_gpus, count, work=work, size=size, least=asks.fact("least_replicas")
     )
@@ -176,9 +177,10 @@ def _encoder(asks: Asks, row: Row, tokens: float, passage: float) -> Encoder:
     where = "model" if row["kind"] == "embed" else "reranker"
     gpu = asks.catalog.gpus[asks.scenario.hardware.gpu]
     rate, parameters = gpu.value("fp16_tensor_tflops"), row["total_parameters"]
-    if not parameters or not rate:
-        missing = f"the parameters of {row['name']}" if rate else f"the tensor rate of {gpu.name}"
-        raise asks.refuse(where, show(row.id), f"{missing} are not known; choose another")
+    if not rate:
+        raise asks.refuse(where, show(row.id), "limit.tensor rate", name=gpu.name)
+    if not parameters:
+        raise asks.refuse(where, show(row.id), "limit.parameters", name=row["name"])
     table = (row["vocabulary"] or 0) * (row["hidden_size"] or 0) / 1e9
     throughput = retrieval.encoder_throughput(
         float(parameters),
@@ -200,14 +202,9 @@ def _share(asks: Asks, models: tuple[Encoder, ...], busy: float, least: int) -> 
     if (stated := asks.group.replica_gpus) is not None:
         sizes = [stated] if stated * memory >= needed else []
     if not sizes:
-        allowed = f"its models take {rough(needed)} GiB, and a GPU has {number(memory)}: a smaller model, or another GPU"
-        raise asks.refuse("model", show(asks.group.model), allowed)
+        words = {"gib": rough(needed), "memory": memory}
+        raise asks.refuse("model", show(asks.group.model), "limit.models in a GPU", **words)
     return min(sizes, key=lambda size: (size * max(least, math.ceil(busy / size - 1e-9)), -size))
-
-
-def _gib_fact(group: str, models: tuple[Encoder, ...]) -> Fact:
-    gib = sum(model.weights_gib for model in models)
-    return derived(f"groups/{group}/weights", gib, "weights of models")
 
 
 def _queries_line(here: Trail, asks: Asks) -> Line:
@@ -240,12 +237,10 @@ def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
     """Memory of one copy of the index."""
     planning = asks.catalog.assumptions["llm-retrieval"]
     width = row["hidden_size"]
-    basis, note = (
-        (row.basis, row.note) if width else ("assumed", "the width of its embeddings is not in the source")
-    )
-    dimensions = Fact(
-        f"{row.key}/hidden_size", int(width or 1024), "1", None, None, basis, row.sources, row.locator, note
-    )
+    dimensions = row.fact("hidden_size")
+    if not width:
+        note = said("llm.width unknown")
+        dimensions = replace(dimensions, value=1024, basis="assumed", note=note)
     inputs = {
         name: planning.fact(name)
         for name in ("dimension_bytes", "neighbours", "neighbour_bytes", "headroom_share")

@@ -233,17 +233,14 @@ def check_lengths(asks: Asks) -> None:
         asks.group.longest_context,
         int(model["context_tokens"]),
     )
-    allowed = f"{model['name']} takes {written(most, ',')} tokens, prompt and answer together: at most {written(most, ',')}"
+    words = {"model": model["name"], "most": written(most, ",")}
     if longest is not None and longest > most:
-        raise asks.refuse("longest_context", written(longest, ","), allowed)
+        raise asks.refuse("longest_context", written(longest, ","), "limit.context", **words)
     if usual > most:
-        raise asks.refuse("tokens_in", written(asks.value("tokens_in"), ","), allowed)
+        raise asks.refuse("tokens_in", written(asks.value("tokens_in"), ","), "limit.context", **words)
     if longest is not None and longest < usual:
-        raise asks.refuse(
-            "longest_context",
-            written(longest, ","),
-            f"at least the {written(usual, ',')} of a usual prompt and answer",
-        )
+        least = written(usual, ",")
+        raise asks.refuse("longest_context", written(longest, ","), "limit.usual request", usual=least)
 
 
 class Asked(NamedTuple):
@@ -386,22 +383,19 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
 
     quick = [size for size in fitting if size.limits.speed]
     if not quick:
-        best = math.floor(1e4 / min(map(alone_ms, fitting))) / 10
-        allowed = (
-            f"a single user gets {written(best, 'g')} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
-            f"most {written(best, 'g')}, weights of fewer bits, or a faster GPU"
-        )
-        return asks.refuse("tokens_per_s", written(asked.promise.tokens_per_second, "g"), allowed)
+        best = written(math.floor(1e4 / min(map(alone_ms, fitting))) / 10, "g")
+        wanted, words = written(asked.promise.tokens_per_second, "g"), {"best": best, "gpu": gpu}
+        return asks.refuse("tokens_per_s", wanted, "limit.tokens a second", gpus=fitting[-1].gpus, **words)
     first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
     gpus = min(first, key=lambda each: first[each])
     nearest = _soonest(engine, gpus, asked, first[gpus])
-    at_least = "" if nearest is None else f"at least {written(nearest, 'g')}, "
-    allowed = (
-        f"a single user waits {written(first[gpus], '.2g')} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
-        f"{stated_percent(asked.arrivals.share)} of the requests should start in time: {at_least}a shorter prompt, fewer requests that "
-        "start in time, or a faster GPU"
-    )
-    return asks.refuse("first_token_s", written(asked.promise.first_token_s, "g"), allowed)
+    wanted = written(asked.promise.first_token_s, "g")
+    words = {"wait": written(first[gpus], ".2g"), "gpus": amount(gpus, gpu)}
+    words["share"] = stated_percent(asked.arrivals.share)
+    if nearest is None:
+        return asks.refuse("first_token_s", wanted, "limit.first token", **words)
+    least = written(nearest, "g")
+    return asks.refuse("first_token_s", wanted, "limit.first token at least", least=least, **words)
 
 
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
@@ -416,18 +410,15 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
-        allowed = f"{number(most)} x {gpu} hold a request of {written(low, ',')} tokens beside the weights: at most {written(low, ',')}"
         where = "longest_context" if asks.group.longest_context else "tokens_in"
-        return asks.refuse(where, written(asks.value(where), ","), allowed)
+        words = {"gpus": most, "gpu": gpu, "tokens": written(low, ",")}
+        return asks.refuse(where, written(asks.value(where), ","), "limit.longest request", **words)
     weights = memory.weights_gib(engine.shape, precision=engine.weights)
     have = replica.board.memory_gib * max(1, most)
-    allowed = (
-        f"its weights take {written(weights, ',.0f')} GiB in {name}, and {number(most)} x {gpu} have {written(have, ',.0f')} GiB; "
-        "take weights of fewer bits, more GPUs per host, or GPUs with more memory"
-    )
-    if asks.group.replica_gpus is not None:
-        return asks.refuse("replica_gpus", written(most, "g"), allowed)
-    return asks.refuse("model", str(asks.group.model), allowed)
+    words = {"weights": written(weights, ",.0f"), "have": written(have, ",.0f"), "precision": name}
+    stated = asks.group.replica_gpus is not None
+    where, value = ("replica_gpus", written(most, "g")) if stated else ("model", asks.group.model)
+    return asks.refuse(where, value, "limit.weights", gpus=most, gpu=gpu, **words)
 
 
 def why_size(made: Serving) -> str:

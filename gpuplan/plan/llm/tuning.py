@@ -87,13 +87,13 @@ def tuning_of(asks: Asks) -> Tuning:
     if stated is not None and (
         stated < 1 or stated != int(stated) or stated > scenario.hardware.gpus_per_host
     ):
-        allowed = f"whole GPUs of one host, at most {scenario.hardware.gpus_per_host}"
-        raise asks.refuse("replica_gpus", written(stated, "g"), allowed)
+        most = scenario.hardware.gpus_per_host
+        raise asks.refuse("replica_gpus", written(stated, "g"), "limit.job GPUs", most=most)
     row, method = asks.catalog.row("llm_models", str(group.model)), group.tuning or "lora"
     sequence = int(group.longest_context or min(SEQUENCE, int(row["context_tokens"])))
     if sequence > int(row["context_tokens"]):
-        allowed = f"{row['name']} takes {written(row['context_tokens'], ',')} tokens: at most {written(row['context_tokens'], ',')}"
-        raise asks.refuse("longest_context", written(sequence, ","), allowed)
+        words = {"model": row["name"], "most": written(row["context_tokens"], ",")}
+        raise asks.refuse("longest_context", written(sequence, ","), "limit.sequence", **words)
     tokens = float(asks.value("tuning_tokens"))
     work = LlmTraining(str(group.model), tokens=tokens * MILLION, method=method, sequence_tokens=sequence)
     gpus, hosts = (None, None) if stated is None else (int(stated), 1)
@@ -101,12 +101,12 @@ def tuning_of(asks: Asks) -> Tuning:
         use = tuning(scenario, asks.catalog, work, hosts=hosts, gpus_per_host=gpus)
     except ValueError as error:
         where = "model" if gpus is None else "replica_gpus"
-        raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
+        raise asks.refuse(where, show(getattr(group, where)), "limit.as said", why=error) from None
     hours = Range(use.hours or 0.0, use.hours_low or 0.0, use.hours_high or 0.0)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
-        most = tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value
-        allowed = f"it takes {rough(hours.value)} h: at most {written(math.floor(most), ',')} on these GPUs, or more GPUs for a job"
-        raise asks.refuse("tuning_tokens", written(tokens, ",.12g"), allowed)
+        most = math.floor(tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value)
+        words = {"hours": rough(hours.value), "most": written(most, ",")}
+        raise asks.refuse("tuning_tokens", written(tokens, ",.12g"), "limit.tuning tokens", **words)
     return Tuning(
         id=group.id,
         name=group.name,
@@ -158,7 +158,7 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
         row.sources,
         row.locator,
     )
-    method = asks.said("tuning", made.method, "LoRA where nothing is stated")
+    method = asks.said("tuning", made.method, said("llm.lora"))
     item = catalog.assumptions["llm-training"]
     fitted = resting_on(
         item.facts.values(), "assumptions/llm-training", "fitted", "fitted parameters", note=made.how

@@ -22,7 +22,7 @@ from gpuplan.models.network import GpuHosts, Link
 from gpuplan.plan.llm_parts import shape_of_row
 from gpuplan.plan.training.speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
 from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 ITEM = "llm-training"
 """Item of the assumptions with the fitted parameters."""
@@ -97,10 +97,9 @@ def matmul_tflops(catalog: Catalog, gpu: str, precision: str) -> float:
     name = "fp8_tensor_tflops" if precision == "fp8" else "fp16_tensor_tflops"
     rate = item.value(name)
     if rate is None:
-        others = (
-            "BF16 instead of FP8" if precision == "fp8" else "a board with a known one, such as A100 or H100"
-        )
-        raise ValueError(f"{item.name} has no known tensor rate in {precision.upper()}; take {others}")
+        if precision == "fp8":
+            raise ValueError(said("limit.training in FP8", gpu=item.name))
+        raise ValueError(said("limit.training precision", gpu=item.name, precision=precision.upper()))
     return float(rate)
 
 
@@ -170,11 +169,8 @@ def fitting_run(
     smallest = replace(run, recompute=work.recompute is not False)
     needs = tuning_memory(smallest, adapters=adapters, **overheads).total_gib
     name, method = catalog.row("llm_models", work.model)["name"], NAMES["training method"][work.method]
-    raise ValueError(
-        f"{name} ({method}) does not fit on {run.gpus} GPUs: with its "
-        f"weights so spread, each would hold {needs:.0f} GiB and can hold {usable * memory:.0f}. More GPUs, LoRA or QLoRA, shorter sequences, "
-        "or a board with more memory would help"
-    )
+    words = {"gpus": run.gpus, "needs": f"{needs:.0f}", "holds": f"{usable * memory:.0f}"}
+    raise ValueError(said("limit.training does not fit", model=name, method=method, **words))
 
 
 def _fewest(
@@ -222,9 +218,8 @@ def _run(
     shape = shape_of_row(catalog.row("llm_models", work.model))
     gpu, network = scenario.hardware.gpu, scenario.network
     if work.sequence_tokens > shape.context_tokens:
-        raise ValueError(
-            f"sequence_tokens is {work.sequence_tokens}; the model's context is {shape.context_tokens} tokens"
-        )
+        words = {"tokens": work.sequence_tokens, "most": shape.context_tokens}
+        raise ValueError(said("limit.training sequence", **words))
     item, nvlink = catalog.gpus[gpu], nvlink_gb_s(catalog, gpu)
     inside = nvlink or inside_host_gb_s(catalog, gpu, gpus_per_host)
     links = scenario.training.links or 1
@@ -304,9 +299,7 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
         hours_low=hours[1],
         hours_high=hours[2],
         basis="fitted" if measured else "assumed",
-        how=f"fitted on published steps of {name}"
-        if measured
-        else f"no published step on {name}, so speed is scaled by its tensor rate and memory bandwidth",
+        how=said("llm.job fitted" if measured else "llm.job unseen", gpu=name),
     )
 
 
