@@ -8,7 +8,7 @@ from gpuplan.locales import written
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.scenario import FIELD_BY_PATH, field_of
-from gpuplan.wording import counted, stated_percent, verb
+from gpuplan.wording import stated_percent
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
@@ -17,8 +17,7 @@ def assumed(plan: Plan) -> Iterator[Message]:
     keys = {fact.key for fact in behind if fact.basis == "assumed"}
     assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
-        inputs = f"{counted(len(assumed), 'input')} {verb(len(assumed), 'are')}"
-        yield message(plan, "inputs-assumed", inputs=inputs, path=_path_of(plan, assumed[0]))
+        yield message(plan, "inputs-assumed", inputs=len(assumed), path=_path_of(plan, assumed[0]))
 
 
 def beside_ranges(plan: Plan) -> Iterator[Message]:

@@ -9,7 +9,7 @@ from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import architecture_of, has_nvswitch
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
-from gpuplan.wording import some_of
+from gpuplan.wording import said, some_of
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
@@ -94,7 +94,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
             "vgpu-profiles-unlisted",
             gpu=gpu.name,
             profile=rows[0]["profile"],
-            whole=f" {cut}: each partial GPU is planned as a whole one." * bool(cut),
+            whole=said("check.cut", groups=cut) if cut else "",
             sources=rows[0].sources,
         )
 

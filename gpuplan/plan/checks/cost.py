@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuplan.facts import SCENARIO_SOURCE
-from gpuplan.locales import written_day
+from gpuplan.locales import written, written_day
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import PRICED_MEMORY_GIB
-from gpuplan.wording import NAMES, counted, number, percent, verb, watts
+from gpuplan.wording import NAMES, counted, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -32,7 +32,8 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
             yield message(
                 plan,
                 code,
-                prices=f"{len(prices)} of {counted(len(costs.prices), 'price')} {verb(len(prices), 'are')}",
+                prices=len(prices),
+                all=counted(len(costs.prices), "price"),
                 as_of=written_day(costs.as_of),
                 names="; ".join(price.name for price in prices),
                 key=prices[0].key,
@@ -48,7 +49,7 @@ def host_price(plan: Plan) -> Iterator[Message]:
     priced, memory = PRICED_MEMORY_GIB.get(server.price.given.key), plan.host_line.memory_gib
     if priced and memory > priced:
         key, name = server.price.key, server.name
-        yield message(plan, "host-beyond-price", server=name, priced=priced, memory=number(memory), key=key)
+        yield message(plan, "host-beyond-price", server=name, priced=priced, memory=memory, key=key)
 
 
 def private_ai(plan: Plan) -> Iterator[Message]:
@@ -80,9 +81,9 @@ def cost(plan: Plan) -> Iterator[Message]:
         yield message(plan, "growth-beyond-horizon", year=costs.growth_left_out)
     if not use.racks:
         limit = next(i for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
-        host, rack = watts(use.host_peak_w), number(limit.value)
-        yield message(plan, "host-over-rack-limit", host=host, rack_kw=rack, sources=_cited(limit.sources))
+        words = {"host": watts(use.host_peak_w), "rack_kw": limit.value}
+        yield message(plan, "host-over-rack-limit", sources=_cited(limit.sources), **words)
     claimed = plan.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     if plan.totals.gpus_demanded and costs.utilisation < float(claimed.high or 0) / 100:
-        used = percent(costs.utilisation)
-        yield message(plan, "utilisation-low", used=used, low=claimed.low, high=claimed.high)
+        low, high = (written(end, "g") for end in (claimed.low, claimed.high))
+        yield message(plan, "utilisation-low", used=costs.utilisation, low=low, high=high)

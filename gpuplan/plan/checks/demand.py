@@ -10,17 +10,7 @@ from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.scenario import RISKS
-from gpuplan.wording import (
-    METHOD_NAMES,
-    MODE_NAMES,
-    amount,
-    counted,
-    number,
-    percent,
-    some_of,
-    week_hours,
-    whole,
-)
+from gpuplan.wording import METHOD_NAMES, MODE_NAMES, counted, number, said, some_of, week_hours, whole
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
@@ -47,8 +37,8 @@ def unplaced(plan: Plan) -> Iterator[Message]:
         yield message(
             plan,
             "beyond-stated-total",
-            vms=amount(sum(missing.vms for _, missing in beyond), "VM"),
-            gpus=amount(sum(missing.gpus for _, missing in beyond), "GPU"),
+            vms=sum(missing.vms for _, missing in beyond),
+            gpus=sum(missing.gpus for _, missing in beyond),
             reason=beyond[0][1].reason,
             groups=some_of([f"{group.name} {number(missing.vms)}" for group, missing in beyond]),
         )
@@ -71,22 +61,15 @@ def stated_total(plan: Plan) -> Iterator[Message]:
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
     if stated is None or not plan.groups or needed == stated:
         return
-    total, by_groups = amount(stated, "GPU"), number(whole(needed))
+    words = {"stated": stated, "needed": whole(needed)}
     if plan.scenario.deciding_total_gpus is None:
-        more = needed > stated
-        apart = f"{amount(whole(abs(needed - stated)), 'GPU')} {'more' if more else 'fewer'}"
-        yield message(
-            plan,
-            "stated-total-differs",
-            level="warn" if more else "note",
-            apart=apart,
-            stated=total,
-            needed=by_groups,
-        )
+        key, level = ("check.more", "warn") if needed > stated else ("check.fewer", "note")
+        apart = said(key, gpus=whole(abs(needed - stated)))
+        yield message(plan, "stated-total-differs", level=level, apart=apart, **words)
     elif needed < stated:
         spare = plan.lines.get("demand.unassigned_gpus")
         rest = counted(int(spare.value) if spare else 0, "whole GPU")
-        yield message(plan, "stated-above-groups", rest=rest, stated=total, needed=by_groups)
+        yield message(plan, "stated-above-groups", rest=rest, **words)
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
@@ -101,7 +84,7 @@ def busiest_hours(plan: Plan) -> Iterator[Message]:
                 "sized-for-busiest-hours",
                 pool=names[demand.pool],
                 hours=week_hours(mix.quarters),
-                hosts=amount(others, "host"),
+                hosts=others,
                 id=mix.asks[0].group,
             )
 
@@ -123,15 +106,10 @@ def waiting(plan: Plan) -> Iterator[Message]:
     """Report the chance of waiting where no target is set."""
     waiting = plan.lines.get("totals.waiting")
     if plan.scenario.demand.rule not in RISKS and waiting and waiting.value >= WORTH_A_WORD_PCT:
-        if waiting.function.endswith("closed_wait_chance"):
-            why = "If users are active at random with the stated concurrency"
-            who = " of the group that waits most"
-            more = " If the stated concurrency is already a maximum, there is no such risk."
-        else:
-            why, who, more = "If work arrives in bursts, as stated or assumed", "", ""
+        closed = waiting.function.endswith("closed_wait_chance")
+        key = "check.waiting of users" if closed else "check.waiting in bursts"
         sources = tuple(source for source in waiting.sources if source in plan.catalog.sources)
-        chance = percent(waiting.value / 100)
-        yield message(plan, "waiting-likely", why=why, chance=chance, who=who, more=more, sources=sources)
+        yield message(plan, "waiting-likely", text=said(key, chance=waiting.value / 100), sources=sources)
 
 
 def bursts(plan: Plan) -> Iterator[Message]:
@@ -147,10 +125,10 @@ def bursts(plan: Plan) -> Iterator[Message]:
             yield message(
                 plan,
                 "bursts-need-more",
-                gpus=amount(want.gpus, "GPU"),
+                gpus=want.gpus,
                 method=METHOD_NAMES[want.method].lower(),
-                least=number(least),
-                most=number(most),
+                least=least,
+                most=most,
                 sources=burst_fact(plan.catalog).sources,
             )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from gpuplan.catalog import Item
+from gpuplan.locales import written
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
@@ -13,7 +14,7 @@ from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, hours, percent
+from gpuplan.wording import NAMES, hours, said
 
 
 def after_failure(plan: Plan) -> Iterator[Message]:
@@ -21,7 +22,7 @@ def after_failure(plan: Plan) -> Iterator[Message]:
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost > 0 and plan.pools:
         level = "stop" if plan.scenario.availability.host_failures else "warn"
-        yield message(plan, "failure-leaves-unplaced", level=level, vms=amount(lost, "VM"))
+        yield message(plan, "failure-leaves-unplaced", level=level, vms=lost)
 
 
 def maintenance_bet(plan: Plan) -> Iterator[Message]:
@@ -30,7 +31,7 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
     for pool in plan.pools:
         spent = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
         if spent.value >= HOURS_PER_YEAR:
-            yield message(plan, "maintenance-never-ends", pool=pool.name, hosts=amount(pool.hosts, "host"))
+            yield message(plan, "maintenance-never-ends", pool=pool.name, hosts=pool.hosts)
     chosen = next((p for p in plan.postures if p.chosen), None)
     if not chosen or not availability.maintenance_failure_accepted or not chosen.exposed_h:
         return
@@ -42,8 +43,8 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
         plan,
         "maintenance-bet",
         hours=hours(chosen.exposed_h),
-        chance=percent(chosen.chance),
-        beside=f" With N+{more.host_failures} it is {percent(more.chance)}." if more else "",
+        chance=chosen.chance,
+        beside=said("check.next posture", failures=more.host_failures, chance=more.chance) if more else "",
     )
 
 
@@ -55,18 +56,15 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
     for group in placed(plan):
         if group.id not in needing or group.stun_not_known or (group.stun_s or inf) <= limit:
             continue
-        why = UNMOVED.get(group.mode, "no stun of its VMs is known")
+        why = UNMOVED.get(group.mode) or said("check.no stun known")
         if group.stun_s:
-            why = f"moving a VM would stun it for {group.stun_s:.0f} s, and the limit is {limit:.0f} s"
+            why = said("check.stun", stun=f"{group.stun_s:.0f}", limit=f"{limit:.0f}")
         missed.setdefault(why, []).append(group)
     for why, groups in missed.items():
         yield from about(plan, "vmotion-need-not-kept", groups, why=why)
 
 
-UNMOVED = {
-    "passthrough": "a VM with GPUs in passthrough cannot be moved while it runs",
-    "bitfusion": "no source says whether a client can be moved while it holds a remote GPU",
-}
+UNMOVED = NAMES["why not moved"]
 """Reason why VMs are not moved, by access mode."""
 
 
@@ -93,7 +91,7 @@ def _measured(plan: Plan) -> Item:
 
 def _stun_remedy(plan: Plan) -> str:
     platform = plan.catalog.vsphere[plan.scenario.platform.vsphere]
-    return STUN_REMEDIES[bool(platform.value("stun_estimates"))]
+    return said("check.read estimates" if platform.value("stun_estimates") else "check.test a migration")
 
 
 def stun_over_limit(plan: Plan) -> Iterator[Message]:
@@ -105,7 +103,9 @@ def stun_over_limit(plan: Plan) -> Iterator[Message]:
         max((g.stun_s or 0 for g in slow), default=0),
     )
     sources = (*_measured(plan).fact("limit_s").sources, *rule.sources)
-    yield from about(plan, "stun-over-limit", slow, stun_s=longest, limit=limit, sources=sources)
+    yield from about(
+        plan, "stun-over-limit", slow, stun_s=written(longest, ".0f"), limit=limit, sources=sources
+    )
 
 
 def stun_worst_case(plan: Plan) -> Iterator[Message]:
@@ -120,10 +120,10 @@ def stun_worst_case(plan: Plan) -> Iterator[Message]:
             plan,
             "stun-worst-case",
             near,
-            planned=max((group.stun_s or 0 for group in near), default=0),
-            gpu_gb=worst["frame_buffer_gb"],
-            vm_gb=worst["vm_memory_gb"],
-            stun_s=worst["stun_s"],
+            planned=written(max((group.stun_s or 0 for group in near), default=0), ".0f"),
+            gpu_gb=written(worst["frame_buffer_gb"], "g"),
+            vm_gb=written(worst["vm_memory_gb"], "g"),
+            stun_s=written(worst["stun_s"], "g"),
             sources=worst.sources,
         )
 
@@ -145,9 +145,9 @@ def stun_extrapolated(plan: Plan) -> Iterator[Message]:
         plan,
         "stun-extrapolated",
         beyond,
-        most_gb=largest["frame_buffer_gb"],
+        most_gb=written(largest["frame_buffer_gb"], "g"),
         on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
-        link=largest["link_gbit_s"],
+        link=written(largest["link_gbit_s"], "g"),
         remedy=_stun_remedy(plan),
         sources=measured.fact("fixed_s").sources,
     )
@@ -164,21 +164,11 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
             unknown,
             level="warn" if _needing(plan) & {group.id for group in unknown} else "",
             vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
-            low=percent(float(before.low or 0)),
-            high=percent(float(before.high or 0)),
-            peak=peak.value,
+            low=float(before.low or 0),
+            high=float(before.high or 0),
+            peak=written(peak.value, "g"),
             remedy=_stun_remedy(plan),
         )
-
-
-STUN_REMEDIES = {
-    False: "Test a migration before promising vMotion, and enter the measured stun.",
-    True: (
-        "Read stunTimeEstimates of the profile, for the bandwidth of the slower host, add up the vGPUs of a VM, and state the seconds. In PowerCLI: "
-        "(Get-View (Get-Cluster NAME).ExtensionData.EnvironmentBrowser).QueryConfigTarget($null).VgpuProfileInfo"
-    ),
-}
-"""Remedy for a stun that was not measured, by whether vCenter has its own estimates."""
 
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:

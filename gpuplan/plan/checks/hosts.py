@@ -12,7 +12,7 @@ from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import other_vms
-from gpuplan.wording import amount, capital, number, some_of, whole
+from gpuplan.wording import capital, said, some_of, whole
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
@@ -26,24 +26,24 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
                 plan,
                 "count-and-placement-part",
                 pool=pool.name,
-                counted=amount(counted, "host"),
+                counted=counted,
                 placed=laid.fewest,
-                demand=amount(whole(plan.lines[f"{at}.gpus_demanded"].value), "GPU"),
-                occupied=amount(needed.gpus_occupied, "GPU"),
+                demand=whole(plan.lines[f"{at}.gpus_demanded"].value),
+                occupied=needed.gpus_occupied,
             )
         if needed.method == "heuristic":
             yield message(
                 plan,
                 "placement-not-proven",
                 pool=pool.name,
-                hosts=amount(host_count, "host"),
+                hosts=host_count,
                 least=needed.bound,
                 gap=host_count - needed.bound,
             )
         by_gpus = plan.lines.get(f"{at}.hosts_by_gpus")
         if by_gpus and by_gpus.value < laid.fewest:
-            hosts = amount(by_gpus.value, "host")
-            yield message(plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=laid.fewest)
+            words = {"hosts": by_gpus.value, "placed": laid.fewest}
+            yield message(plan, "cpu-or-memory-binds", pool=pool.name, **words)
 
 
 def ordered(plan: Plan) -> Iterator[Message]:
@@ -58,8 +58,8 @@ def ordered(plan: Plan) -> Iterator[Message]:
         yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
         path = "cost.management_hosts" if settings.management_hosts else "management.hosts"
-        hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")
-        yield message(plan, "management-too-small", hosts=hosts, short=domain.short, needed=needed, key=path)
+        words = {"hosts": domain.hosts, "needed": domain.needed_hosts, "short": domain.short}
+        yield message(plan, "management-too-small", key=path, **words)
 
 
 PATHS = {
@@ -76,8 +76,8 @@ def stranded(plan: Plan) -> Iterator[Message]:
         gpus = sum(idle.gpus for idle in lost)
         whole = sum(idle.room * idle.count for idle in lost if idle.kind == "whole")
         if gpus >= 1:
-            of_it = f", {whole} of them as whole GPUs" if whole else ""
-            yield message(plan, "gpus-stranded", pool=pool.name, gpus=amount(gpus, "GPU"), whole=of_it)
+            of_it = said("check.whole ones", gpus=whole) if whole else ""
+            yield message(plan, "gpus-stranded", pool=pool.name, gpus=gpus, whole=of_it)
 
 
 def counted_in_part(plan: Plan) -> Iterator[Message]:
@@ -120,7 +120,7 @@ def server(plan: Plan) -> Iterator[Message]:
         yield message(plan, "modules-in-part", sources=fit.sources, **words)
     limit, why = server_gpu_limit(plan.scenario, plan.catalog)
     if limit is not None and fit is None:
-        limit, why = None, f"no source names {gpu} in {chassis}"
+        limit, why = None, said("check.no source names", gpu=gpu, server=chassis)
     if limit is None:
         facts = plan.catalog.servers[hardware.server].facts.values()
         sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
@@ -146,19 +146,16 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         yield message(
             plan,
             "hosts-left-out",
-            left=number(left),
-            are="is" if left == 1 else "are",
-            most=amount(most, "host"),
+            left=left,
+            most=most,
         )
     if larger := [pool for pool in plan.pools if pool.hosts > most]:
-        hosts = amount(max(pool.hosts for pool in larger), "host")
-        names = some_of([pool.name for pool in larger])
+        hosts, names = max(pool.hosts for pool in larger), some_of([pool.name for pool in larger])
         yield message(plan, "cluster-too-large", pools=names, hosts=hosts, most=most)
     for pool in plan.pools:
         if pool.hosts < int(least.value):
-            hosts, fewest = amount(pool.hosts, "host"), least.value
-            where = least.locator
-            yield message(plan, "cluster-too-small", pool=pool.name, hosts=hosts, least=fewest, locator=where)
+            words = {"hosts": pool.hosts, "least": least.value}
+            yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **words)
 
 
 def mig_restart(plan: Plan) -> Iterator[Message]:

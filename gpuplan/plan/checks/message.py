@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.facts import own_rows
-from gpuplan.locales import filled
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import some_of
+from gpuplan.wording import some_of, told
 
 LEVELS = ("stop", "warn", "note")
 
@@ -52,8 +51,8 @@ def message(
     return Message(
         code,
         level or row["level"],
-        filled(row["text"], **words),
-        filled(row["change"], **words),
+        told(row["text"], words),
+        told(row["change"], words),
         path or row["path"].format(**words),
         sources or tuple(sources_of(plan.catalog, row["sources"])),
         locator or row["locator"],

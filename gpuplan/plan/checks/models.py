@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, number, rough, rough_range, some_of
+from gpuplan.wording import amount, counted, rough, rough_range, said, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -51,12 +51,14 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
         if not lost:
             continue
         step = serving.after(serving.replicas - lost)
-        seen = "users get no answers until the host is back"
+        seen = said("check.no answers")
         if step is not None:
-            seen = f"users wait {rough(step.first_token_s.value)} s for the first token and get {rough(step.tokens_per_s.value)} tokens/s"
-            seen += "" if step.keeps else ", less than promised"
-            seen += f"; {counted(step.queued, 'request')} have to queue" if step.queued else ""
-        left = f"{number(serving.replicas - lost)} of {number(serving.replicas)} replicas"
+            wait, speed = rough(step.first_token_s.value), rough(step.tokens_per_s.value)
+            seen = said("check.slower", wait=wait, speed=speed)
+            seen = seen if step.keeps else said("check.below promise", seen=seen)
+            if step.queued:
+                seen = said("check.queue", seen=seen, requests=counted(step.queued, "request"))
+        left = said("check.replicas left", left=serving.replicas - lost, replicas=serving.replicas)
         yield message(plan, "replicas-lost", group=serving.name, left=left, seen=seen)
 
 
@@ -71,7 +73,7 @@ def tuning_ends_late(plan: Plan) -> Iterator[Message]:
                 id=job.id,
                 hours=rough(job.hours.value),
                 ends=rough_range(job.hours.low, job.hours.high),
-                window=number(job.window_h),
+                window=job.window_h,
             )
 
 

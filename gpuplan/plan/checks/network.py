@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.facts import SCENARIO_SOURCE
+from gpuplan.locales import written
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import kept_by_preset
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import NO_FASTER_LINK
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.wording import TRANSPORT_NAMES, amount, capital, percent
+from gpuplan.wording import TRANSPORT_NAMES, capital, percent, said
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
@@ -31,9 +32,9 @@ def remote_gpus(plan: Plan) -> Iterator[Message]:
                 path=workload,
                 group=use.name,
                 workload=use.workload_name,
-                kept=percent(use.kept),
-                low=percent(use.kept_low),
-                high=percent(use.kept_high),
+                kept=use.kept,
+                low=use.kept_low,
+                high=use.kept_high,
                 changes=capital("; ".join(use.changes)),
                 sources=use.sources,
             )
@@ -54,11 +55,9 @@ def carried_work(plan: Plan) -> Iterator[Message]:
     }
     network = plan.scenario.network
     link = f"{network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[network.transport]}"
-    text = f"{link} is fast enough for no typical remote workload."
-    if kept["good"]:
-        text = f"For one user of a remote GPU, {link} is typically fast enough for {kept['good']}."
+    text = said("check.carries" if kept["good"] else "check.carries nothing", link=link, **kept)
     if kept["bad"]:
-        text += f" It is too slow for {kept['bad']}."
+        text = said("check.too slow", text=text, **kept)
     yield message(plan, "network-carries", text=text)
 
 
@@ -68,15 +67,13 @@ def training_network(plan: Plan) -> Iterator[Message]:
     named = plan.network.job_named
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
     if named and job.verdict == "bad":
-        yield _slowed(plan, "job-not-carried", job, "use larger batches, or fewer GPUs")
+        yield _slowed(plan, "job-not-carried", job, said("check.smaller job"))
     if named and job.hosts != plan.scenario.training.hosts:
-        stated = amount(plan.scenario.training.hosts, "host")
+        stated = plan.scenario.training.hosts
         yield message(plan, "job-needs-hosts", workload=job.workload_name, stated=stated, fewest=job.hosts)
     if named and plan.pools and (job.hosts > hosts or job.gpus_per_host > per_host):
-        wanted, gpus_each = amount(job.hosts, "host"), amount(job.gpus_per_host, "GPU")
-        yield message(
-            plan, "job-larger-than-design", wanted=wanted, each=gpus_each, hosts=hosts, per_host=per_host
-        )
+        words = {"wanted": job.hosts, "each": job.gpus_per_host, "hosts": hosts, "per_host": per_host}
+        yield message(plan, "job-larger-than-design", **words)
     for use in groups:
         if use.verdict != "good":
             yield _slowed(plan, "network-slows-training", use)
@@ -91,9 +88,9 @@ def _slowed(plan: Plan, code: str, use: TrainingUse, otherwise: str = "") -> Mes
         group=use.name,
         workload=use.workload_name,
         hosts=use.hosts,
-        reached=percent(use.efficiency),
-        low=percent(use.efficiency_low),
-        high=percent(use.efficiency_high),
+        reached=use.efficiency,
+        low=use.efficiency_low,
+        high=use.efficiency_high,
         changes=capital("; ".join(use.changes) or otherwise),
         sources=tuple(source for source in use.sources if source != SCENARIO_SOURCE),
     )
@@ -127,4 +124,4 @@ def transport(plan: Plan) -> Iterator[Message]:
         yield message(plan, "bitfusion-infiniband")
     jumbo = network.transport in ("roce", "roce-v1", "pvrdma") or (remote and network.transport == "tcp")
     if network.mtu_bytes < 9000 and jumbo:
-        yield message(plan, "small-frames", mtu=network.mtu_bytes)
+        yield message(plan, "small-frames", mtu=written(network.mtu_bytes, ","))

@@ -17,7 +17,7 @@ from gpuplan.plan.sharing import (
     smallest_profile,
 )
 from gpuplan.units import exact
-from gpuplan.wording import capital, number, share_words
+from gpuplan.wording import said, share_words
 
 
 def mixed_sizes(plan: Plan) -> Iterator[Message]:
@@ -61,24 +61,22 @@ def guarantees(plan: Plan) -> Iterator[Message]:
             plan,
             "guarantee-not-kept",
             groups,
-            share=number(share),
+            share=share,
             profile=profile,
             slices=slices,
             every=every,
             percent=share_words(slices / every),
-            remedy=_remedy(plan, groups[0], share, number(slices / every)),
+            remedy=_remedy(plan, groups[0], share, slices / every),
         )
 
 
-def _remedy(plan: Plan, group: GroupPlan, share: float, has: str) -> str:
+def _remedy(plan: Plan, group: GroupPlan, share: float, has: float) -> str:
     """Say how to keep a guaranteed share that a MIG slice does not."""
-    agree = f"agree on {has} with the group"
     version = plan.scenario.platform.vsphere
     profile = smallest_profile(plan.catalog, plan.scenario.hardware.gpu, "timesliced", version, share)
     if profile and any(out.mode == "vgpu" and out.possible for out in group.ruled_out):
-        portion = number(1 / profile.max_per_gpu)
-        return f"Choose vGPU as the access, whose fixed-share scheduler gives {portion}, or {agree}."
-    return f"{capital(agree)}, or give each VM a whole GPU."
+        return said("check.fixed share", portion=1 / profile.max_per_gpu, has=has)
+    return said("check.whole GPU", has=has)
 
 
 def fixed_share(plan: Plan) -> Iterator[Message]:

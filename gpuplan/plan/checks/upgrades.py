@@ -16,7 +16,7 @@ from gpuplan.plan.over_time.rehearsal import Rehearsed, readings
 from gpuplan.plan.over_time.rules import lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan, make_plan
-from gpuplan.wording import amount, capital, priced, short_number, some_of, stated_percent, verb
+from gpuplan.wording import amount, capital, priced, said, short_number, some_of, stated_percent
 
 MOST_MORE = 2
 """As many hosts more are tried."""
@@ -40,7 +40,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             continue
         down = Counter(vm.group for turn in rehearsed.upgrade.turns for vm in turn.went if vm.how == DOWN)
         names, lacking = {group.id: group.name for group in plan.groups}, rehearsed.not_started[1]
-        off = f" Powered on largest first, {amount(lacking, 'VM')} {verb(lacking, 'do')} not start at all."
+        proof = said("check.no order helps" if rehearsed.upgrade.proven else "check.no order found")
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
         remedies = free or [
             *itertools.islice(_by_shapes(plan, rehearsed, set(down)), 1),
@@ -52,25 +52,18 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             level="note" if free else "",
             path=remedies[0][0] if remedies else "",
             pool=pool.name,
-            vms=amount(sum(down.values()), "VM"),
-            find=verb(sum(down.values()), "find"),
+            vms=sum(down.values()),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
-            order=PROOF[rehearsed.upgrade.proven] + off * bool(lacking),
+            order=proof + said("check.not started", vms=lacking) if lacking else proof,
             remedy=_remedy([words for _, words in remedies]),
         )
 
 
-PROOF = {
-    True: "No host order avoids this.",
-    False: "No host order was found that avoids this.",
-}
-NO_REMEDY = "Shut these VMs down for the upgrade, or place them manually."
-
-
-def _remedy(found: Sequence[str]) -> str:
-    if not found:
-        return NO_REMEDY
-    return f"{capital('; or '.join(found))}: in the rehearsal, {'either' if len(found) > 1 else 'this'} was enough."
+def _remedy(ways: Sequence[str]) -> str:
+    if not ways:
+        return said("check.no remedy")
+    key = "check.several remedies" if len(ways) > 1 else "check.one remedy"
+    return said(key, ways=capital("; or ".join(ways)))
 
 
 def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
@@ -83,7 +76,7 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
             if changed.works_within(LOOKS):
                 yield some[0].path, words
             elif changed.by_hand:
-                yield some[0].path, f"{words}, and manually move the VMs of each host to the empty one"
+                yield some[0].path, said("check.by hand", ways=words)
 
 
 def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
@@ -92,11 +85,11 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     spare = min(now.pool.hosts_for_failures, spare_hosts(plan.scenario))
     changes = []
     if platform.gpu_policy == "spread" and platform.vgpu_sizes != "mixed":
-        changes.append(Change("group VMs on a GPU until it is full", "platform.gpu_policy", "group"))
+        changes.append(Change(said("check.group VMs"), "platform.gpu_policy", "group"))
     if not platform.drs_consolidation and not lacks(platform.vsphere, plan.catalog, "host-consolidate"):
-        changes.append(Change("let DRS consolidate full profiles", "platform.drs_consolidation", True))
+        changes.append(Change(said("check.let DRS"), "platform.drs_consolidation", True))
     if now.reserved < spare:
-        words = f"keep {amount(spare, 'host')} empty"
+        words = said("check.keep empty", hosts=spare)
         changes.append(Change(words, "availability.reserved_hosts", spare))
     return changes
 
@@ -123,9 +116,8 @@ def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str
             memory_gib=-(-request.memory_gib // 2),
         )
         if replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :])).works_within(LOOKS):
-            size = f"{half.gpus} instead of {request.gpus} GPUs"
-            words = f"plan twice as many VMs of {names[request.group]} with {size}"
-            yield f"groups.{request.group}.gpus_each", words
+            words = {"group": names[request.group], "half": half.gpus, "gpus": request.gpus}
+            yield f"groups.{request.group}.gpus_each", said("check.half the size", **words)
 
 
 def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
@@ -134,7 +126,7 @@ def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
         larger = replace(now, rooms=(*now.rooms, *[now.pool.new_room] * more))
         for some in ((), *((change,) for change in _changes(plan, now))):
             if _changed(plan, larger, some).works_within(LOOKS):
-                words = [f"add {amount(more, 'host')}", *(change.words for change in some)]
+                words = [said("check.add hosts", hosts=more), *(change.words for change in some)]
                 yield "availability.host_failures", " and ".join(words)
 
 
@@ -157,8 +149,8 @@ def _ways(made: PowerOn) -> str:
     """Name the tried settings that start every VM, or the most VMs."""
     ways = []
     if made.best is not made.now:
-        all_of = "" if made.best.all_start else f" (all start then in {made.best.share_words} orders)"
-        ways.append(steps_words(made.best.key) + all_of)
+        way, share = steps_words(made.best.key), made.best.share_words
+        ways.append(way if made.best.all_start else said("check.all start in", ways=way, share=share))
     if made.now.chance[0] >= LIKELY and made.tried("host").all_start:
         ways.append(STEPS["host"])
     if not made.best.all_start or made.hosts_by_size <= made.pool.hosts_for_demand:
@@ -176,13 +168,12 @@ def sized_for_orders(plan: Plan) -> Iterator[Message]:
     share = stated_percent(availability.orders_share)
     if more and best.costs:
         paid = priced(short_number(plan.costs.net_present - best.costs.net_present), plan.costs.currency)
-        yield message(plan, "sized-for-orders", share=share, more=amount(more, "host"), paid=paid)
+        yield message(plan, "sized-for-orders", share=share, more=more, paid=paid)
     clusters = [pair for kind, division in plan.divisions.items() for pair in division.named(kind)]
     for cluster, laid in clusters:
         if laid.reached:
             continue
         if sizing_orders(laid.asked, laid.fewest):
-            hosts = amount(laid.used, "host")
-            yield message(plan, "orders-not-reached", pool=cluster.name, share=share, hosts=hosts)
+            yield message(plan, "orders-not-reached", pool=cluster.name, share=share, hosts=laid.used)
         else:
             yield message(plan, "orders-not-tried", pool=cluster.name)
