@@ -17,7 +17,7 @@ from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
-from gpuplan.wording import verb
+from gpuplan.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def allocate(
     chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
     reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
     fits, code = wanted.vms, "beyond-stated-total"
-    why = "the stated total sizes the design and is used up"
+    why = said("plan.total used up")
     if not chosen.mode:
         fits, code, why = 0, "no-mode-possible", reasons[0].text
     elif gpus_left is not None:
@@ -260,18 +260,14 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
         return ""
     share = exact(share_each(group))
     if profile.whole:
-        why = "" if share == 1 else f": no smaller profile gives {share} of one"
-        return f"the whole frame buffer of {'a GPU' if group.gpus_each <= 1 else 'each GPU'}{why}"
-    per_vm = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
-    short = profile.compute_slices < share * profile.gpu_slices
-    size = (
-        f"the nearest to {share} of a GPU" if short else f"the smallest that gives at least {share} of a GPU"
-    )
-    most = most_on_gpu(scenario, profile)
-    fit = f"{per_vm}{size}; {most} {verb(most, 'fit')} on a GPU"
-    if profile.compute_slices:
-        fit += f", each with {profile.compute_slices} of {profile.gpu_slices} compute slices"
-    return fit
+        what = said("plan.profile whole" if group.gpus_each <= 1 else "plan.profile whole each")
+        return what if share == 1 else said("plan.profile none smaller", what=what, share=share)
+    slices, every = profile.compute_slices, profile.gpu_slices
+    key = "plan.profile nearest" if slices < share * every else "plan.profile smallest"
+    what = said(key, share=share, most=most_on_gpu(scenario, profile))
+    if group.vgpus_each > 1:
+        what = said("plan.profile in each VM", vgpus=group.vgpus_each, what=what)
+    return said("plan.profile slices", what=what, slices=slices, every=every) if slices else what
 
 
 def _traits(

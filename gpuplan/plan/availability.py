@@ -20,6 +20,7 @@ from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def _mixed_hosts_lines(
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
         value = function(mix, **{other: float(known[other].value) for other in taken})
         shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
-        several = " of several kinds" if len(kinds) > 1 else ", taken at the worst of their kinds,"
+        several = said("plan.several kinds" if len(kinds) > 1 else "plan.worst of kinds")
         words = {"existing": len(laid.existing), "kinds": several * (len({*laid.existing}) > 1)}
         lines[name] = here.record(name, function, value, shown, when="mixed", words=words)
     return lines

@@ -18,13 +18,7 @@ from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.management import ManagementDomain
-from gpuplan.plan.prices import (
-    TERM_PRICES,
-    Price,
-    PriceList,
-    server_price,
-    sockets,
-)
+from gpuplan.plan.prices import TERM_PRICES, Price, PriceList, server_price, sockets
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
@@ -289,15 +283,15 @@ def _hardware(
     spine, spine_name = counts.spine(growth)
     switches = fabric.switches
     words = {
-        "server": catalog.servers[named].name if named else "Server of any make, without GPUs",
+        "server": catalog.servers[named].name if named else said("bill.any server"),
         "server_price": server,
         "server_item": server if named else "",
         "new": many["servers"],
-        "there": f", {counts.existing} existing hosts are reused" if counts.existing else "",
+        "there": said("bill.existing", hosts=counts.existing) if counts.existing else "",
         "gpu": gpu.name,
         "gpu_id": gpu.id,
         "boards": counts.boards_per_host,
-        "of": f" of {counts.per_board} GPUs" if counts.per_board > 1 else "",
+        "of": said("bill.of GPUs", gpus=counts.per_board) if counts.per_board > 1 else "",
         "adapters": fabric.adapters,
         "link": scenario.network.link_gbit_s,
         "hosts": fabric.gpu_hosts + fabric.compute_hosts,
@@ -369,17 +363,14 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
     term, owned = scenario.cost.licence_term_years, choice == "owned"
     status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
     price = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual", "owned": ""}[choice]
-    paid, days = (
-        years < scenario.cost.years,
-        catalog.products["nvidia-ai-enterprise"].value("bundled_after_days"),
-    )
-    then = "from then on by subscription" if years else in_advance(term)
-    advance = f"; {then}" * (paid and choice == "subscription")
+    paid = years < scenario.cost.years
+    days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
+    with_board = said("bill.with board", years=years, days=days) if years and not owned else ""
+    if paid and choice == "subscription":
+        with_board += f"; {said('bill.then by subscription') if years else in_advance(term)}"
     words = {
         "status": "included" if years and not owned else status,
-        "with_board": f"; {years} years are bundled with the board and run from {days} days after shipment, whether used or not"
-        * (years > 0 and not owned)
-        + advance,
+        "with_board": with_board,
         "price": price if paid else "",
         "term": term,
     }
@@ -403,12 +394,12 @@ def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementD
         "nsx_size": nsx.size,
         "cluster": NUMBERS[cluster],
         "clusters": nsx.nodes // cluster,
-        "each": ", in each workload domain" * (domain.domains > 1),
+        "each": said("bill.each domain") if domain.domains > 1 else "",
         "stated": domain.hosts,
         "needed": domain.needed_hosts,
         "vcpus": number(domain.vcpus),
         "memory": number(domain.memory_gb),
-        "where": ", as vSAN disks of the GPU hosts" * (scenario.hardware.storage == "vsan"),
+        "where": said("bill.vSAN") if scenario.hardware.storage == "vsan" else "",
         "line": ", ".join(part.size for part in domain.parts if part.key != "boot"),
     }
     switches = domain.domains * counts.fabric.distributed_switches

@@ -32,7 +32,7 @@ from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
-from gpuplan.wording import number, whole_percent
+from gpuplan.wording import number, said, whole_percent
 
 PORT_SPEEDS = (10, 25, 100, 200, 400)
 """Kinds of switch ports in the catalog. A port takes the slower speeds of its kind too: SFP28 10, QSFP28 40 and 50."""
@@ -91,12 +91,12 @@ class Switches(Brief):
     @property
     def pairs(self) -> str:
         """The leaves where there are no spines."""
-        return "one pair of leaves in each fabric" if self.fabrics > 1 else "one pair of leaves"
+        return said("fabric.one pair each" if self.fabrics > 1 else "fabric.one pair")
 
     @property
     def where(self) -> str:
         """The number of fabrics in words, if there are several."""
-        return f" in {self.fabrics} fabrics" if self.fabrics > 1 else ""
+        return said("fabric.in fabrics", fabrics=self.fabrics) if self.fabrics > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,28 +218,13 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     other = scenario.fact("network.other_gbit_s")
     apart = network.transport in APART
     demand = float(other.value) + (0.0 if apart else float(together.value))
-    carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
-    shared = trail.compute(
-        "network.ports.shared",
-        host_ports,
-        demand_gbit_s=replace(
-            other,
-            key="network.ports/demand_gbit_s",
-            value=demand,
-            note=f"{number(float(other.value))} Gbit/s of other traffic and {carried}",
-        ),
-        port_gbit_s=port,
-        usable_share=usable,
-    )
+    words = {"other": float(other.value), "work": round(demand - float(other.value), 2)}
+    note, by_port = said("fabric.work traffic", **words), {"port_gbit_s": port, "usable_share": usable}
+    needed = replace(other, key="network.ports/demand_gbit_s", value=demand, note=note)
+    shared = trail.compute("network.ports.shared", host_ports, {"demand_gbit_s": needed, **by_port})
     rdma = 0
     if apart:
-        line = trail.compute(
-            "network.ports.rdma",
-            pvrdma_ports,
-            rdma_demand_gbit_s=together,
-            port_gbit_s=port,
-            usable_share=usable,
-        )
+        line = trail.compute("network.ports.rdma", pvrdma_ports, {"rdma_demand_gbit_s": together, **by_port})
         rdma = int(line.value)
         if network.transport == "pvrdma":
             trail.record("network.distributed_switches", pvrdma_ports, 1 + rdma, rdma_ports=line)
@@ -269,17 +254,9 @@ def _bound(scenario: Scenario, use: NetworkUse) -> Fact:
     if stated.value is not None:
         return stated
     trains = scenario.network.transport in RDMA and len(use.training) > 1
-    return Fact(
-        "rules/leaf-oversubscription/effect",
-        1.0 if trains else 3.0,
-        "1",
-        None,
-        None,
-        "assumed",
-        ("vmware-vvd-4.0-leaf-spine", "gpuplan-method"),
-        "",
-        "1:1 for training over RDMA, at most 3:1 for other traffic",
-    )
+    key, note = "rules/leaf-oversubscription/effect", said("fabric.oversubscription")
+    sources = ("vmware-vvd-4.0-leaf-spine", "gpuplan-method")
+    return Fact(key, 1.0 if trains else 3.0, "1", None, None, "assumed", sources, note=note)
 
 
 class _Wanted(NamedTuple):
@@ -356,8 +333,12 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
     catalog, link, leaf, spine, ports, bound = wanted
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
-        has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch in the catalog has"
-        return None, f"{has} ports of {link:g} Gbit/s for hosts", 0
+        name = catalog.switches[leaf].name if leaf else ""
+        return (
+            None,
+            said("fabric.leaf has no ports" if leaf else "fabric.no leaf", leaf=name, link=f"{link:g}"),
+            0,
+        )
     built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
     """Reason why no fabric fits: of switches that connect too few hosts, the reason of those that connect most."""
@@ -420,9 +401,10 @@ def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tup
     spines = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
     if spines:
         return spines, ""
-    has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch in the catalog has"
-    what = f"{SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
-    return [("", SPINE_PORTS)], f"{has} {what}"
+    words = {"ports": SPINE_PORTS, "speed": f"{kind.up_gbit_s:g}", "leaf": catalog.switches[kind.id].name}
+    if wanted:
+        words["spine"] = catalog.switches[wanted].name
+    return [("", SPINE_PORTS)], said("fabric.spine has no ports" if wanted else "fabric.no spine", **words)
 
 
 def _built(
@@ -489,11 +471,10 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         "shared": left(ports.shared),
         "s": "s" * (ports.shared > 2),
         "adapter": left(ports.shared, on_adapter),
-        "lost": "; RDMA on its ports is lost" if ports.rdma else "",
+        "lost": said("fabric.RDMA lost") if ports.rdma else "",
     }
     if transport == "infiniband":
-        stop = "Jobs on that host stop, or restart over Ethernet"
-        words["jobs"] = "Jobs continue over the remaining ports" if ports.rdma > 1 else stop
+        words["jobs"] = said("fabric.jobs continue" if ports.rdma > 1 else "fabric.jobs stop")
         words["rdma"] = left(ports.rdma)
     if switches is not None:
         shape = switches.shape
@@ -503,7 +484,7 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         words |= {
             "leaf": left(connected, -(-connected // 2)),
             "hosts": shape.hosts_per_pair,
-            "fall_back": "; RDMA ports on the failed leaf fall back to TCP" * (transport == "pvrdma"),
+            "fall_back": said("fabric.fall back") if transport == "pvrdma" else "",
             "spine": left(spines) if spines > 1 else "",
             "before": shape.oversubscription,
             "after": shape.oversubscription_after_spine or shape.oversubscription,

@@ -21,7 +21,7 @@ from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import catalog_factor, sockets, stated_or
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import amount, number, stated_percent, watts
+from gpuplan.wording import amount, number, said, stated_percent, watts
 
 ITEM = "gpu-host"
 """Planning values of a host."""
@@ -90,7 +90,7 @@ class Sizes:
         """Users of reserved cores, with the share of vSAN."""
         share = self.fact("vsan_cpu_share")
         value, low, high = (stated_percent(float(x or 0)) for x in (share.value, share.low, share.high))
-        return f"ESXi and {value} ({low} to {high}) for vSAN" if self.vsan else "ESXi"
+        return said("host.keepers", share=value, low=low, high=high) if self.vsan else "ESXi"
 
     def fact(self, name: str) -> Fact:
         """A planning value of a host."""
@@ -113,9 +113,9 @@ class Sizes:
             "ratio": ranged(self.ratio),
             "kept": stated_percent(float(self.kept_memory.value)),
             "keepers": self.keepers,
-            "vsan": f" and {number(self.kept_gib.value)} GB for vSAN" if self.vsan else "",
+            "vsan": said("host.vsan memory", gib=self.kept_gib.value) if self.vsan else "",
             "disk": number(self.value("disk_gb") / 1000),
-            "next": "the next size submitted to MLPerf",
+            "next": said("host.next"),
         }
 
     def part(
@@ -199,8 +199,9 @@ class _Ordered:
 
     def _taken(self, value: float, unit: str, added: float) -> str:
         """Word the load of the fullest host."""
-        platform = f", {number(added)} of it for the platform" if added else ""
-        return f"{number(value + added)} {unit} on the fullest host{platform}"
+        return said(
+            "host.load of platform" if added else "host.load", value=value + added, unit=unit, added=added
+        )
 
     def bought(self) -> Iterator[HostPart]:
         """Chassis and GPUs."""
@@ -210,7 +211,7 @@ class _Ordered:
             yield self.sizes.part("chassis", "open", words)
         else:
             height = server.value("rack_units_u")
-            rack = "height not in the catalog" if height is None else amount(height, "U")
+            rack = said("host.no height") if height is None else amount(height, "U")
             yield self.sizes.part("chassis", "", {"server": server.name, "rack": rack})
         yield self.sizes.part("gpus", "", words)
 
@@ -240,7 +241,7 @@ class _Ordered:
             when, behind = f"{when} stated".strip(), [self.scenario.fact("cost.cores_per_socket"), line]
             short = short or TOO_LITTLE * (not offered and stated < cores)
         elif cores > max(sold):
-            short, words["next"] = short or NOT_SOLD, f"more than any submitted to MLPerf ({max(sold)})"
+            short, words["next"] = short or NOT_SOLD, said("host.beyond", most=max(sold))
         return sizes.part("processors", when, words, behind, line.key, short), stated or cores
 
     def _asked_cores(self) -> tuple[str, dict[str, Fact]]:
@@ -298,8 +299,7 @@ class _Ordered:
         words["memory"] = number(ordered)
         short = NOT_SOLD * (ordered > max(sold))
         if short:
-            what = "the server takes" if holds else "any submitted to MLPerf"
-            words["next"] = f"more than {what} ({number(max(sold))} GB)"
+            words["next"] = said("host.beyond server" if holds else "host.beyond memory", most=max(sold))
         return sizes.part("memory", when, words, [line], line.key, short), ordered
 
     def connected(self, fabric: Cabling) -> Iterator[HostPart]:
@@ -353,7 +353,7 @@ def processor_cores(scenario: Scenario, catalog: Catalog, line: HostLine | None)
         high=max(float(usual.high or 0), line.cores),
         basis=part.basis,
         sources=part.sources,
-        note="of the host to order",
+        note=said("host.to order"),
     )
 
 

@@ -21,7 +21,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import amount, number
+from gpuplan.wording import amount, number, said
 
 ITEM = "management-domain"
 """Planning values of the domain."""
@@ -343,10 +343,9 @@ class _Domain:
         """Name the resources in which the stated hosts are too small."""
         host_vcpus, host_memory = self._offered(cores, memory_gib)
         left = hosts - 1
-        said = [f"{number(least.value)} is the least"] * (hosts < int(least.value))
-        for what, need, offers in (("vCPUs", vcpus, host_vcpus), ("GB of memory", memory, host_memory)):
+        short = [said("host.least", least=least.value)] * (hosts < int(least.value))
+        for what, need, offers in (("vCPUs", vcpus, host_vcpus), (said("host.memory"), memory, host_memory)):
             if left * offers < float(need.value):
-                said.append(
-                    f"with one down {number(math.floor(left * offers))} of {number(need.value)} {what} are left"
-                )
-        return "; ".join(said)
+                words = {"left": math.floor(left * offers), "need": need.value, "what": what}
+                short.append(said("host.too few left", **words))
+        return "; ".join(short)

@@ -27,7 +27,7 @@ from gpuplan.plan.training.scaling import job_of, scenario_job
 from gpuplan.plan.training.speed import usual_workload, verdict_of
 from gpuplan.plan.training.use import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
-from gpuplan.wording import number, percent, said
+from gpuplan.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,11 @@ def network_use(
         speed = job.speed
         share = min(1.0, plan.gpus_each)
         if share < 1:
-            speed = speed.but(f"a share of {number(share)} of a GPU", speed.per_s.basis)
+            speed = speed.but(said("advice.share of a GPU", share=share), speed.per_s.basis)
         over = next((r for r in remote if r.id == plan.id), None)
         if over is not None:
             basis = weakest((speed.per_s.basis, over.basis))
-            speed = speed.but(f"{percent(over.kept)} of it over the network", basis)
+            speed = speed.but(said("advice.over the network", kept=over.kept), basis)
         job = replace(
             job,
             speed=speed,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.wording import NAMES, amount, capital, counted, in_words, number, verb
+from gpuplan.wording import NAMES, amount, capital, counted, number, said, verb
 
 SHORT, NOTES, SENTENCES = NAMES["placement"], NAMES["placement, note"], NAMES["placement, sentence"]
 
@@ -63,8 +63,9 @@ class Placed:
     def failures(self) -> str:
         """The failures after which all are placed again: ``any host failure``, ``1 host failure per cluster``."""
         if self.clusters > 1:
-            return f"{counted(max(1, self.survived), 'host failure')} per cluster"
-        return "any host failure" if self.survived < 2 else f"any {in_words(self.survived)} host failures"
+            failures = counted(max(1, self.survived), "host failure")
+            return said("plan.failures per cluster", failures=failures)
+        return said("plan.any failure" if self.survived < 2 else "plan.any failures", survived=self.survived)
 
     @property
     def _after(self) -> str:
@@ -74,9 +75,7 @@ class Placed:
     def _said(self, words: str) -> str:
         return words.format(
             vms=counted(self.vms, "planned VM"),
-            all_placed="the planned VM is placed"
-            if self.vms == 1
-            else f"all {number(self.vms)} planned VMs are placed",
+            all_placed=said("plan.planned VM" if self.vms == 1 else "plan.planned VMs", vms=self.vms),
             missing=number(self.missing),
             have=verb(self.missing, "have"),
             lost=amount(self.lost, "VM"),

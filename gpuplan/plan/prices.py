@@ -16,6 +16,7 @@ from gpuplan.locales import written
 from gpuplan.models.cost import selling_price
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 ANY_HOST = "host-without-gpus"
 """Price of a host of the usual kind, for servers without their own price."""
@@ -166,8 +167,9 @@ class PriceList:
             None if price is None else selling_price(float(price), margin=self.margin)
             for price in (fact.value, fact.low, fact.high)
         )
-        formula = f"{written(fact.value, ',.10g')} / (1 - margin of {written(self.margin, 'g')})"
-        return replace(fact, value=value or 0.0, low=low, high=high, note=f"{formula}. {fact.note}".strip())
+        words = {"price": written(fact.value, ",.10g"), "margin": written(self.margin, "g")}
+        note = said("plan.margin", note=fact.note, **words).strip()
+        return replace(fact, value=value or 0.0, low=low, high=high, note=note)
 
     def _as_stated(self, key: str) -> tuple[Fact, str]:
         """A stated price without a range, and its date."""
@@ -178,7 +180,8 @@ class PriceList:
         """Return a subscription's list price, with the same discount as the price that is stated for another term."""
         stated, as_of = self._as_stated(term)
         off = float(stated.value) / float(self._converted(self._rows[term]).value)
-        note = f"{written(fact.value, ',.10g')} x {written(off, '.4g')}, as far off the list price as what is stated for another term. {fact.note}"
+        words = {"price": written(fact.value, ",.10g"), "off": written(off, ".4g"), "note": fact.note}
+        note = said("plan.off list", **words)
         value = float(fact.value) * off
         return replace(fact, value=value, low=None, high=None, basis=stated.basis, note=note.strip()), as_of
 

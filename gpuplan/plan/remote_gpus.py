@@ -25,9 +25,9 @@ from gpuplan.plan.training.speed import (
     verdict_of,
 )
 from gpuplan.scenario import Scenario
-from gpuplan.wording import whole_percent
+from gpuplan.wording import said, whole_percent
 
-NO_FASTER_LINK = "no faster link helps"
+NO_FASTER_LINK = said("advice.no faster link")
 """First words of the advice where the link is not the bottleneck."""
 
 Others = tuple[tuple[float, float], ...]
@@ -232,22 +232,19 @@ def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept
 
     network = scenario.network
     faster = [link for link in LINKS if link > network.link_gbit_s]
-    options = [(f"{link} Gbit/s", link, network.transport) for link in faster]
+    options = [("advice.link", link, network.transport) for link in faster]
     if network.transport not in RDMA:
-        options += [(f"{link} Gbit/s with RDMA", link, "roce") for link in (network.link_gbit_s, *faster)]
+        options += [("advice.link with RDMA", link, "roce") for link in (network.link_gbit_s, *faster)]
     best, best_kept = "", kept
-    for words, link, transport in options:
+    for key, link, transport in options:
         other = replace(scenario, network=replace(network, link_gbit_s=link, transport=transport))
         now = remote_kept(other, catalog, work)[1]
         if round(now, 2) >= good:
-            return (f"{words} would keep {whole_percent(now)}",)
+            return (said("advice.would keep", network=said(key, link=link), share=whole_percent(now)),)
         if now > best_kept + 0.005:
-            best, best_kept = words, now
-    by_link = (
-        f"{best} would keep {whole_percent(best_kept)}, and no link keeps more"
-        if best
-        else f"{NO_FASTER_LINK}: the time goes into round trips"
-    )
+            best, best_kept = said(key, link=link), now
+    by_link = said("advice.round trips", no_link=NO_FASTER_LINK)
+    if best:
+        by_link = said("advice.best kept", network=best, share=whole_percent(best_kept))
     single = work.preset["phase"] == "inference" and work.preset["batch"] == 1
-    here = "larger batches, or a vGPU or MIG instance" if single else "a GPU"
-    return by_link, f"{here} in the VM's own host"
+    return by_link, said("advice.own vGPU" if single else "advice.own GPU")

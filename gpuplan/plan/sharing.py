@@ -14,6 +14,7 @@ from gpuplan.models.gpu_layouts import Piece, layout_starts
 from gpuplan.models.placement import Family
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import exact
+from gpuplan.wording import NAMES, said
 
 
 def share_each(group: Group) -> float:
@@ -78,15 +79,12 @@ def unconfirmed_on(catalog: Catalog, gpu: Item, version: Item) -> str:
         return ""
     ended = version.value("end_of_general_support")
     if ended and year_of(launched) > year_of(ended):
-        return f", whose general support ended on {ended}"
+        return said("sharing.support ended", day=ended)
     older = [v for v in catalog.vsphere.values() if v.value("released") and order[v.id] <= order[version.id]]
     released = max((str(v.value("released")) for v in older), default="")
     years = float(catalog.row("factors", "board_version_years")["value"])
-    return (
-        f", first released on {released}"
-        if released and year_of(launched) - year_of(released) > years
-        else ""
-    )
+    early = released and year_of(launched) - year_of(released) > years
+    return said("sharing.first released", day=released) if early else ""
 
 
 def nvswitch_version(catalog: Catalog, gpu: Item, version: Item) -> Item | None:
@@ -239,7 +237,7 @@ def sharing_modes(scenario: Scenario, catalog: Catalog | None = None) -> tuple[S
         for backing in ("timesliced", "mig")
     }
     whole = catalog.row("rules", "passthrough-pinned")
-    modes = [_mode("passthrough", "Passthrough, whole GPUs", "yes", whole["rule"], whole)]
+    modes = [_mode("passthrough", "yes", whole["rule"], whole)]
     modes += _timesliced_modes(scenario, catalog, profiles["timesliced"])
     modes.append(_mig_mode(scenario, catalog, profiles["mig"]))
     if any(profiles.values()):
@@ -247,18 +245,17 @@ def sharing_modes(scenario: Scenario, catalog: Catalog | None = None) -> tuple[S
         row = catalog.row("rules", "multi-vgpu-vsphere8" if several else "multi-vgpu-vsphere6-7")
         confirmed = several_vgpus_confirmed(scenario, catalog)
         verdict = "no" if not several else "yes" if confirmed else "unknown"
-        modes.append(_mode("several", "Several fractional vGPUs in a VM", verdict, row["rule"], row))
+        modes.append(_mode("several", verdict, row["rule"], row))
     offered, memory = version.fact("bitfusion_server"), catalog.row("rules", "bitfusion-memory-only")
     verdict = {"supported": "yes", "not supported": "no"}.get(str(offered.value), "unknown")
-    text = memory["rule"]
     if verdict == "no":
-        text = f"Bitfusion servers are not supported on {version.name}."
-    source = offered if verdict == "no" else memory
-    return (*modes, _mode("bitfusion", "Bitfusion, by memory", verdict, text, source))
+        text = said("sharing.no Bitfusion", version=version.name)
+        return (*modes, _mode("bitfusion", verdict, text, offered))
+    return (*modes, _mode("bitfusion", verdict, memory["rule"], memory))
 
 
-def _mode(id: str, name: str, verdict: str, text: str, known: Row | Fact) -> SharingMode:
-    return SharingMode(id, name, verdict, text, known.basis, known.sources)
+def _mode(id: str, verdict: str, text: str, known: Row | Fact, name: str = "") -> SharingMode:
+    return SharingMode(id, name or NAMES["sharing mode"][id], verdict, text, known.basis, known.sources)
 
 
 def _timesliced_modes(
@@ -267,23 +264,20 @@ def _timesliced_modes(
     gpu = catalog.gpus[scenario.hardware.gpu]
     if not profiles:
         fact = gpu.fact("vgpu_compute")
-        verdict, text = "no", f"{gpu.name} has no time-sliced compute profile."
-        if fact.value == "unknown":
-            verdict = "unknown"
-            text = f"Whether {gpu.name} has compute profiles on vSphere is not stated in any source."
-        yield _mode("equal", "Time-sliced vGPU", verdict, text, fact)
+        unknown = fact.value == "unknown"
+        text = said("sharing.profile unknown" if unknown else "sharing.no profile", gpu=gpu.name)
+        yield _mode("equal", "unknown" if unknown else "no", text, fact, said("sharing.time-sliced"))
         return
     row = catalog.row("rules", "timesliced-equal-size")
-    yield _mode("equal", "Time-sliced, equal size", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
+    yield _mode("equal", "yes", said("sharing.profiles", rule=row["rule"], profiles=len(profiles)), row)
     refused = mixed_sizes_refused(scenario, catalog)
     mixed = replace(scenario, platform=replace(scenario.platform, vgpu_sizes="mixed"))
     listed = bool(pieces_of(mixed, catalog, [next(iter(profiles)).name])[0])
     row = refused or catalog.row("rules", "mixed-size-placement-ids")
     verdict, text = "no" if refused else "yes", row["rule"]
     if not refused and not listed:
-        verdict = "unknown"
-        text = f"No source lists where vGPUs of {gpu.name} may start: one size per GPU."
-    yield _mode("mixed", "Time-sliced, mixed sizes", verdict, text, row)
+        verdict, text = "unknown", said("sharing.one size", gpu=gpu.name)
+    yield _mode("mixed", verdict, text, row)
 
 
 def _mig_mode(scenario: Scenario, catalog: Catalog, profiles: Mapping[sharing.Profile, Row]) -> SharingMode:
@@ -291,15 +285,14 @@ def _mig_mode(scenario: Scenario, catalog: Catalog, profiles: Mapping[sharing.Pr
     instances = gpu.value("mig_instances")
     if profiles:
         row = catalog.row("rules", "mig-slices")
-        return _mode("mig", "MIG-backed", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
+        return _mode("mig", "yes", said("sharing.profiles", rule=row["rule"], profiles=len(profiles)), row)
     if not instances:
         fact = gpu.fact("architecture" if instances is None else "mig_instances")
-        return _mode("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", fact)
+        return _mode("mig", "no", said("sharing.no MIG", gpu=gpu.name), fact)
     backed = version.fact("mig_backed_vgpu")
-    verdict, text = "no", f"{version.name} does not support MIG-backed vGPUs."
     if backed.value:
-        verdict, text = "unknown", f"No MIG-backed profile of {gpu.name} is known from a source."
-    return _mode("mig", "MIG-backed", verdict, text, backed)
+        return _mode("mig", "unknown", said("sharing.MIG unknown", gpu=gpu.name), backed)
+    return _mode("mig", "no", said("sharing.no MIG on version", version=version.name), backed)
 
 
 def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:

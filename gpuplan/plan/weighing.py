@@ -15,7 +15,7 @@ from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, counted, money
+from gpuplan.wording import amount, counted, money, said
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -150,24 +150,25 @@ class _Ways:
         def licences() -> str:
             pair = both()
             if pair is None or pair[0].gpu_software is None or pair[1].gpu_software is None:
-                return "licences whose price is not known"
+                return said("weighed.unknown licences")
             gpus = pair[0].licensed_gpus - pair[1].licensed_gpus
             if gpus <= 0:
-                return "nothing beyond the licences of the other groups"
+                return said("weighed.no licences")
             paid = money(pair[0].gpu_software - pair[1].gpu_software, self.scenario.cost.currency)
-            return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, failover capacity included"
+            return said("weighed.licences", paid=paid, years=self._years, gpus=counted(gpus, "GPU"))
 
         def hosts(apart: int) -> str:
             pair = both()
-            return counted(pair[apart].hosts, "host") if pair else "an unknown number of hosts"
+            return counted(pair[apart].hosts, "host") if pair else said("weighed.unknown hosts")
 
         def balance() -> str:
             pair = both()
             if pair is None or math.inf in (pair[0].net_present, pair[1].net_present):
-                return "an amount that is not known"
+                return said("weighed.unknown balance")
             more = pair[0].net_present - pair[1].net_present
-            compared = f"{money(abs(more), self.scenario.cost.currency)} {'more' if more >= 0 else 'less'}"
-            return f"{compared} over {self._years} (net present cost, licences included)"
+            apart = money(abs(more), self.scenario.cost.currency)
+            key = "weighed.dearer" if more >= 0 else "weighed.cheaper"
+            return said(key, amount=apart, years=self._years)
 
         return {
             "licences": licences,
@@ -190,12 +191,7 @@ def _applied(catalog: Catalog, case: access.Case) -> access.Access:
 def access_rules(catalog: Catalog) -> tuple[access.Rule, ...]:
     """The rules of the catalog, each fact of which is one that a rule may name."""
     rules = tuple(
-        access.Rule(
-            row.id,
-            str(row["verdict"]),
-            listed(row["modes"]),
-            listed(row["when"]),
-        )
+        access.Rule(row.id, str(row["verdict"]), listed(row["modes"]), listed(row["when"]))
         for row in catalog.rows("access_rules")
     )
     for rule in rules:

@@ -7,14 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from gpuplan.scenario.checking import (
-    MAX_ENTRIES,
-    MAX_GROUPS,
-    MAX_ORIGINS,
-    MAX_VMS,
-    from_dict,
-    wrong_values,
-)
+from gpuplan.scenario.checking import MAX_ENTRIES, MAX_GROUPS, MAX_ORIGINS, MAX_VMS, from_dict, wrong_values
 from gpuplan.scenario.files import (
     BETWEEN,
     MAX_FILE_BYTES,

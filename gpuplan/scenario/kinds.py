@@ -15,14 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.locales import SPOKEN, written
-from gpuplan.scenario.hosts_and_vms import (
-    HOST_KEYS,
-    MAX_KINDS,
-    VM_KEYS,
-    file_rows,
-    hosts_text,
-    vms_text,
-)
+from gpuplan.scenario.hosts_and_vms import HOST_KEYS, MAX_KINDS, VM_KEYS, file_rows, hosts_text, vms_text
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
 from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.units import exact, exact_number

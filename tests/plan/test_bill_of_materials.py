@@ -16,8 +16,8 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.bill_of_materials import DOMAIN, WORDS, Material
 from gpuplan.plan.cash_flow import PARTS
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, PriceList, price_keys, server_price
-from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import Scenario, from_dict
 
 

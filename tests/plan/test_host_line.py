@@ -12,7 +12,7 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.host_line import NOT_SOLD, WORDS, HostLine, HostPart
-from gpuplan.plan.trail import sources_of
+from gpuplan.plan.inputs import sources_of
 from gpuplan.scenario import from_dict
 
 GROUP = {

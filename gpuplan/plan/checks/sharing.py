@@ -11,11 +11,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import price_day
-from gpuplan.plan.sharing import (
-    several_vgpus_confirmed,
-    share_each,
-    smallest_profile,
-)
+from gpuplan.plan.sharing import several_vgpus_confirmed, share_each, smallest_profile
 from gpuplan.units import exact
 from gpuplan.wording import said, share_words
 

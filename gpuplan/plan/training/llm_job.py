@@ -11,25 +11,16 @@ from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_s
 from gpuplan.models.llm.training_run import matmul_shares, sent_gb, step_times
 from gpuplan.models.llm.training_setup import TrainingRun
 from gpuplan.models.llm.tuning import tuning_memory
-from gpuplan.models.network.training import (
-    scaling_efficiency,
-    training_throughput,
-)
+from gpuplan.models.network.training import scaling_efficiency, training_throughput
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.training.llm import (
-    ITEM,
-    LlmTraining,
-    LlmTrainingUse,
-    fitted_values,
-    tuning,
-)
+from gpuplan.plan.training.llm import ITEM, LlmTraining, LlmTrainingUse, fitted_values, tuning
 from gpuplan.plan.training.scaling import HOSTS, MAX_HOSTS, PATH, Curve, Step, beside, curves, ranged
 from gpuplan.plan.training.speed import ITEM as NETWORK_ITEM
 from gpuplan.plan.training.speed import LINKS, network_bases, verdict_of
 from gpuplan.plan.training.use import JOB, TrainingUse, hours_and_knee
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, number, whole_percent
+from gpuplan.wording import NAMES, amount, number, said, whole_percent
 
 SEQUENCE_TOKENS = 4096
 """Tokens of a sequence where not stated."""
@@ -189,7 +180,7 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
     over = "roce" if network.transport == "tcp" else network.transport
     networks = [
         (
-            f"{amount(count, 'link')} of {link} Gbit/s with RDMA",
+            said("advice.links with RDMA", links=count, link=link),
             replace(
                 scenario,
                 network=replace(network, link_gbit_s=link, transport=over),
@@ -203,7 +194,10 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
         and (link, count, over) != (network.link_gbit_s, links, network.transport)
     ]
     spread = [
-        (f"sharding as {words}", replace(scenario, training=replace(scenario.training, sharding=name)))
+        (
+            said("advice.sharding", how=words),
+            replace(scenario, training=replace(scenario.training, sharding=name)),
+        )
         for name, words in NAMES["sharding"].items()
         if name != use.run.sharding
     ]
@@ -211,7 +205,7 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
     for share, choices in ((0.95, networks), (1.0, spread)):
         faster = _faster(catalog, use, [(words, other, use.hosts) for words, other in choices])
         ways += [next(words for speed, words in faster if speed >= share * max(faster)[0])] if faster else []
-    more = [(f"{count} hosts", scenario, count) for count in HOSTS if count > use.hosts][:1]
+    more = [(said("advice.hosts", hosts=count), scenario, count) for count in HOSTS if count > use.hosts][:1]
     return (*ways, *(words for _, words in _faster(catalog, use, more)))
 
 
@@ -223,7 +217,8 @@ def _faster(
     for words, other, hosts in choices:
         now = job_of(other, catalog, hosts)
         if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
-            gains.append((now.tokens_per_gpu, f"{words} would reach {whole_percent(now.efficiency)}"))
+            share = whole_percent(now.efficiency)
+            gains.append((now.tokens_per_gpu, said("advice.would reach", way=words, share=share)))
     return gains
 
 
@@ -248,11 +243,11 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         },
     )
     others = [
-        f"{number(round(value, 4))} s {words}"
-        for value, words in (
-            (times.tensor_s * times.micro_batches, "of sums inside layers"),
-            (times.step_exchange_s, "to sum gradients once"),
-            (times.optimizer_s, "of the optimizer"),
+        said(key, time=round(value, 4))
+        for value, key in (
+            (times.tensor_s * times.micro_batches, "advice.inside layers"),
+            (times.step_exchange_s, "advice.gradients"),
+            (times.optimizer_s, "advice.optimizer"),
         )
         if value
     ]
@@ -303,9 +298,7 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
         shares,
         strict=True,
     ):
-        inputs[name] = replace(
-            fit.fact(fact), value=share, low=None, high=None, note="of this board, by its tensor rate"
-        )
+        inputs[name] = replace(fit.fact(fact), value=share, low=None, high=None, note=said("advice.board"))
     for name in COMPUTING:
         inputs[name] = fit.fact(name)
     again = ", activations computed again" if run.recompute else ""

@@ -34,7 +34,7 @@ from gpuplan.plan.training.speed import (
     tcp_rate,
 )
 from gpuplan.scenario import Scenario
-from gpuplan.wording import number
+from gpuplan.wording import said
 
 PATH = "network.job"
 """Prefix of the keys of the lines of the scenario's training job."""
@@ -165,7 +165,7 @@ def step_model(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path
     """Return the model of a step for the job and the network of a scenario."""
     how = summed_by(scenario, int(hosts.value))
     fit, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
-    late = replace(network.fact("late_share"), note="share of the gradient that is ready last")
+    late = replace(network.fact("late_share"), note=said("training.late"))
     shares = {"compute_s": _compute(job, path), "late_share": late} | {
         name: fit.fact(name) for name in SHARES
     }
@@ -211,26 +211,25 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
 
 def alone(job: Job, path: str) -> Fact:
     """Time of a step on one GPU alone, in the VM's own host."""
-    rate = number(round(job.batch / job.native_s, 3))
-    note = f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {job.speed.how}"
+    rate = round(job.batch / job.native_s, 3)
+    note = said("training.batch", batch=job.batch, rate=rate, how=job.speed.how)
     return replace(job.speed.per_s, key=f"{path}/native_s", value=job.native_s, unit="s", note=note)
 
 
 def _compute(job: Job, path: str) -> Fact:
     """The same in this design."""
-    here, over = alone(job, path), ""
+    here = alone(job, path)
+    note = here.note
     if job.compute_s != job.native_s:
-        over = f"; {number(round(job.compute_s, 4))} s over the network"
-    return replace(here, key=f"{path}/compute_s", value=job.compute_s, note=here.note + over)
+        note = said("training.over the network", note=note, time=round(job.compute_s, 4))
+    return replace(here, key=f"{path}/compute_s", value=job.compute_s, note=note)
 
 
 def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: str) -> dict[str, Fact | Line]:
     """Return the data that a job moves, and the rates of its links."""
     network = catalog.row("neural_networks", job.network)
-    weights = (
-        f"{GRADIENT_BYTES[scenario.training.gradients]} bytes for each of the "
-        f"{number(network['parameters'])} parameters of {network['name']}"
-    )
+    words = {"parameters": network["parameters"], "network": network["name"]}
+    weights = said("training.gradient", bytes=GRADIENT_BYTES[scenario.training.gradients], **words)
     gradient = replace(
         network.fact("parameters"),
         key=f"{path}/gradient_mb",

@@ -14,6 +14,7 @@ from gpuplan.locales import written
 from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
 from gpuplan.plan.hardware import architecture_of
 from gpuplan.scenario import Group, Scenario
+from gpuplan.wording import said
 
 RDMA = tuple(transport for transport in TRANSPORTS if transport != "tcp")
 LINKS = (10, 25, 40, 50, 100, 200, 400)
@@ -70,16 +71,17 @@ def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
     if measured.value:
         measured = replace(measured, value=float(measured.value))
         if preset["gpu"] is None:
-            how = "as in the measurement, on another GPU"
+            how = said("training.another GPU")
             return Speed(replace(measured, basis="assumed", note=how), how)
         speeds[preset["gpu"]] = measured, ""
     ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in speeds}
     near = gpu if gpu in speeds else min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
     speed, precision = speeds[near]
-    how = f"as measured on {catalog.gpus[near].name}{precision}"
+    words = {"gpu": catalog.gpus[near].name, "precision": precision}
+    how = said("training.as measured", **words)
     if near != gpu:
         speed = replace(speed, value=float(speed.value) * ratios[near], basis="assumed")
-        how = f"scaled from {catalog.gpus[near].name}{precision} by memory bandwidth, x {written(ratios[near], '.2f')}"
+        how = said("training.scaled", ratio=written(ratios[near], ".2f"), **words)
     return Speed(replace(speed, key=measured.key, note=how), how)
 
 
@@ -107,7 +109,7 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Known:
             middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
             speed = middle.fact("throughput_per_s")
             fact = speed if middle["gpu"] else replace(speed, basis="assumed")
-            speeds[gpu] = fact, " in mixed precision" if mixed else " in FP32"
+            speeds[gpu] = fact, said("training.mixed" if mixed else "training.FP32")
     return speeds
 
 
@@ -143,7 +145,7 @@ def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
         value=rate,
         low=min(fitted.low or rate, rate),
         high=max(fitted.high or rate, rate),
-        note=f"{fitted.value:g} Gbit/s on a link of 25 Gbit/s, grown to one of {link:g}",
+        note=said("training.TCP growth", rate=f"{fitted.value:g}", link=f"{link:g}"),
     )
 
 
@@ -172,7 +174,7 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
         item.fact("nccl_nvlink_link_gb_s"),
         value=float(link) * float(total) / float(per_link),
         basis="derived",
-        note="rate that NCCL plans with for one NVLink, times the links of the GPU",
+        note=said("training.NVLink"),
     )
 
 
@@ -196,7 +198,7 @@ def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
         low=None,
         high=None,
         basis="assumed",
-        note=f"fitted on PCIe 3.0 and doubled with each generation: PCIe {generation}.0",
+        note=said("training.PCIe", generation=generation),
     )
 
 

@@ -41,7 +41,7 @@ from gpuplan.plan.training.speed import (
 )
 from gpuplan.scenario import Scenario
 from gpuplan.units import exact
-from gpuplan.wording import number, whole_percent
+from gpuplan.wording import number, said, whole_percent
 
 JOB = "job"
 """Id of the training job of the scenario; jobs of groups have the group's id."""
@@ -209,28 +209,28 @@ def _training_changes(
 
     network, servers = scenario.network, scenario.training.aggregation == "parameter-server"
     best, best_share = "", typical
-    for words, transport in (("", network.transport), (" with RDMA", "roce")):
+    for key, transport in (("advice.link", network.transport), ("advice.link with RDMA", "roce")):
         for link in (link for link in LINKS if link >= network.link_gbit_s):
             now = reached(replace(scenario, network=replace(network, link_gbit_s=link, transport=transport)))
             if now >= good - 0.005:
-                return (f"{link} Gbit/s{words} would reach {whole_percent(now)}",)
+                return (said("advice.would reach", way=said(key, link=link), share=whole_percent(now)),)
             if now > best_share + 0.01:
-                best, best_share = f"{link} Gbit/s{words}", now
+                best, best_share = said(key, link=link), now
     if best:
-        changes = [f"{best} would reach {whole_percent(best_share)}, and no link reaches more"]
+        changes = [said("advice.best reached", way=best, share=whole_percent(best_share))]
     elif servers:
         server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
-        changes = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
+        changes = [said("advice.slow server", speed=f"{server:g}")]
     else:
-        changes = ["no faster link helps"]
+        changes = [said("advice.no faster link")]
     double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
-    others = {"double the batch size": reached(scenario, double)}
+    others = {said("advice.double batch"): reached(scenario, double)}
     if servers:
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
-        others["allreduce instead of parameter servers"] = reached(ring)
+        others[said("advice.allreduce")] = reached(ring)
     changes += [
-        f"{words} would reach {whole_percent(share)}"
-        for words, share in others.items()
+        said("advice.would reach", way=way, share=whole_percent(share))
+        for way, share in others.items()
         if share > typical + 0.02
     ]
     return tuple(changes)
